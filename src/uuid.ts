@@ -1,0 +1,12 @@
+/** A lower-case UUID. The Partner API names every record by one, assessments aside. */
+export type Uuid = string & { readonly __uuid: unique symbol };
+
+const SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** Lower-cased, or undefined for whatever is no UUID. The nil UUID names nobody, so it is none either. */
+export function toUuid(text: unknown): Uuid | undefined {
+  if (typeof text !== 'string' || text.length !== NIL.length) return undefined;
+  const uuid = text.toLowerCase();
+  return SHAPE.test(uuid) && uuid !== NIL ? (uuid as Uuid) : undefined;
+}
