@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, DEFAULT_LIMITS, readConfig } from '../src/config.ts';
+
+const SECRET = 'k'.repeat(32);
+const REAL = {
+  PARTNER_BASE_URL: 'https://api.example.com/v2',
+  PARTNER_CLIENT_ID: 'client',
+  PARTNER_CLIENT_SECRET: 'client-secret-value',
+  PARTNER_API_KEY: 'api-key-value',
+  AUTH_JWT_SECRET: SECRET,
+};
+
+function refusal(env: Record<string, string>): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return '';
+}
+
+describe('defaults', () => {
+  it('needs no variable at all: the sandbox, on loopback, with an embedded log', () => {
+    expect(readConfig({})).toEqual({
+      http: {
+        port: 4000,
+        host: '127.0.0.1',
+        allowedOrigins: [],
+        graphiql: true,
+        metricsToken: undefined,
+      },
+      partner: { kind: 'sandbox', pulseMs: 10_000 },
+      upstream: {
+        maxConcurrency: 64,
+        ratePerSecond: undefined,
+        dailyQuota: undefined,
+        timeoutMs: 5_000,
+      },
+      operation: { maxUpstreamCalls: 300, maxEstimatedCalls: 10_000 },
+      auth: { kind: 'open' },
+      webhook: {
+        header: 'x-signature',
+        algorithm: 'sha256',
+        encoding: 'hex',
+        prefix: '',
+        previousSecret: undefined,
+      },
+      store: { kind: 'embedded', dir: '.data' },
+      eventRetentionMs: 168 * 3_600_000,
+      limits: DEFAULT_LIMITS,
+      logLevel: 'info',
+    });
+  });
+
+  it('takes a blank variable for an unset one', () => {
+    expect(readConfig({ PORT: '', PARTNER_BASE_URL: ' ', AUTH_JWT_SECRET: '' })).toEqual(
+      readConfig({}),
+    );
+  });
+
+  it('turns GraphiQL off in production, unless told otherwise', () => {
+    expect(readConfig({ NODE_ENV: 'production' }).http.graphiql).toBe(false);
+    expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: 'on' }).http.graphiql).toBe(true);
+    expect(readConfig({ GRAPHIQL: 'off' }).http.graphiql).toBe(false);
+  });
+
+  it('serves everyone on all interfaces once the partner is real', () => {
+    const { http, partner } = readConfig(REAL);
+    expect(http.host).toBe('0.0.0.0');
+    expect(partner).toEqual({
+      kind: 'real',
+      baseUrl: 'https://api.example.com/v2',
+      clientId: 'client',
+      clientSecret: 'client-secret-value',
+      apiKey: 'api-key-value',
+    });
+  });
+});
+
+describe('the partner', () => {
+  it('drops a slash after the base URL', () => {
+    const config = readConfig({ ...REAL, PARTNER_BASE_URL: 'https://api.example.com/x/v2/' });
+    expect(config.partner).toMatchObject({ baseUrl: 'https://api.example.com/x/v2' });
+  });
+
+  it.each([
+    'PARTNER_BASE_URL',
+    'PARTNER_CLIENT_ID',
+    'PARTNER_CLIENT_SECRET',
+    'PARTNER_API_KEY',
+  ] as const)('is refused without %s', (name) => {
+    expect(refusal({ ...REAL, [name]: '' })).toContain(`${name} must be set when another of`);
+  });
+
+  it.each([
+    ['https://api.example.com', 'must end in /v2, but its path ends in "/"'],
+    ['https://api.example.com/v1', 'must end in /v2, but its path ends in "/v1"'],
+    ['https://api.example.com/v2/clinics', 'must end in /v2, but its path ends in "/clinics"'],
+    ['https://api.example.com/v2?a=b', 'must end in /v2, but has a query or fragment'],
+    ['https://user:hunter22@api.example.com/v2', 'must hold no credentials'],
+    ['ftp://api.example.com/v2', 'must be an absolute URL (https:// or http://)'],
+    ['api.example.com/v2', 'must be an absolute URL'],
+    ['/v2', 'must be an absolute URL'],
+  ])('is refused at %s', (url, problem) => {
+    const message = refusal({ ...REAL, PARTNER_BASE_URL: url });
+    expect(message).toContain(`PARTNER_BASE_URL ${problem}`);
+    expect(message).not.toContain('hunter22');
+  });
+});
+
+describe('viewers', () => {
+  it('are never strangers to a real partner', () => {
+    expect(refusal({ ...REAL, AUTH_JWT_SECRET: '' })).toContain(
+      'AUTH_JWT_SECRET or AUTH_JWKS_URL must be set with PARTNER_BASE_URL, but neither is',
+    );
+  });
+
+  it('are never strangers from elsewhere, even to the sandbox', () => {
+    expect(refusal({ HOST: '0.0.0.0' })).toContain('HOST must be a loopback address');
+    expect(readConfig({ HOST: '0.0.0.0', AUTH_JWT_SECRET: SECRET }).http.host).toBe('0.0.0.0');
+    for (const host of ['localhost', '::1', '127.0.0.2'])
+      expect(readConfig({ HOST: host }).http.host).toBe(host);
+  });
+
+  it('have tokens signed with at least 32 bytes', () => {
+    expect(readConfig({ AUTH_JWT_SECRET: SECRET }).auth).toMatchObject({ kind: 'secret' });
+    expect(readConfig({ AUTH_JWT_SECRET: 'é'.repeat(16) }).auth).toMatchObject({ kind: 'secret' });
+    expect(refusal({ AUTH_JWT_SECRET: 'k'.repeat(31) })).toContain(
+      'AUTH_JWT_SECRET must have at least 32 bytes, but has 31',
+    );
+  });
+
+  it('have their keys from one place', () => {
+    const url = 'https://id.example.com/keys';
+    expect(readConfig({ AUTH_JWKS_URL: url, AUTH_ISSUER: 'me' }).auth).toEqual({
+      kind: 'jwks',
+      url,
+      issuer: 'me',
+      audience: undefined,
+    });
+    expect(refusal({ AUTH_JWKS_URL: url, AUTH_JWT_SECRET: SECRET })).toContain(
+      'exclude each other',
+    );
+  });
+
+  it('have their keys over https, loopback aside', () => {
+    expect(refusal({ AUTH_JWKS_URL: 'http://id.example.com/keys' })).toContain('must be https');
+    const auth = readConfig({ AUTH_JWKS_URL: 'http://127.0.0.1:9/keys' }).auth;
+    expect(auth.kind).toBe('jwks');
+  });
+
+  it('are not thought to be checked by an issuer alone', () => {
+    expect(refusal({ AUTH_ISSUER: 'me' })).toContain('AUTH_ISSUER needs AUTH_JWT_SECRET or');
+  });
+});
+
+describe('single variables', () => {
+  it.each([
+    ['PORT', '0', '65535', '65536'],
+    ['PARTNER_MAX_CONCURRENCY', '1', '10000', '0'],
+    ['PARTNER_TIMEOUT_MS', '100', '15000', '15001'],
+    ['OPERATION_MAX_UPSTREAM_CALLS', '1', '1000000', '-1'],
+    ['EVENT_RETENTION_HOURS', '1', '8760', '1.5'],
+    ['LIMIT_DEPTH', '1', '50', 'twelve'],
+    ['SANDBOX_PULSE_MS', '0', '3600000', '1e3'],
+  ])('%s takes %s to %s and refuses %s', (name, least, most, wrong) => {
+    expect(refusal({ [name]: least })).toBe('');
+    expect(refusal({ [name]: most })).toBe('');
+    expect(refusal({ [name]: wrong })).toContain(
+      `${name} must be a whole number between ${least} and ${most}, but got "${wrong}"`,
+    );
+  });
+
+  it.each([
+    ['WEBHOOK_SIGNATURE_ALGORITHM', 'md5', 'sha256, sha384, sha512'],
+    ['WEBHOOK_SIGNATURE_ENCODING', 'utf8', 'hex, base64, base64url'],
+    ['GRAPHIQL', 'yes', 'on, off'],
+    ['LOG_LEVEL', 'loud', 'debug, info, warn, error, silent'],
+  ])('%s refuses %s', (name, value, choices) => {
+    expect(refusal({ [name]: value })).toContain(
+      `${name} must be one of ${choices}, but got "${value}"`,
+    );
+  });
+
+  it('lower-cases the header and refuses what is no header', () => {
+    const { webhook } = readConfig({ WEBHOOK_SIGNATURE_HEADER: 'X-Hub-Signature' });
+    expect(webhook.header).toBe('x-hub-signature');
+    expect(refusal({ WEBHOOK_SIGNATURE_HEADER: 'x signature' })).toContain("a header's name");
+  });
+
+  it('takes origins with commas between them', () => {
+    const env = { ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000/,https://a.example' };
+    expect(readConfig(env).http.allowedOrigins).toEqual([
+      'https://a.example',
+      'http://localhost:3000',
+    ]);
+  });
+
+  it.each(['*', 'null', 'a.example', 'https://a.example/path', 'ftp://a.example', 'https://u@b.c'])(
+    'refuses the origin %s',
+    (origin) => {
+      expect(refusal({ ALLOWED_ORIGINS: `https://ok.example,${origin}` })).toContain(
+        'ALLOWED_ORIGINS must be origins',
+      );
+    },
+  );
+
+  it('keeps events in Redis when there is one', () => {
+    const url = 'rediss://user:password@redis.example:6380/1';
+    expect(readConfig({ REDIS_URL: url }).store).toEqual({ kind: 'redis', url });
+    expect(refusal({ REDIS_URL: 'http://redis.example' })).toContain(
+      'REDIS_URL must be an absolute URL (redis:// or rediss://), but got one that begins with "http:"',
+    );
+  });
+});
+
+it('names every problem in one message', () => {
+  const message = refusal({ PORT: 'x', LOG_LEVEL: 'loud', REDIS_URL: 'x', AUTH_JWT_SECRET: 'y' });
+  for (const name of ['PORT', 'LOG_LEVEL', 'REDIS_URL', 'AUTH_JWT_SECRET'])
+    expect(message).toContain(`\n- ${name} must`);
+});
+
+it('never shows a secret, wherever it was pasted', () => {
+  const secret = 'sk_live_0123456789_abcdefghij';
+  const names = ['PORT', 'LOG_LEVEL', 'REDIS_URL', 'PARTNER_BASE_URL', 'ALLOWED_ORIGINS', 'HOST'];
+  const message = refusal({
+    ...Object.fromEntries(names.map((name) => [name, secret])),
+    AUTH_JWT_SECRET: `${secret}\n`,
+    METRICS_TOKEN: `${secret} ${secret}`,
+    PARTNER_API_KEY: `${secret}\u00e9`,
+  });
+  expect(message).toContain('AUTH_JWT_SECRET must not begin or end with white space');
+  expect(message).not.toContain(secret);
+});
