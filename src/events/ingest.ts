@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { EventLog } from '../store/event-log.ts';
+import type { Quarantine } from '../store/quarantine.ts';
+import { readEnvelope, type ParsedEvent } from './envelope.ts';
+import type { EventFacts, EventType } from './partner-event.ts';
+import type { Verify } from './signature.ts';
+
+export type Refusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
+
+/** Counters. `failed` gets what stood behind an `unavailable`. */
+export interface IngestObserver {
+  accepted(type: EventType): void;
+  copy(type: EventType): void;
+  quarantined(): void;
+  badTimestamp(): void;
+  refused(reason: Refusal): void;
+  failed(error: unknown): void;
+}
+
+export interface IngestParts {
+  readonly log: Pick<EventLog, 'append'>;
+  readonly quarantine: Pick<Quarantine, 'add'>;
+  /** Undefined where no secret is configured: then nobody gets in. */
+  readonly verify: Verify | undefined;
+  readonly now: () => number;
+  /**
+   * Drops what the events make stale and records what they tell, before the sender hears that all is
+   * well. Copies come too: this instance may have cached since, and a query must never be stale.
+   */
+  onAccepted(events: readonly EventFacts[], copies: readonly EventFacts[]): void | Promise<void>;
+  readonly observer: IngestObserver;
+}
+
+export interface IngestAnswer {
+  readonly status: 200 | 400 | 401 | 415 | 503;
+}
+
+/** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
+export type Ingest = (headers: IncomingHttpHeaders, body: Uint8Array) => Promise<IngestAnswer>;
+
+export function createIngest(parts: IngestParts): Ingest {
+  const { observer } = parts;
+
+  async function take(headers: IncomingHttpHeaders, body: Uint8Array): Promise<IngestAnswer> {
+    if (parts.verify?.(headers, body) !== true) return refuse(401, 'signature');
+    // Only whoever holds the secret learns that encodings are not understood here.
+    if (isEncoded(headers)) return refuse(415, 'encoding');
+    const receivedAt = parts.now();
+    const envelope = readEnvelope(body, receivedAt);
+    if (envelope.kind === 'malformed') return refuse(400, 'malformed');
+    if (envelope.kind === 'unknown') {
+      const { reason, body: text } = envelope;
+      await parts.quarantine.add({ receivedAt, reason, body: text });
+      observer.quarantined();
+      return { status: 200 };
+    }
+    if (!envelope.credibleTime) observer.badTimestamp();
+    await accept(envelope.events);
+    return { status: 200 };
+  }
+
+  async function accept(events: readonly ParsedEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const stored = await parts.log.append(events.map(({ entry }) => entry));
+    const fresh: EventFacts[] = [];
+    const copies: EventFacts[] = [];
+    events.forEach(({ facts }, i) => (stored[i] === undefined ? copies : fresh).push(facts));
+    await parts.onAccepted(fresh, copies);
+    for (const { type } of fresh) observer.accepted(type);
+    for (const { type } of copies) observer.copy(type);
+  }
+
+  function refuse(status: 400 | 401 | 415 | 503, reason: Refusal): IngestAnswer {
+    observer.refused(reason);
+    return { status };
+  }
+
+  return async (headers, body) => {
+    try {
+      return await take(headers, body);
+    } catch (error) {
+      observer.failed(error);
+      return refuse(503, 'unavailable');
+    }
+  };
+}
+
+function isEncoded(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding']?.trim().toLowerCase();
+  return encoding !== undefined && encoding !== '' && encoding !== 'identity';
+}

@@ -1,0 +1,46 @@
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The Partner API documents none of this, so all of it is configuration and none of it the sender's word. */
+export interface SignatureSettings {
+  readonly header: string;
+  readonly algorithm: string;
+  readonly encoding: 'hex' | 'base64' | 'base64url';
+  readonly prefix: string;
+  readonly secret: string;
+  /** Valid beside `secret` while the two are being exchanged. */
+  readonly previousSecret?: string;
+}
+
+export type Verify = (headers: IncomingHttpHeaders, body: Uint8Array) => boolean;
+
+/** True only for a MAC of exactly these bytes. Never throws, whatever the header holds. */
+export function createVerifier(settings: SignatureSettings): Verify {
+  const { algorithm, encoding, prefix } = settings;
+  const header = settings.header.toLowerCase();
+  // Anybody can sign with an empty key: an unset secret must open no door.
+  const keys = [settings.secret, settings.previousSecret ?? '']
+    .filter((secret) => secret !== '')
+    .map((secret) => createSecretKey(secret, 'utf8'));
+
+  const macOf = (key: KeyObject, body: Uint8Array): string =>
+    createHmac(algorithm, key).update(body).digest(encoding);
+  // An unknown algorithm shows when the server starts and not at the first delivery.
+  for (const key of keys) macOf(key, new Uint8Array());
+
+  return (headers, body) => {
+    const value = headers[header];
+    if (typeof value !== 'string' || !value.startsWith(prefix)) return false;
+    const sent = value.slice(prefix.length);
+    if (sent === '') return false;
+    // Hex may be of either case. Base64 is compared as text: what decodes to the same bytes but is
+    // written otherwise was not made by the encoding agreed upon.
+    const given = encoding === 'hex' ? sent.toLowerCase() : sent;
+    return keys.map((key) => isSame(macOf(key, body), given)).includes(true);
+  };
+}
+
+function isSame(expected: string, given: string): boolean {
+  const [left, right] = [Buffer.from(expected), Buffer.from(given)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,33 @@
+/** `timeStamp` is ISO 8601, but not every sender writes a `T`, a zone or its colon. No zone means UTC. */
+const ISO =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?))?(Z|[+-]\d{2}:?\d{2})?$/i;
+
+/** Older than the service, so a clock that was never set. */
+const EARLIEST_MS = Date.UTC(2000, 0, 1);
+/** Wider than any disagreement of two clocks that are both kept. */
+const LEAD_MS = 48 * 3_600_000;
+
+export interface TimeStamp {
+  /** What the sender wrote, normalised: two deliveries of one event agree on it. Receipt if unreadable. */
+  readonly sent: string;
+  /** `sent` if it can be true, else the time of receipt. */
+  readonly occurredAt: string;
+  readonly credible: boolean;
+}
+
+export function readTimeStamp(value: unknown, receivedAt: number): TimeStamp {
+  const received = new Date(receivedAt).toISOString();
+  const sentMs = typeof value === 'string' ? millisecondsOf(value) : Number.NaN;
+  if (Number.isNaN(sentMs)) return { sent: received, occurredAt: received, credible: false };
+  const sent = new Date(sentMs).toISOString();
+  const credible = sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
+  return { sent, occurredAt: credible ? sent : received, credible };
+}
+
+function millisecondsOf(text: string): number {
+  const parts = ISO.exec(text.trim());
+  if (parts === null) return Number.NaN;
+  const [, date = '', time = '00:00', zone = 'Z'] = parts;
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
+  return Date.parse(`${date}T${time}${offset}`);
+}
