@@ -1,0 +1,42 @@
+/** What the application behind the API's gateway throws: answered in a PartnerApiError envelope. */
+export class PartnerApiFailure extends Error {
+  readonly statusCode: number;
+  readonly type: string;
+  /** Set for failed validation: the envelope then carries an object where otherwise a string stands. */
+  readonly issues: readonly string[] | undefined;
+
+  constructor(statusCode: number, type: string, message: string, issues?: readonly string[]) {
+    super(message);
+    this.statusCode = statusCode;
+    this.type = type;
+    this.issues = issues;
+  }
+}
+
+export const invalid = (...issues: readonly string[]) =>
+  new PartnerApiFailure(400, 'BadRequestException', 'Bad Request', issues);
+export const brokenRule = (message: string) =>
+  new PartnerApiFailure(400, 'BusinessRuleException', message);
+export const notFound = (noun: string) =>
+  new PartnerApiFailure(404, 'NotFoundException', `${noun} not found`);
+export const locked = () =>
+  new PartnerApiFailure(403, 'ForbiddenException', 'Progress note is locked');
+
+/** The other layer, in front of the application: a bare object. */
+export const FORBIDDEN = { message: 'Forbidden' } as const;
+export const MISSING_ROUTE = { message: 'Missing Authentication Token' } as const;
+
+export function envelopeOf(failure: PartnerApiFailure, path: string) {
+  const { statusCode, type, issues, message } = failure;
+  return {
+    error: {
+      type,
+      message: issues ? { message: issues, error: message, statusCode } : message,
+      statusCode,
+      timestamp: new Date().toISOString(),
+      details: [],
+    },
+    // The real API shows its inner path too: nobody should be able to build on it.
+    path: `/partner-api${path}`,
+  };
+}
