@@ -1,0 +1,104 @@
+import { hashOfId } from './cursor.ts';
+import type { Loaded } from './loaded.ts';
+import { firstOffsetOf, PAGE_SIZE, type Page, type PagedList } from './page.ts';
+
+/** The pages that one connection has read so far. */
+export interface Reading<T> {
+  /** As the newest answer has it; `undefined` until there is one. */
+  total(): number | undefined;
+  pages(): readonly number[];
+  page(page: number): SeenPage<T> | undefined;
+  /** Reads side by side those not read yet. */
+  read(pages: readonly number[], options?: { readonly fresh?: boolean }): Loaded<unknown>;
+  /** Forgets the pages that contradict the newest total, and says which; from then on the cache is not trusted. */
+  dropOdd(): readonly number[];
+}
+
+export interface SeenPage<T> {
+  readonly rows: readonly (T | undefined)[];
+  /** `undefined`: the page was gone, and told nothing. */
+  readonly total: number | undefined;
+  /** The hashed ids of the rows, 0 for a row without one. */
+  ids(): readonly number[];
+}
+
+/** A list that changes faster than it can be read is shown as it came, rather than read for ever. */
+const MOST_ROUNDS = 3;
+
+export function createReading<T>(list: PagedList<T>): Reading<T> {
+  const seen = new Map<number, SeenPage<T>>();
+  let total: number | undefined;
+  let totalIsFresh = false;
+  let rounds = 0;
+
+  function keep(page: number, answer: SeenPage<T>, fresh: boolean) {
+    // Several fields read at once: a late answer from the cache must not undo what was read past it.
+    if (!fresh && seen.has(page)) return;
+    seen.set(page, answer);
+    if (answer.total === undefined || (totalIsFresh && !fresh)) return;
+    total = answer.total;
+    totalIsFresh = fresh;
+  }
+
+  function seenPage(rows: SeenPage<T>['rows'], told: number | undefined): SeenPage<T> {
+    let ids: readonly number[] | undefined;
+    const idOf = (row: T | undefined) => (row === undefined ? 0 : hashOfId(list.idOf(row)));
+    return { rows, total: told, ids: () => (ids ??= rows.slice(0, PAGE_SIZE).map(idOf)) };
+  }
+
+  async function arrive(page: number, answer: Promise<Page<T>>, fresh: boolean) {
+    try {
+      const { rows, total: told } = await answer;
+      keep(page, seenPage(rows, told), fresh);
+    } catch (error) {
+      if (page === 1 || !isNotFound(error)) throw error;
+      keep(page, seenPage([], undefined), fresh);
+    }
+  }
+
+  function load(page: number, fresh: boolean): Promise<void> | undefined {
+    const answer = answerOf(list, page, fresh);
+    if (answer instanceof Promise) return arrive(page, answer, fresh);
+    keep(page, seenPage(answer.rows, answer.total), fresh);
+    return undefined;
+  }
+
+  return {
+    total: () => total,
+    pages: () => [...seen.keys()],
+    page: (page) => seen.get(page),
+
+    read(pages, { fresh = rounds > 0 } = {}) {
+      const loads = pages
+        .filter((page) => !seen.has(page))
+        .map((page) => load(page, fresh))
+        .filter((pending) => pending !== undefined);
+      return loads.length > 0 ? Promise.all(loads) : undefined;
+    },
+
+    dropOdd() {
+      const now = total;
+      if (now === undefined || rounds === MOST_ROUNDS) return [];
+      const isOdd = (page: number, told: number | undefined) =>
+        told === undefined ? firstOffsetOf(page) < now : told !== now;
+      const odd = [...seen]
+        .filter(([page, entry]) => isOdd(page, entry.total))
+        .map(([page]) => page);
+      if (odd.length > 0) rounds += 1;
+      for (const page of odd) seen.delete(page);
+      return odd;
+    },
+  };
+}
+
+/** A failure that is known at once must not leave the pages asked beside it without anybody to wait for them. */
+function answerOf<T>(list: PagedList<T>, page: number, fresh: boolean): Loaded<Page<T>> {
+  try {
+    return list.loadPage(page, fresh ? { fresh } : undefined);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+const isNotFound = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'NOT_FOUND';
