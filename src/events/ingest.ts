@@ -27,7 +27,10 @@ export interface IngestParts {
    * Drops what the events make stale and records what they tell, before the sender hears that all is
    * well. Copies come too: this instance may have cached since, and a query must never be stale.
    */
-  onAccepted(events: readonly EventFacts[], copies: readonly EventFacts[]): void | Promise<void>;
+  readonly onAccepted: (
+    events: readonly EventFacts[],
+    copies: readonly EventFacts[],
+  ) => void | Promise<void>;
   readonly observer: IngestObserver;
 }
 

@@ -9,7 +9,7 @@ export interface SignatureSettings {
   readonly prefix: string;
   readonly secret: string;
   /** Valid beside `secret` while the two are being exchanged. */
-  readonly previousSecret?: string;
+  readonly previousSecret?: string | undefined;
 }
 
 export type Verify = (headers: IncomingHttpHeaders, body: Uint8Array) => boolean;

@@ -41,17 +41,17 @@ export function createWebhookDoor(parts: WebhookDoorParts) {
       req.off('data', take).off('end', finish);
       refuse(req, res, 413);
     };
-    const finish = (): void => {
-      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      void parts.ingest(req.headers, body).then(({ status }) => {
-        if (status === 401) parts.onForged?.();
-        answer(res, status);
-      });
-    };
+    const finish = (): void => void deliver(req, res, Buffer.concat(chunks));
     // A sender that hangs up half way was never answered, so it owes us the delivery still.
     req.on('error', () => undefined);
     req.on('data', take).on('end', finish);
   };
+
+  async function deliver(req: IncomingMessage, res: ServerResponse, body: Buffer): Promise<void> {
+    const { status } = await parts.ingest(req.headers, body);
+    if (status === 401) parts.onForged?.();
+    answer(res, status);
+  }
 
   /**
    * Closing a socket with unread bytes resets it, and the sender may lose the answer. So a little more

@@ -1,0 +1,126 @@
+import type { EventLog, StoredEvent } from '../store/event-log.ts';
+import type { EventHub, EventListener } from './event-hub.ts';
+import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
+import { followLog } from './follow-log.ts';
+import { historyOf } from './history.ts';
+import { createLogReader } from './log-reader.ts';
+import type { PartnerEvent } from './partner-event.ts';
+import { persistently } from './persistence.ts';
+import { fromStored } from './stored-event.ts';
+import { createSubscriptionIndex } from './subscription-index.ts';
+
+export type { EventHub, EventListener, HistoryPage } from './event-hub.ts';
+
+export type HubProblem =
+  /** The store is out of reach; the hub goes on trying. */
+  | 'follow'
+  /** Events were lost to this instance: live subscribers must be told to read anew. */
+  | 'lost'
+  /** An entry of the log that this version can't read, and skipped. */
+  | 'unreadable'
+  | 'before'
+  | 'place'
+  | 'listener';
+
+export interface HubParts {
+  readonly log: EventLog;
+  /** Drops what the events make stale. No listener hears of an event until this is done. */
+  readonly before: (events: readonly PartnerEvent[]) => void | Promise<void>;
+  readonly placeOf: PlaceOf;
+  readonly onProblem: (problem: HubProblem, error?: unknown) => void;
+}
+
+/** Hears what comes after this moment. What came before is read from the log. */
+export async function openHub(parts: HubParts): Promise<EventHub> {
+  const { log, onProblem } = parts;
+  const index = createSubscriptionIndex<EventListener>();
+  const closing = new AbortController();
+  let { newest: position, epoch } = await log.bounds();
+  const reader = createLogReader(log, () => epoch);
+
+  const placeOf = (event: PartnerEvent): Promise<Place> =>
+    persistently(
+      () => parts.placeOf(event),
+      placeByOwnIds(event),
+      closing.signal,
+      (error) => onProblem('place', error),
+    );
+
+  const before = (events: readonly PartnerEvent[]): Promise<void> =>
+    persistently(
+      () => parts.before(events),
+      undefined,
+      closing.signal,
+      (error) => onProblem('before', error),
+    );
+
+  /** A reader of the log can be ahead of the listeners; the caches must not be behind it. */
+  async function readAhead<T extends PartnerEvent>(events: readonly T[]): Promise<readonly T[]> {
+    const ahead = events.filter((event) => event.position > position);
+    if (ahead.length > 0) await before(ahead);
+    return events;
+  }
+
+  async function deliver(batch: readonly StoredEvent[]): Promise<void> {
+    const events = batch.map(fromStored);
+    await before(events.filter((event) => event !== undefined));
+    const places = await Promise.all(
+      events.map(async (event) => (event === undefined ? undefined : placeOf(event))),
+    );
+    // From here on nothing waits: whoever subscribes finds `position` and what has been told agree.
+    batch.forEach((stored, i) => {
+      ({ position } = stored);
+      const [event, place] = [events[i], places[i]];
+      if (event === undefined || place === undefined) onProblem('unreadable');
+      else tell(event, place);
+    });
+  }
+
+  function tell(event: PartnerEvent, place: Place): void {
+    for (const subscription of index.receivers(event, place)) {
+      if (!subscription.active) continue;
+      try {
+        const heard = subscription.listener(event, place);
+        heard?.catch((error: unknown) => onProblem('listener', error));
+      } catch (error) {
+        onProblem('listener', error);
+      }
+    }
+  }
+
+  async function recheck(): Promise<void> {
+    const bounds = await log.bounds();
+    const reaches = bounds.oldest <= position && position <= bounds.newest;
+    if (bounds.epoch === epoch && reaches) return;
+    ({ newest: position, epoch } = bounds);
+    onProblem('lost');
+  }
+
+  const following = followLog({
+    log,
+    position: () => position,
+    deliver,
+    recheck,
+    onFailure: (error) => onProblem('follow', error),
+  });
+
+  return {
+    get position() {
+      return position;
+    },
+    ...reader,
+    newestCursor: () => reader.cursorAt(position),
+    subscribe: (filter, listener) => index.add(filter, listener),
+    async history(after, filter, limit) {
+      const page = await historyOf({ scan: reader.scan, placeOf }, after, filter, limit);
+      await readAhead(page.events);
+      return page;
+    },
+    ofSession: async (sessionId) => readAhead(await reader.ofSession(sessionId)),
+    placeOf,
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await following[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Position } from '../store/event-log.ts';
+import type { EventHub, EventListener } from './event-hub.ts';
+import { matches, needsPlace, placeByOwnIds, type EventFilter, type Place } from './filter.ts';
+import type { PartnerEvent } from './partner-event.ts';
+
+const STRETCH = 200;
+
+type Source = Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'subscribe'>;
+
+/**
+ * Replays what lies past `after`, in order and at the listener's pace, then joins the live events with
+ * no gap and no repeat. Resolves once live, or when the signal aborts; rejects with EventsExpired if
+ * the log is trimmed past the replay, and with whatever the listener throws while replaying.
+ */
+export async function subscribeFrom(
+  hub: Source,
+  after: Position | undefined,
+  filter: EventFilter,
+  listener: EventListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = after ?? hub.position;
+  // Never past the hub's own position: beyond it the caches may not know of the event yet.
+  while (last < hub.position && !signal.aborted) {
+    const { events, scannedTo } = await hub.scan(last, STRETCH);
+    let passed = scannedTo;
+    for (const event of events) {
+      if (event.position > hub.position || signal.aborted) {
+        passed = event.position - 1;
+        break;
+      }
+      const place = await placeIfWanted(hub, filter, event);
+      if (place !== undefined && !signal.aborted) await listener(event, place);
+    }
+    // Entries that can't be read are passed over too, but not those that the hub has yet to come to.
+    last = Math.min(passed, hub.position);
+  }
+  if (signal.aborted) return;
+  // Nothing was awaited since the loop compared positions, so no event fell between. The guard is for
+  // a cursor of an instance that is ahead of this one.
+  const joinedAt = last;
+  const stop = hub.subscribe(filter, (event, place) =>
+    event.position > joinedAt ? listener(event, place) : undefined,
+  );
+  signal.addEventListener('abort', stop, { once: true });
+}
+
+/** The event's place if the filter takes it. Looked up for those only, and where it decides. */
+async function placeIfWanted(
+  hub: Pick<EventHub, 'placeOf'>,
+  filter: EventFilter,
+  event: PartnerEvent,
+): Promise<Place | undefined> {
+  if (!needsPlace(filter, event) && !matches(filter, event, placeByOwnIds(event))) return undefined;
+  const place = await hub.placeOf(event);
+  return matches(filter, event, place) ? place : undefined;
+}

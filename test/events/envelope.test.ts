@@ -1,0 +1,247 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readEnvelope } from '../../src/events/envelope.ts';
+import { EVENT_TYPES } from '../../src/events/partner-event.ts';
+import { assessments, bytesOf, delivery, SENT_AT, uuid, type Json } from './deliveries.ts';
+
+const NOW = Date.UTC(2025, 5, 1);
+const RECEIVED = new Date(NOW).toISOString();
+
+const read = (json: unknown) => readEnvelope(bytesOf(json), NOW);
+
+function events(json: unknown) {
+  const envelope = read(json);
+  if (envelope.kind !== 'events') throw new Error(`expected events, but got ${envelope.kind}`);
+  return envelope.events;
+}
+
+const only = (json: unknown) => {
+  const [event, ...others] = events(json);
+  if (event === undefined || others.length > 0) throw new Error('expected one event');
+  return event;
+};
+
+describe('a delivery', () => {
+  it('of a progress note is keyed by the note, and only a regenerated one can be let in again', () => {
+    const [progressNoteId, sessionId] = [uuid(), uuid()];
+    for (const type of ['generated', 'regenerated', 'finalized'] as const) {
+      const { facts, entry } = only(
+        delivery(`progress_note_${type}`, { progressNoteId, sessionId }),
+      );
+      expect(facts).toMatchObject({ progressNoteId, sessionId, occurredAt: SENT_AT });
+      expect(entry.key).toBe(`progress_note_${type}:${progressNoteId}`);
+      expect(entry.subject).toBe(`session:${sessionId}`);
+      expect(entry.armedBy).toBe(type === 'regenerated' ? progressNoteId : undefined);
+    }
+  });
+
+  it('of a transcript or of MDM elements is keyed by its session', () => {
+    const sessionId = uuid();
+    for (const type of [
+      'transcript_ready',
+      'session_transcript_error',
+      'mdm_elements_identified',
+    ] as const) {
+      expect(only(delivery(type, { sessionId })).entry.key).toBe(`${type}:${sessionId}`);
+    }
+  });
+
+  it('may lack what the schema can show as null', () => {
+    const payload = { mdmId: undefined, sessionExternalId: undefined };
+    expect(only(delivery('mdm_elements_identified', payload)).facts).toMatchObject({
+      mdmId: null,
+      sessionExternalId: null,
+    });
+  });
+
+  it('may name its organization by the deprecated field', () => {
+    const organization = uuid();
+    const payload = { organizationId: undefined, organization };
+    expect(only(delivery('progress_note_generated', payload)).facts).toMatchObject({
+      organizationId: organization,
+    });
+  });
+
+  it('is read whatever further fields it carries, and none of them is kept', () => {
+    const { entry } = only(
+      delivery(
+        'progress_note_generated',
+        { progressNoteUrl: 'https://evil.example/x', ['__proto__']: { clinicId: 'x' }, colour: 1 },
+        { deliveryId: 7 },
+      ),
+    );
+    expect(entry.body).not.toMatch(/https|evil|colour|deliveryId|__proto__/);
+  });
+
+  it('has its free text capped, at whole characters', () => {
+    const externalId = `${'x'.repeat(511)}😀${'y\n'.repeat(50_000)}`;
+    const { facts } = only(delivery('transcript_ready', { sessionExternalId: externalId }));
+    expect('sessionExternalId' in facts && facts.sessionExternalId).toBe(
+      `${'x'.repeat(511)}\uFFFD`,
+    );
+    const long = only(delivery('session_transcript_error', { error: 'e'.repeat(100_000) })).facts;
+    expect('error' in long && long.error.length).toBe(4_096);
+  });
+});
+
+const timed = (timeStamp: unknown) => {
+  const json = delivery('transcript_ready', {}, { timeStamp });
+  const envelope = read(json);
+  if (envelope.kind !== 'events') throw new Error('expected events');
+  const [event] = envelope.events;
+  return [event?.facts.occurredAt, event?.entry.occurredAt, envelope.credibleTime];
+};
+
+describe('a time stamp', () => {
+  it('is normalised to UTC', () => {
+    const noon = '2025-05-06T12:00:00.000Z';
+    for (const text of [
+      '2025-05-06T14:00:00+02:00',
+      '2025-05-06 14:00:00.000+0200',
+      '2025-05-06T12:00',
+    ]) {
+      expect(timed(text)).toEqual([noon, noon, true]);
+    }
+    expect(timed('2025-05-06T12:00:00.123456Z')[0]).toBe('2025-05-06T12:00:00.123Z');
+  });
+
+  it('gives way to the time of receipt when missing or unreadable', () => {
+    for (const text of [
+      undefined,
+      null,
+      5,
+      '',
+      'yesterday',
+      '2025-13-01T00:00:00Z',
+      'x'.repeat(9_999),
+      {},
+    ]) {
+      expect(timed(text)).toEqual([RECEIVED, RECEIVED, false]);
+    }
+  });
+
+  it('gives way when it can not be true, yet still tells a copy from a second event', () => {
+    for (const text of ['9999-12-31T23:59:59.000Z', '1970-01-01T00:00:00.000Z']) {
+      expect(timed(text)).toEqual([RECEIVED, text, false]);
+    }
+  });
+});
+
+const scores = (count: number) => assessments(uuid(), Array.from({ length: count }, uuid));
+
+describe('an assessment delivery', () => {
+  it('becomes one event for each distinct score, of the patient alone', () => {
+    const [clientId, first, second] = [uuid(), uuid(), uuid()];
+    const found = events(
+      assessments(clientId, [first, second, first.toUpperCase()], {
+        clientId: uuid(),
+        clinicId: uuid(),
+        sessionId: uuid(),
+      }),
+    );
+    expect(found.map(({ entry }) => entry.key)).toEqual([
+      `assessment_completed:${first}`,
+      `assessment_completed:${second}`,
+    ]);
+    for (const { facts, entry } of found) {
+      expect(Object.keys(facts).toSorted()).toEqual([
+        'assessmentId',
+        'clientId',
+        'occurredAt',
+        'scoreId',
+        'type',
+      ]);
+      expect(facts.clientId).toBe(clientId);
+      expect(entry.subject).toBe(`client:${clientId}`);
+    }
+  });
+
+  it('may hold no score at all, or five hundred, and is set aside with more', () => {
+    expect(events(scores(0))).toEqual([]);
+    expect(events(scores(500))).toHaveLength(500);
+    expect(read(scores(501)).kind).toBe('unknown');
+    expect(
+      read(
+        assessments(
+          uuid(),
+          Array.from({ length: 100_000 }, () => 'x'),
+        ),
+      ).kind,
+    ).toBe('unknown');
+  });
+});
+
+describe('what is not understood', () => {
+  it('is set aside when its type is unknown', () => {
+    for (const eventType of [
+      'progress_note_deleted',
+      'PROGRESS_NOTE_GENERATED',
+      '__proto__',
+      '',
+      'constructor',
+    ]) {
+      expect(read({ eventType, payload: {} })).toMatchObject({ kind: 'unknown' });
+    }
+  });
+
+  it('is set aside when its payload lacks an id, with a reason that holds no value', () => {
+    const required = ['sessionId', 'clientId', 'clinicianId', 'clinicId', 'organizationId'];
+    for (const name of [...required, 'progressNoteId']) {
+      for (const value of [undefined, null, 'SECRET-VALUE', 5, {}, [uuid()]]) {
+        const envelope = read(delivery('progress_note_finalized', { [name]: value }));
+        const reason = `progress_note_finalized: ${name} must be a UUID`;
+        expect(envelope).toMatchObject({ kind: 'unknown', reason });
+      }
+    }
+    expect(read(delivery('session_transcript_error', { error: 5 })).kind).toBe('unknown');
+  });
+
+  it('is set aside when an assessment has no patient or scores that are none', () => {
+    const bad: readonly Json[] = [
+      { patientId: 'x' },
+      { assessmentScores: {} },
+      { assessmentScores: [null] },
+      { assessmentScores: [{ id: uuid() }] },
+      { assessmentScores: [{ id: 'x', assessmentId: 'phq-9' }] },
+    ];
+    for (const payload of bad) expect(read(assessments(uuid(), [], payload)).kind).toBe('unknown');
+  });
+
+  it('is malformed when it is no envelope', () => {
+    const payload = {};
+    const bad = [null, 5, 'x', [], {}, { payload }, { eventType: 5, payload }, { eventType: 'x' }];
+    for (const json of bad) expect(read(json).kind).toBe('malformed');
+    for (const none of [[], null, 'x', 5]) {
+      expect(read({ eventType: 'transcript_ready', payload: none }).kind).toBe('malformed');
+    }
+  });
+
+  it('is malformed when it is not JSON in UTF-8', () => {
+    const texts = ['', '{', '{"a":1}x', '['.repeat(200_000), 'NaN'];
+    for (const text of texts) expect(readEnvelope(Buffer.from(text), NOW).kind).toBe('malformed');
+    const latin = Buffer.from('{"eventType":"\xe9","payload":{}}', 'latin1');
+    expect(readEnvelope(latin, NOW).kind).toBe('malformed');
+  });
+});
+
+describe('reading an envelope', () => {
+  it('never throws on any bytes', () => {
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => void readEnvelope(bytes, NOW)));
+  });
+
+  it('never throws on any JSON, nor touches a prototype', () => {
+    const type = fc.constantFrom(...EVENT_TYPES, '__proto__', 'x');
+    const payload = fc.oneof(
+      fc.object({ withNullPrototype: true }),
+      fc.record({ patientId: fc.uuid(), assessmentScores: fc.array(fc.jsonValue()) }),
+      fc.jsonValue().map((__proto__) => ({ ['__proto__']: __proto__, ['constructor']: 1 })),
+    );
+    const envelopes = fc.record({ eventType: type, timeStamp: fc.jsonValue(), payload });
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), envelopes), (json) => {
+        read(json);
+        expect(Object.keys(Object.prototype)).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { matches, type EventFilter, type Place } from '../../src/events/filter.ts';
+import { EVENT_TYPES, type PartnerEvent } from '../../src/events/partner-event.ts';
+import { createSubscriptionIndex } from '../../src/events/subscription-index.ts';
+import { uuid } from './deliveries.ts';
+
+// Few ids, so that filters and events meet; the same few in every role, so that roles are told apart.
+const IDS = [uuid(), uuid(), uuid()] as const;
+const id = fc.constantFrom(...IDS);
+const ids = fc.uniqueArray(id, { maxLength: 3 }).map((list) => new Set<string>(list));
+
+const filters: fc.Arbitrary<EventFilter> = fc
+  .record(
+    {
+      types: fc.array(fc.constantFrom(...EVENT_TYPES), { maxLength: 4 }),
+      organizationId: id,
+      clinicId: id,
+      clinicianId: id,
+      clientId: id,
+      sessionId: id,
+    },
+    { requiredKeys: [] },
+  )
+  .map((filter) => filter);
+
+const places: fc.Arbitrary<Place> = fc.record({
+  organizationIds: ids,
+  clinicIds: ids,
+  clinicianIds: ids,
+});
+
+const dated = { position: 1, receivedAt: 0, occurredAt: new Date(0).toISOString() };
+const scope = { clientId: id, clinicianId: id, clinicId: id, organizationId: id, sessionId: id };
+const events: fc.Arbitrary<PartnerEvent> = fc.oneof(
+  fc.record(scope).map((own): PartnerEvent => ({
+    ...dated,
+    ...own,
+    type: 'transcript_ready',
+    sessionExternalId: null,
+  })),
+  fc.record({ ...scope, progressNoteId: id }).map((own): PartnerEvent => ({
+    ...dated,
+    ...own,
+    type: 'progress_note_generated',
+    sessionExternalId: null,
+  })),
+  fc.record({ clientId: id, scoreId: id }).map((own): PartnerEvent => ({
+    ...dated,
+    ...own,
+    type: 'assessment_completed',
+    assessmentId: 'phq-9',
+  })),
+);
+
+describe('the index of subscriptions', () => {
+  it('finds for any event exactly those whose filter takes it, each once', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(filters, fc.boolean()), { maxLength: 30 }),
+        fc.array(fc.tuple(events, places), { minLength: 1, maxLength: 5 }),
+        (subscribed, told) => {
+          const index = createSubscriptionIndex<number>();
+          const removes = subscribed.map(([filter], i) => index.add(filter, i));
+          subscribed.forEach(([, stays], i) => stays || removes[i]?.());
+          for (const [event, place] of told) {
+            const found = index.receivers(event, place).map(({ listener }) => listener);
+            const wanted = subscribed.flatMap(([filter, stays], i) =>
+              stays && matches(filter, event, place) ? [i] : [],
+            );
+            expect(found.toSorted((a, b) => a - b)).toEqual(wanted);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('looks at none of the subscriptions that filter on another clinician', () => {
+    const index = createSubscriptionIndex<string>();
+    let looks = 0;
+    for (let i = 0; i < 1_000; i += 1) {
+      const clinicianId = uuid();
+      const filter = {
+        get clinicianId() {
+          looks += 1;
+          return clinicianId;
+        },
+      };
+      index.add(filter, 'other');
+    }
+    index.add({ clinicianId: IDS[0] }, 'this one');
+    looks = 0;
+    const found = index.receivers(transcriptOf(IDS[0]), nowhere);
+    expect(found.map(({ listener }) => listener)).toEqual(['this one']);
+    expect(looks).toBe(0);
+  });
+
+  it('forgets a subscription however often it is removed', () => {
+    const index = createSubscriptionIndex<string>();
+    const remove = index.add({}, 'a');
+    index.add({}, 'b');
+    remove();
+    remove();
+    expect(index.size).toBe(1);
+    expect(index.receivers(transcriptOf(IDS[0]), nowhere).map((s) => s.listener)).toEqual(['b']);
+  });
+});
+
+describe('a filter', () => {
+  const assessment: PartnerEvent = {
+    ...dated,
+    type: 'assessment_completed',
+    clientId: IDS[0],
+    scoreId: IDS[1],
+    assessmentId: 'phq-9',
+  };
+
+  it('reaches an assessment by clinic through its place, and by session never', () => {
+    const place = { ...nowhere, clinicIds: new Set<string>([IDS[2]]) };
+    expect(matches({ clinicId: IDS[2] }, assessment, place)).toBe(true);
+    expect(matches({ clinicId: IDS[2] }, assessment, nowhere)).toBe(false);
+    expect(matches({ sessionId: IDS[1] }, assessment, place)).toBe(false);
+  });
+
+  it('judges an event of a session by its own ids, whatever its place is said to be', () => {
+    const place = { ...nowhere, clinicianIds: new Set<string>([IDS[1]]) };
+    expect(matches({ clinicianId: IDS[1] }, transcriptOf(IDS[0]), place)).toBe(false);
+    expect(matches({ clinicianId: IDS[0] }, transcriptOf(IDS[0]), place)).toBe(true);
+  });
+
+  it('wants nothing with an empty list of types', () => {
+    expect(matches({ types: [] }, assessment, nowhere)).toBe(false);
+  });
+});
+
+const nowhere: Place = {
+  organizationIds: new Set(),
+  clinicIds: new Set(),
+  clinicianIds: new Set(),
+};
+
+function transcriptOf(clinicianId: (typeof IDS)[number]): PartnerEvent {
+  return {
+    ...dated,
+    type: 'transcript_ready',
+    sessionExternalId: null,
+    sessionId: IDS[2],
+    clientId: IDS[2],
+    clinicianId,
+    clinicId: IDS[2],
+    organizationId: IDS[2],
+  };
+}
