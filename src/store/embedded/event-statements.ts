@@ -1,0 +1,54 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { LogBounds, StoredEvent } from '../event-log.ts';
+import { expiredUpTo } from '../retention.ts';
+
+const TRIM_BATCH = 500;
+const SUBJECT_LIMIT = 1_000;
+
+const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
+  position: Number(row['position']),
+  receivedAt: Number(row['received_at']),
+  body: String(row['body']),
+});
+
+/** Reading and trimming the log; appending is in `append-statements.ts`. */
+export function eventStatements(db: DatabaseSync) {
+  const columns = 'position, received_at, body';
+  const epoch = db.prepare("SELECT value FROM meta WHERE name = 'epoch'");
+  const newest = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'event'");
+  const oldest = db.prepare('SELECT min(position) AS position FROM event');
+  const after = db.prepare(
+    `SELECT ${columns} FROM event WHERE position > ? ORDER BY position LIMIT ?`,
+  );
+  const ofSubject = db.prepare(
+    `SELECT ${columns} FROM event WHERE subject = ? ORDER BY position DESC LIMIT ${SUBJECT_LIMIT}`,
+  );
+  const dates = db.prepare(
+    `SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH}`,
+  );
+  const trim = db.prepare('DELETE FROM event WHERE position <= ?');
+  const touch = db.prepare("INSERT OR REPLACE INTO meta VALUES ('checked', ?)");
+
+  return {
+    bounds(): LogBounds {
+      const last = Number(newest.get()?.['seq'] ?? 0);
+      return {
+        epoch: String(epoch.get()?.['value']),
+        oldest: Number(oldest.get()?.['position'] ?? last + 1) - 1,
+        newest: last,
+      };
+    },
+    eventsAfter: (position: number, limit: number) => after.all(position, limit).map(storedEvent),
+    eventsOfSubject: (subject: string) => ofSubject.all(subject).map(storedEvent).toReversed(),
+    /** Answers whether there may be more to remove. */
+    trimEvents(now: number, retentionMs: number): boolean {
+      const rows = dates.all().map((row) => ({
+        position: Number(row['position']),
+        receivedAt: Number(row['received_at']),
+      }));
+      const upTo = expiredUpTo(rows, now, retentionMs);
+      return Number(trim.run(upTo).changes) === TRIM_BATCH;
+    },
+    touch: (now: number) => void touch.run(String(now)),
+  };
+}

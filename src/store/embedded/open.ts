@@ -1,0 +1,66 @@
+import { inBackground } from '../background.ts';
+import { silentBus } from '../bus.ts';
+import type { KeyStore } from '../key-store.ts';
+import { createLineage } from '../lineage.ts';
+import type { LineageEngine } from '../lineage-store.ts';
+import type { StoreSettings } from '../options.ts';
+import type { Quarantine } from '../quarantine.ts';
+import { createEmbeddedLog } from './event-log.ts';
+import type { Thread } from './thread.ts';
+import { openThread } from './thread.ts';
+
+const TIDY_EVERY_MS = 60_000;
+
+const lineageEngine = ({ call }: Thread): LineageEngine => ({
+  write: (links, removed) => call('writeLinks', links, removed),
+  parentsOf: (children) => call('parentsOf', children),
+  childrenOf: (parent, kind) => call('childrenOf', parent, kind),
+});
+
+const keyStore = ({ call }: Thread, clock: () => number): KeyStore => ({
+  claim: (key, value, ttlMs) => call('claim', key, value, clock(), clock() + ttlMs),
+  put: (key, value, ttlMs) => call('putFact', key, value, clock() + ttlMs),
+  get: (keys) => call('factsOf', keys, clock()),
+  delete: (key) => call('deleteFact', key),
+});
+
+const quarantine = ({ call }: Thread): Quarantine => ({
+  add: ({ receivedAt, reason, body }) => call('quarantine', receivedAt, reason, body),
+  list: (limit) => call('quarantined', limit),
+  remove: (id) => call('releaseQuarantined', id),
+  count: () => call('countQuarantined'),
+});
+
+/** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
+export async function openEmbedded(dir: string, settings: StoreSettings) {
+  const { retentionMs, clock = Date.now, onProblem = () => {} } = settings;
+  const thread = await openThread(dir, onProblem);
+  const log = createEmbeddedLog(thread, retentionMs, clock);
+  const lineage = createLineage(lineageEngine(thread), { maxAgeMs: 0 });
+
+  const tidying = inBackground(
+    TIDY_EVERY_MS,
+    async () => {
+      await log.trim();
+      while (await thread.call('trimFacts', clock()));
+      while (await thread.call('trimLinks', clock()));
+    },
+    onProblem,
+  );
+
+  return {
+    log,
+    lineage,
+    keys: keyStore(thread, clock),
+    bus: silentBus,
+    quarantine: quarantine(thread),
+    check: () => thread.call('touch', clock()),
+    async [Symbol.asyncDispose]() {
+      tidying[Symbol.dispose]();
+      await lineage
+        .flush()
+        .catch(() => onProblem('the last moments of the lineage were not written'));
+      await thread.close();
+    },
+  };
+}

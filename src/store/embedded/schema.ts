@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+const VERSION = 1;
+
+/**
+ * Rows that age are numbered, and renewed by a new number: the oldest are then always at the low
+ * end, and tidying never has to look further. AUTOINCREMENT keeps a position from ever being
+ * given twice, even after all events have been trimmed.
+ */
+const TABLES = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE event (
+    position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX event_of_subject ON event (subject, position) WHERE subject IS NOT NULL;
+
+  CREATE TABLE seen (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, stamps TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE armed (note TEXT PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE link (
+    id INTEGER PRIMARY KEY, child TEXT NOT NULL, parent TEXT NOT NULL, page INTEGER, seen_at INTEGER NOT NULL,
+    UNIQUE (child, parent)
+  ) STRICT;
+  CREATE INDEX link_of_parent ON link (parent, child);
+
+  CREATE TABLE fact (key TEXT PRIMARY KEY, value TEXT NOT NULL, ends_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX fact_ends ON fact (ends_at);
+
+  CREATE TABLE quarantine (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX quarantine_count ON quarantine (received_at);
+`;
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
+/** The exclusive lock is taken with the first access and held until the process ends, however it ends. */
+export function prepareDatabase(db: DatabaseSync): void {
+  db.exec(`
+    PRAGMA busy_timeout = 1000;
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -8000;
+  `);
+  const version = versionOf(db);
+  if (version > VERSION) {
+    throw new Error(
+      `the event store has format ${version}, but this version knows ${VERSION} only`,
+    );
+  }
+  if (version === VERSION) return;
+  db.exec('BEGIN IMMEDIATE');
+  db.exec(TABLES);
+  db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
+  db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
+}

@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { StoreUnavailable } from '../errors.ts';
+import type { LogBounds } from '../event-log.ts';
+import type { Reply } from './batch.ts';
+import type { Call, OperationName, Operations } from './operations.ts';
+
+export type ToWorker = readonly Call[] | 'close';
+export type FromWorker = { readonly opened: LogBounds } | { readonly refused: string } | Reply;
+
+export interface Thread {
+  readonly opened: LogBounds;
+  readonly call: <Name extends OperationName>(
+    name: Name,
+    ...args: Parameters<Operations[Name]>
+  ) => Promise<ReturnType<Operations[Name]>>;
+  /** Resolves when all that was asked for is done and the file is closed. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly call: Call;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A disk that stalls must not turn into memory that grows. */
+const MAX_WAITING = 50_000;
+const MAX_BATCH = 1_000;
+
+/** Calls that come while a batch is under way wait for the next one: the busier, the larger the groups. */
+export async function openThread(
+  dir: string,
+  onProblem: (message: string) => void,
+): Promise<Thread> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    workerData: { dir },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const [first] = (await once(worker, 'message')) as [FromWorker];
+  if ('refused' in first) throw new StoreUnavailable(first.refused);
+  if (!('opened' in first)) throw new StoreUnavailable('the embedded store did not open');
+
+  let waiting: Waiting[] = [];
+  let underWay: readonly Waiting[] = [];
+  let scheduled = false;
+  let ended: string | undefined;
+  let drained: (() => void) | undefined;
+
+  function send() {
+    scheduled = false;
+    if (underWay.length > 0) return;
+    underWay = waiting.slice(0, MAX_BATCH);
+    waiting = waiting.slice(MAX_BATCH);
+    if (underWay.length > 0)
+      return worker.postMessage(
+        underWay.map(({ call }) => call),
+        [],
+      );
+    worker.unref();
+    drained?.();
+  }
+
+  /** After this nothing is promised any more; a new process may find the disk mended. */
+  function end(reason: string) {
+    if (!ended) onProblem(reason);
+    ended ??= reason;
+    const error = new StoreUnavailable(ended);
+    for (const { reject } of [...underWay, ...waiting]) reject(error);
+    underWay = [];
+    waiting = [];
+    drained?.();
+  }
+
+  function settle(calls: readonly Waiting[], reply: Reply) {
+    if ('replies' in reply) {
+      return calls.forEach((call, index) => settle([call], reply.replies[index] as Reply));
+    }
+    if ('answers' in reply) {
+      return calls.forEach(({ resolve }, index) => resolve(reply.answers[index]));
+    }
+    const { kind, reason } = reply.failure;
+    if (kind === 'damage') end(`the event store stopped: ${reason}; check the disk, then restart`);
+    for (const { reject } of calls)
+      reject(new StoreUnavailable(`the event store failed: ${reason}`));
+  }
+
+  worker.unref();
+  worker.on('message', (reply: Reply) => {
+    const calls = underWay;
+    underWay = [];
+    settle(calls, reply);
+    send();
+  });
+  worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
+  worker.on('exit', () => end('the event store is closed'));
+
+  return {
+    opened: first.opened,
+    call: (...call) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(new StoreUnavailable(ended));
+        if (waiting.length >= MAX_WAITING)
+          return reject(new StoreUnavailable('the event store is overloaded'));
+        waiting.push({ call, resolve: resolve as (answer: unknown) => void, reject });
+        if (scheduled || underWay.length > 0) return;
+        // After this turn of the loop: whatever else arrives in it shares the commit.
+        scheduled = true;
+        worker.ref();
+        setImmediate(send);
+      }),
+    async close() {
+      if (waiting.length > 0 || underWay.length > 0) {
+        await new Promise<void>((resolve) => (drained = resolve));
+      }
+      const exited = once(worker, 'exit');
+      worker.ref();
+      if (ended) void worker.terminate();
+      else worker.postMessage('close', []);
+      ended ??= 'the event store is closed';
+      await exited;
+    },
+  };
+}

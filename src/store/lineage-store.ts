@@ -1,0 +1,33 @@
+/** `child` lies under `parent`. Both are `kind:id`, e.g. `client:<uuid>` under `clinician:<uuid>`. */
+export interface Link {
+  readonly child: string;
+  readonly parent: string;
+  /** Where in the parent's list it stood. */
+  readonly page?: number;
+  readonly seenAt: number;
+}
+
+export type LinkEnds = Pick<Link, 'child' | 'parent'>;
+
+/** What lies under what. Ids only, bounded, forgotten when unseen for long. */
+export interface LineageStore {
+  /** Written behind and coalesced: a crash may lose the last moments, no more. Reads see it at once. */
+  record(links: readonly Link[]): void;
+  parentsOf(children: readonly string[]): Promise<readonly (readonly Link[])[]>;
+  /** The children of one kind, the hundred last seen. */
+  childrenOf(parent: string, kind: string): Promise<readonly string[]>;
+  remove(links: readonly LinkEnds[]): void;
+  flush(): Promise<void>;
+}
+
+/** What an engine does for `createLineage`: plain reads and writes, with no memory of their own. */
+export interface LineageEngine {
+  write(links: readonly Link[], removed: readonly LinkEnds[]): Promise<void>;
+  parentsOf(children: readonly string[]): Promise<readonly (readonly Link[])[]>;
+  childrenOf(parent: string, kind: string): Promise<readonly string[]>;
+}
+
+/** A child unseen for this long is forgotten; its next sighting brings it back. */
+export const LINEAGE_KEPT_MS = 90 * 24 * 3_600_000;
+export const LINEAGE_MAX_LINKS = 1_000_000;
+export const CHILDREN_LIMIT = 100;

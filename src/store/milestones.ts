@@ -1,0 +1,47 @@
+import DataLoader from 'dataloader';
+import { LRUCache } from 'lru-cache';
+
+import type { Loaded } from '../loaded.ts';
+import type { KeyStore } from './key-store.ts';
+
+/** Both last for ever; a year is longer than anybody edits a note. */
+const KEPT_MS = 365 * 24 * 3_600_000;
+
+/**
+ * What has happened for good to a note or a session, as events and refusals told it: the Partner API's own
+ * answers do not say it. Kept with the log, so that a restart forgets nothing.
+ */
+export interface Milestones {
+  noteLocked(noteId: string): Loaded<boolean>;
+  transcriptionFailed(sessionId: string): Loaded<boolean>;
+  markLocked(noteId: string): Promise<void>;
+  markFailed(sessionId: string): Promise<void>;
+}
+
+export function createMilestones(keys: KeyStore): Milestones {
+  // Only what has happened is remembered here: it can't be undone, while "not yet" may be over any moment.
+  const passed = new LRUCache<string, true>({ max: 50_000 });
+  const loader = new DataLoader<string, boolean>(
+    async (names) => (await keys.get(names)).map((value) => value !== undefined),
+    { cache: false, maxBatchSize: 500 },
+  );
+
+  const has = (name: string): Loaded<boolean> => passed.has(name) || ask(name);
+  const ask = async (name: string): Promise<boolean> => {
+    const happened = await loader.load(name);
+    if (happened) passed.set(name, true);
+    return happened;
+  };
+  const mark = async (name: string): Promise<void> => {
+    if (passed.has(name)) return;
+    await keys.put(name, '1', KEPT_MS);
+    passed.set(name, true);
+  };
+
+  return {
+    noteLocked: (noteId) => has(`locked:${noteId}`),
+    transcriptionFailed: (sessionId) => has(`failed:${sessionId}`),
+    markLocked: (noteId) => mark(`locked:${noteId}`),
+    markFailed: (sessionId) => mark(`failed:${sessionId}`),
+  };
+}

@@ -1,0 +1,84 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Ends it as a crash would, at once. */
+  kill(): Promise<void>;
+  /** Starts it anew on the same port and the same files. */
+  start(): Promise<void>;
+  cli(...args: readonly string[]): string;
+}
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('redis-server', ['--version']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Suites that need a Redis server skip themselves where there is none. */
+export const redisAvailable = isInstalled();
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function launch(port: number, dir: string, options: readonly string[]) {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''];
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always'];
+  const server = spawn('redis-server', [...args, ...durable, ...options], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const exited = once(server, 'exit');
+  for await (const line of server.stdout) {
+    if (String(line).includes('Ready to accept connections')) break;
+  }
+  server.stdout.resume();
+  if (server.exitCode !== null) throw new Error(`redis-server ended with ${server.exitCode}`);
+  return { server, exited };
+}
+
+/** A private redis-server on a free port, in a directory of its own, with every write on disk. */
+export async function startRedis(...options: readonly string[]): Promise<RedisServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'redis-'));
+  const port = await freePort();
+  let running = await launch(port, dir, options);
+
+  async function kill() {
+    running.server.kill('SIGKILL');
+    await running.exited;
+  }
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return running.server.pid ?? 0;
+    },
+    kill,
+    async start() {
+      running = await launch(port, dir, options);
+    },
+    cli: (...args) =>
+      execFileSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' }).trim(),
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
