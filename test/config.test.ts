@@ -30,7 +30,7 @@ describe('defaults', () => {
         graphiql: true,
         metricsToken: undefined,
       },
-      partner: { kind: 'sandbox', pulseMs: 10_000 },
+      partner: { kind: 'sandbox', pulseMs: 8_000 },
       upstream: {
         maxConcurrency: 64,
         ratePerSecond: undefined,

@@ -20,7 +20,7 @@ const CREDENTIALS = [
 ] as const satisfies readonly Variable[];
 
 export function readPartner(reader: Reader): PartnerConfig {
-  const pulseMs = reader.integer('SANDBOX_PULSE_MS', { min: 0, max: 3_600_000 }, 10_000);
+  const pulseMs = reader.integer('SANDBOX_PULSE_MS', { min: 0, max: 3_600_000 }, 8_000);
   const missing = CREDENTIALS.filter((name) => reader.text(name) === undefined);
   if (missing.length === CREDENTIALS.length) return { kind: 'sandbox', pulseMs };
 
