@@ -1,0 +1,191 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { connectionFromPages } from '../../src/connection/connection.ts';
+import type { WindowArgs } from '../../src/connection/window-args.ts';
+import { ask, codec, createUpstream, cursorAt, notFound } from './upstream.ts';
+
+interface Asked {
+  readonly size: number;
+  readonly hinted: boolean;
+  readonly from: 'first' | 'last';
+  readonly count: number;
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+}
+
+/** Lists of 0 to 130 rows and a window of them: cursors on any row, in either order, or none. */
+const windows: fc.Arbitrary<Asked> = fc
+  .oneof(fc.constantFrom(0, 9, 10, 11, 100), fc.nat({ max: 130 }))
+  .chain((size) => {
+    const offset =
+      size === 0
+        ? fc.constant(undefined)
+        : fc.option(fc.nat({ max: size - 1 }), { nil: undefined });
+    return fc.record({
+      size: fc.constant(size),
+      hinted: fc.boolean(),
+      from: fc.constantFrom('first' as const, 'last' as const),
+      count: fc.integer({ min: 1, max: 100 }),
+      after: offset,
+      before: offset,
+    });
+  });
+
+/** What a plain array would show: the reference. */
+function expected({ size, from, count, after, before }: Asked) {
+  const low = after === undefined ? 0 : after + 1;
+  const between = [...Array(size).keys()].filter((at) => at >= low && at < (before ?? size));
+  const offsets = from === 'first' ? between.slice(0, count) : between.slice(-count);
+  const touched = new Set(offsets.map((at) => Math.floor(at / 10) + 1));
+  return { offsets, touched, start: offsets[0] ?? low, end: (offsets.at(-1) ?? low - 1) + 1 };
+}
+
+function opened({ size, hinted, from, count, after, before }: Asked) {
+  const upstream = createUpstream(size);
+  const args: WindowArgs = {
+    [from]: count,
+    ...(after !== undefined && { after: cursorAt(upstream, after) }),
+    ...(before !== undefined && { before: cursorAt(upstream, before) }),
+  };
+  return { upstream, args, list: upstream.open(hinted ? { hint: size } : {}) };
+}
+
+describe('a connection', () => {
+  it('shows exactly what the plain array has', async () => {
+    await fc.assert(
+      fc.asyncProperty(windows, async (asked) => {
+        const { args, list, upstream } = opened(asked);
+        const { offsets, start, end } = expected(asked);
+        const answer = await ask(args, list);
+        expect(answer.nodes).toEqual(offsets.map((at) => upstream.rows[at]));
+        expect(answer.edges.map((edge) => edge.node)).toEqual(answer.nodes);
+        expect(answer.totalCount).toBe(asked.size);
+        expect(answer.hasNextPage).toBe(end < asked.size);
+        expect(answer.hasPreviousPage).toBe(start > 0);
+        expect(answer.startCursor).toBe(answer.edges[0]?.cursor() ?? null);
+        expect(answer.endCursor).toBe(answer.edges.at(-1)?.cursor() ?? null);
+      }),
+    );
+  });
+
+  it('reads each page it touches once, and page one besides only to learn where the tail is', async () => {
+    await fc.assert(
+      fc.asyncProperty(windows, async (asked) => {
+        const { args, list } = opened(asked);
+        const { touched } = expected(asked);
+        await ask(args, list);
+        const isLengthKnown =
+          asked.hinted || asked.after !== undefined || asked.before !== undefined;
+        if (!isLengthKnown) touched.add(1);
+        expect(list.asked.length).toBe(Math.max(1, touched.size));
+        if (touched.size > 0) expect(new Set(list.asked)).toEqual(touched);
+      }),
+    );
+  });
+
+  it('reads the pages of a known length side by side', () => {
+    const list = createUpstream(100).open({ hint: 100 });
+    void connectionFromPages({ first: 25 }, list, codec).nodes();
+    expect(list.asked).toEqual([1, 2, 3]);
+  });
+
+  it.each(['totalCount', 'hasNextPage', 'hasPreviousPage'] as const)(
+    'tells %s alone with one call, of a page that the rows need too',
+    async (member) => {
+      await fc.assert(
+        fc.asyncProperty(windows, async (asked) => {
+          const { args, list } = opened(asked);
+          const connection = connectionFromPages(args, list, codec);
+          await (member === 'totalCount' ? connection.totalCount() : connection.pageInfo[member]());
+          expect(list.asked.length).toBe(1);
+          const { touched } = expected(asked);
+          const isPageOne = list.asked[0] === 1;
+          expect(touched.size === 0 || isPageOne || touched.has(list.asked[0] ?? 0)).toBe(true);
+        }),
+      );
+    },
+  );
+
+  it('tells its cursors alone from the pages of the first and the last row', async () => {
+    const list = createUpstream(100).open({ hint: 100 });
+    const { pageInfo } = connectionFromPages({ first: 50 }, list, codec);
+    await Promise.all([pageInfo.startCursor(), pageInfo.endCursor()]);
+    expect(list.asked).toEqual([1, 5]);
+  });
+
+  it('answers at once, with no promise, while everything is cached', () => {
+    for (const args of [
+      { first: 25 },
+      { last: 25 },
+      { first: 3, after: cursorAt(createUpstream(60), 4) },
+    ]) {
+      const connection = connectionFromPages(
+        args,
+        createUpstream(60).open({ atOnce: true }),
+        codec,
+      );
+      expect(connection.nodes()).toHaveLength(args.first ?? 25);
+      expect(connection.edges()).toHaveLength(args.first ?? 25);
+      expect(connection.totalCount()).toBe(60);
+      expect(typeof connection.pageInfo.hasNextPage()).toBe('boolean');
+      expect(typeof connection.pageInfo.endCursor()).toBe('string');
+    }
+  });
+
+  it.each([
+    ['first', 'after'],
+    ['last', 'before'],
+  ] as const)('walks by %s and %s over every row once', async (from, side) => {
+    const sizes = fc.record({ size: fc.nat({ max: 130 }), count: fc.integer({ min: 1, max: 40 }) });
+    await fc.assert(
+      fc.asyncProperty(sizes, async ({ size, count }) => {
+        const upstream = createUpstream(size);
+        const seen: unknown[] = [];
+        for (let cursor: string | null | undefined; cursor !== null;) {
+          const page = await ask({ [from]: count, [side]: cursor ?? null }, upstream.open());
+          seen[from === 'first' ? 'push' : 'unshift'](...page.nodes);
+          const hasMore = from === 'first' ? page.hasNextPage : page.hasPreviousPage;
+          cursor = hasMore ? (from === 'first' ? page.endCursor : page.startCursor) : null;
+        }
+        expect(seen).toEqual(upstream.rows);
+      }),
+    );
+  });
+
+  it('leaves out rows without an id but keeps their place, and walks on past a page of them', async () => {
+    const upstream = createUpstream(32);
+    upstream.rows = upstream.rows.map((row, at) =>
+      at === 2 || (at >= 10 && at < 20) ? undefined : row,
+    );
+    const seen: string[] = [];
+    for (let after: string | null = null, more = true; more;) {
+      const page = await ask({ first: 5, after }, upstream.open());
+      seen.push(...page.nodes.map((row) => row.id));
+      [after, more] = [page.endCursor, page.hasNextPage];
+    }
+    expect(seen).toEqual(upstream.rows.flatMap((row) => row?.id ?? []));
+  });
+
+  it('fails where a page fails, and only there', async () => {
+    const list = createUpstream(30).open({
+      hint: 30,
+      onCall: (page) => {
+        if (page === 3) throw new Error('the budget is spent');
+      },
+    });
+    const connection = connectionFromPages({ first: 30 }, list, codec);
+    const [nodes, total] = await Promise.allSettled([connection.nodes(), connection.totalCount()]);
+    expect(nodes).toMatchObject({ reason: { message: 'the budget is spent' } });
+    expect(total).toMatchObject({ value: 30 });
+  });
+
+  it('fails as not found when page one is', async () => {
+    const list = {
+      ...createUpstream(30).open({ hint: 30 }),
+      loadPage: () => Promise.reject(notFound()),
+    };
+    const connection = connectionFromPages({ last: 5 }, list, codec);
+    await expect(connection.nodes()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});

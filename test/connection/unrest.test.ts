@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+
+import { connectionFromPages } from '../../src/connection/connection.ts';
+import { ask, codec, createUpstream, cursorAt, notFound, rowsNamed } from './upstream.ts';
+
+const ids = (rows: readonly ({ readonly id: string } | undefined)[]) => rows.map((row) => row?.id);
+
+describe('pages that disagree on the length', () => {
+  it('are read again when one came from the cache', async () => {
+    const upstream = createUpstream(20);
+    const cache = new Map([[1, upstream.pageNow(1)]]);
+    upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
+    const list = upstream.open({ cache, hint: 20 });
+    expect(await ask({ first: 20 }, list)).toMatchObject({ nodes: upstream.rows.slice(0, 20) });
+    expect(list.asked).toEqual([2, 1]);
+  });
+
+  it('are read again when the list changed between them', async () => {
+    const upstream = createUpstream(30);
+    const list = upstream.open({
+      hint: 30,
+      onCall: () => {
+        if (list.asked.length === 3) upstream.rows = upstream.rows.slice(1);
+      },
+    });
+    const { nodes, totalCount } = await ask({ first: 30 }, list);
+    expect(ids(nodes)).toEqual(ids(upstream.rows));
+    expect(totalCount).toBe(29);
+    expect(list.asked).toEqual([1, 2, 3, 1, 2]);
+  });
+
+  it('are left as they are after three rounds, and what the window needs is read', async () => {
+    const upstream = createUpstream(30);
+    const list = upstream.open({
+      hint: 30,
+      onCall: () => upstream.rows.push(...rowsNamed([`new ${list.asked.length}`])),
+    });
+    const { nodes } = await ask({ first: 30 }, list);
+    expect(ids(nodes)).toEqual(ids(createUpstream(30).rows));
+    expect(list.asked.length).toBeLessThanOrEqual(3 + 3 * 3);
+  });
+
+  it('are read again by one field for all', async () => {
+    const upstream = createUpstream(40);
+    const after = cursorAt(upstream, 9);
+    upstream.rows = upstream.rows.slice(2);
+    const list = upstream.open();
+    const alone = upstream.open();
+    await connectionFromPages({ first: 20, after }, alone, codec).nodes();
+    await ask({ first: 20, after }, list);
+    expect(list.asked).toEqual(alone.asked);
+  });
+
+  it('do not mislead a cursor newer than the cache', async () => {
+    const upstream = createUpstream(40);
+    const cache = new Map([[2, upstream.pageNow(2)]]);
+    upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
+    const list = upstream.open({ cache });
+    const { nodes } = await ask({ first: 10, after: cursorAt(upstream, 9) }, list);
+    expect(nodes).toEqual(upstream.rows.slice(10, 20));
+    expect(list.asked).toEqual([1, 2]);
+  });
+});
+
+describe('a page that is gone', () => {
+  it('is empty, and page one tells the length', async () => {
+    const list = createUpstream(7).open({ hint: 40, strict: true });
+    const { nodes, totalCount } = await ask({ last: 10 }, list);
+    expect(ids(nodes)).toEqual(ids(createUpstream(7).rows));
+    expect(totalCount).toBe(7);
+    expect(list.asked.toSorted((a, b) => a - b)).toEqual([1, 4]);
+  });
+
+  it('costs nothing more when a page beside it tells the length', async () => {
+    const list = createUpstream(7).open({ hint: 20, strict: true });
+    expect((await ask({ first: 20 }, list)).nodes).toHaveLength(7);
+    expect(list.asked).toEqual([1, 2]);
+  });
+
+  it('behind a cursor gives way to what is left', async () => {
+    const upstream = createUpstream(41);
+    const after = cursorAt(upstream, 39);
+    upstream.rows = upstream.rows.filter((_, at) => at >= 15 && at < 40);
+    const list = upstream.open({ strict: true });
+    expect(await ask({ after }, list)).toMatchObject({
+      nodes: [],
+      totalCount: 25,
+      hasNextPage: false,
+      hasPreviousPage: true,
+    });
+  });
+
+  it('is read again when the length says that it is there', async () => {
+    const upstream = createUpstream(15);
+    const answers = upstream.open({ hint: 15 });
+    let isGone = true;
+    const loadPage: typeof answers.loadPage = (page, options) => {
+      if (page !== 2 || !isGone) return answers.loadPage(page, options);
+      isGone = false;
+      return Promise.reject(notFound());
+    };
+    const connection = connectionFromPages({ first: 15 }, { ...answers, loadPage }, codec);
+    expect(ids(await connection.nodes())).toEqual(ids(upstream.rows));
+  });
+});
