@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from './clock.ts';
+import { createPathIndex } from './path-index.ts';
+import type { Read } from './read.ts';
+import type { Answer } from './usage.ts';
+
+/**
+ * Answers of the Partner API, by path and query. They hold patient data, whoever's: access is decided on
+ * every use and never here.
+ */
+export interface Answers {
+  /** Only what is still right. */
+  get(key: string): Answer | undefined;
+  keep<T>(read: Read<T>, value: T, bytes: number): Answer<T>;
+  forget(path: string): void;
+  /** A list's length as last seen, long after its rows are gone. A hint, not a fact. */
+  totalOf(listKey: string): number | undefined;
+  readonly bytes: number;
+  readonly size: number;
+}
+
+interface KeptAnswer extends Answer {
+  readonly path: string;
+  readonly listKey: string | undefined;
+  valid: boolean;
+}
+
+const MAX_TOTALS = 50_000;
+/** An entry costs more than its JSON: the record, the keys, the index. */
+const OVERHEAD_BYTES = 512;
+
+export function createAnswers(clock: Clock, maxBytes: number): Answers {
+  const index = createPathIndex();
+  const answers = new LRUCache<string, KeptAnswer>({
+    maxSize: maxBytes,
+    // One large answer must not push out all the others.
+    maxEntrySize: Math.ceil(maxBytes / 4),
+    dispose: (answer, key, reason) => {
+      // A newer answer has taken its place; evicted ones are still right, only no longer here.
+      if (reason === 'set') answer.valid = false;
+      else index.remove(answer.path, key);
+    },
+  });
+  const totals = new LRUCache<string, number>({ max: MAX_TOTALS });
+
+  const drop = (key: string, answer: KeptAnswer): void => {
+    answer.valid = false;
+    answers.delete(key);
+  };
+
+  // A window must never be put together from two states of its list.
+  const noteTotal = (path: string, listKey: string, total: number): void => {
+    const last = totals.get(listKey);
+    totals.set(listKey, total);
+    if (last === undefined || last === total) return;
+    for (const key of index.under(path)) {
+      const answer = answers.peek(key);
+      if (answer?.listKey === listKey) drop(key, answer);
+    }
+  };
+
+  return {
+    get(key) {
+      const answer = answers.get(key);
+      if (!answer || answer.expiresAt > clock.now()) return answer;
+      answers.delete(key);
+      return undefined;
+    },
+    keep(read, value, bytes) {
+      const { key, kind, list, path } = read;
+      if (list) noteTotal(path, list.key, list.totalOf(value));
+      const expiresAt = clock.now() + kind.ttlMs(value);
+      const answer = { value, expiresAt, valid: true, path, listKey: list?.key };
+      answers.set(key, answer, { size: bytes + OVERHEAD_BYTES });
+      if (answers.has(key)) index.add(path, key);
+      return answer;
+    },
+    forget(path) {
+      for (const key of index.under(path)) {
+        const answer = answers.peek(key);
+        if (answer) drop(key, answer);
+      }
+    },
+    totalOf: (listKey) => totals.get(listKey),
+    get bytes() {
+      return answers.calculatedSize;
+    },
+    get size() {
+      return answers.size;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/** What a caller of the Partner API may have to react to, as the frontend reads it in `extensions.code`. */
+export type PartnerErrorCode =
+  | 'BAD_USER_INPUT'
+  | 'NOT_FOUND'
+  | 'OUTCOME_UNKNOWN'
+  | 'QUERY_TOO_EXPENSIVE'
+  | 'TIMEOUT'
+  | 'UPSTREAM_BAD_RESPONSE'
+  | 'UPSTREAM_CREDENTIALS'
+  | 'UPSTREAM_RATE_LIMITED'
+  | 'UPSTREAM_ROUTE'
+  | 'UPSTREAM_UNAVAILABLE';
+
+/**
+ * One class per reaction. Messages may be logged: they name the route's template and never the URL, a body
+ * or an id, which can all carry patient data. For the same reason there is no `cause`.
+ */
+export abstract class PartnerError extends Error {
+  abstract readonly code: PartnerErrorCode;
+  readonly route: string;
+
+  constructor(route: string, what: string) {
+    super(`${route}: ${what}`);
+    this.name = new.target.name;
+    this.route = route;
+  }
+}
+
+/** The API failed, timed out, or is known to be failing: the same request may succeed later. */
+export class PartnerUnavailable extends PartnerError {
+  readonly code = 'UPSTREAM_UNAVAILABLE';
+}
+
+/** Too many calls: a 429 that can't be waited out, or our own daily quota used up. */
+export class PartnerRateLimited extends PartnerError {
+  readonly code = 'UPSTREAM_RATE_LIMITED';
+  readonly retryAfterSeconds: number;
+
+  constructor(route: string, what: string, retryAfterSeconds: number) {
+    super(route, what);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** An answer with a shape we do not know: our types are wrong, or someone in between answered. */
+export class PartnerContractBroken extends PartnerError {
+  readonly code = 'UPSTREAM_BAD_RESPONSE';
+}
+
+/** The API key or the partner's credentials are refused: an operator must act. */
+export class PartnerCredentialsRefused extends PartnerError {
+  readonly code = 'UPSTREAM_CREDENTIALS';
+}
+
+/** The API's gateway knows no such route: a wrong base URL, or a route that is gone. */
+export class PartnerRouteMissing extends PartnerError {
+  readonly code = 'UPSTREAM_ROUTE';
+}
+
+/** Not there, or not the partner's: the API does not tell the two apart. */
+export class PartnerNotFound extends PartnerError {
+  readonly code = 'NOT_FOUND';
+}
+
+/** The input is wrong. `issues` are the API's own words, for the caller alone and never for a log. */
+export class PartnerRejected extends PartnerError {
+  readonly code = 'BAD_USER_INPUT';
+  readonly issues: readonly string[];
+
+  constructor(route: string, issues: readonly string[]) {
+    super(route, `the Partner API rejected the input with ${issues.length} issue(s)`);
+    this.issues = issues;
+  }
+}
+
+/** The request contradicts the record's present state. `issues` as in `PartnerRejected`. */
+export class PartnerConflict extends PartnerError {
+  readonly code = 'BAD_USER_INPUT';
+  readonly issues: readonly string[];
+
+  constructor(route: string, issues: readonly string[]) {
+    super(route, 'the request conflicts with the present state');
+    this.issues = issues;
+  }
+}
+
+/** The progress note is finalized and takes no more changes. */
+export class NoteLocked extends PartnerError {
+  readonly code = 'BAD_USER_INPUT';
+}
+
+/** A write was sent and nobody can say whether it took effect: never send it again unasked. */
+export class OutcomeUnknown extends PartnerError {
+  readonly code = 'OUTCOME_UNKNOWN';
+
+  constructor(route: string) {
+    super(
+      route,
+      'no clear answer came: the change may or may not have taken effect, so await its event',
+    );
+  }
+}
+
+/** The operation has made as many calls as it may. */
+export class CallBudgetExhausted extends PartnerError {
+  readonly code = 'QUERY_TOO_EXPENSIVE';
+
+  constructor(route: string, maxCalls: number) {
+    super(route, `the operation has used up its ${maxCalls} calls to the Partner API`);
+  }
+}
+
+/** Whoever asked has gone, or has waited long enough. */
+export class OperationAborted extends PartnerError {
+  readonly code = 'TIMEOUT';
+
+  constructor(route: string) {
+    super(route, 'the operation ended before the answer came');
+  }
+}

@@ -1,0 +1,113 @@
+import type { Allowance } from './allowance.ts';
+import type { Cancel } from './cancel.ts';
+import type { Clock } from './clock.ts';
+
+/** The token first, since everything waits for it; then mutations, since a person does. */
+export type Rank = 'token' | 'write' | 'read';
+
+/** At most so many calls in flight, shared fairly between operations. */
+export interface Limiter {
+  /** Undefined if a slot is free at once. A promise of false: cancelled while waiting, no slot is held. */
+  take(lane: object, rank: Rank, cancel: Cancel): Promise<boolean> | undefined;
+  release(): void;
+  readonly inFlight: number;
+  readonly queued: number;
+}
+
+interface Waiter {
+  readonly cancel: Cancel;
+  readonly give: (isGiven: boolean) => void;
+}
+
+/** Who waits, by operation. The Map's order is whose turn it is. */
+type Queue = Map<object, Waiter[]>;
+
+const RANKS: readonly Rank[] = ['token', 'write', 'read'];
+
+export function createLimiter(maxInFlight: number, allowance: Allowance, clock: Clock): Limiter {
+  const queues: Readonly<Record<Rank, Queue>> = {
+    token: new Map(),
+    write: new Map(),
+    read: new Map(),
+  };
+  let inFlight = 0;
+  let queued = 0;
+  let isPaused = false;
+
+  // A query that fans out into hundreds of calls must not keep a small one waiting behind all of them.
+  const nextInTurn = (): Waiter | undefined => {
+    for (const rank of RANKS) {
+      const queue = queues[rank];
+      for (const [lane, waiters] of queue) {
+        const waiter = waiters.shift();
+        queue.delete(lane);
+        if (waiters.length > 0) queue.set(lane, waiters);
+        queued -= 1;
+        return waiter;
+      }
+    }
+    return undefined;
+  };
+
+  /** False: the rate is used up for now, and a timer will look again. */
+  const hasRate = (): boolean => {
+    if (isPaused) return false;
+    const waitMs = allowance.msUntilNext();
+    if (waitMs === 0) return true;
+    isPaused = true;
+    clock.after(waitMs, () => {
+      isPaused = false;
+      serve();
+    });
+    return false;
+  };
+
+  const serve = (): void => {
+    while (inFlight < maxInFlight) {
+      dropCancelled();
+      if (queued === 0 || !hasRate()) return;
+      inFlight += 1;
+      nextInTurn()?.give(true);
+    }
+  };
+
+  // Those who have gone must not use up the rate. Only the next in turn are looked at.
+  const dropCancelled = (): void => {
+    for (const rank of RANKS) {
+      for (const [lane, waiters] of queues[rank]) {
+        while (waiters[0]?.cancel.cancelled) {
+          waiters.shift()?.give(false);
+          queued -= 1;
+        }
+        if (waiters.length > 0) return;
+        queues[rank].delete(lane);
+      }
+    }
+  };
+
+  return {
+    take(lane, rank, cancel) {
+      if (queued === 0 && inFlight < maxInFlight && hasRate()) {
+        inFlight += 1;
+        return undefined;
+      }
+      const queue = queues[rank];
+      return new Promise((give) => {
+        const waiters = queue.get(lane);
+        if (waiters) waiters.push({ cancel, give });
+        else queue.set(lane, [{ cancel, give }]);
+        queued += 1;
+      });
+    },
+    release() {
+      inFlight -= 1;
+      serve();
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    get queued() {
+      return queued;
+    },
+  };
+}

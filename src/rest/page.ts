@@ -1,0 +1,28 @@
+import { isObject } from './json.ts';
+import type { ReadRow } from './records.ts';
+
+/** The API ignores any page-size parameter: every page but the last holds exactly ten. */
+export const PAGE_SIZE = 10;
+
+export interface Page<T> {
+  /** Undefined for a row without a usable id: it keeps its place, or the arithmetic of windows would slip. */
+  readonly rows: readonly (T | undefined)[];
+  readonly total: number;
+  readonly page: number;
+}
+
+/** Undefined if it is no page, or not the page that was asked for. */
+export function readPage<T>(body: unknown, page: number, readRow: ReadRow<T>): Page<T> | undefined {
+  if (!isObject(body) || !isObject(body['meta']) || !Array.isArray(body['data'])) return undefined;
+  const { totalItems: total, currentPage } = body['meta'];
+  if (typeof total !== 'number' || !Number.isSafeInteger(total) || total < 0) return undefined;
+
+  // An API that answers a page past the end with its last one would repeat rows.
+  const isPastEnd = page > Math.max(1, Math.ceil(total / PAGE_SIZE));
+  if (isPastEnd) return { rows: [], total, page };
+
+  if (typeof currentPage === 'number' && currentPage !== page) return undefined;
+  if (body['data'].length > PAGE_SIZE) return undefined;
+  const rows = body['data'].map((row: unknown) => (isObject(row) ? readRow(row) : undefined));
+  return { rows, total, page };
+}

@@ -1,0 +1,161 @@
+import type { Answers } from './answers.ts';
+import type { Perform } from './call.ts';
+import { cancel, createCancel } from './cancel.ts';
+import type { Cancel } from './cancel.ts';
+import {
+  CallBudgetExhausted,
+  OperationAborted,
+  PartnerContractBroken,
+  PartnerNotFound,
+} from './errors.ts';
+import type { PartnerObserver } from './observer.ts';
+import { createPathIndex } from './path-index.ts';
+import type { Read } from './read.ts';
+import { traceHeadersOf } from './trace-headers.ts';
+import type { Answer, Usage } from './usage.ts';
+
+/** GETs, shared by all operations: what is cached or being asked already is not asked again. */
+export interface Reads {
+  cached(key: string): Answer | undefined;
+  totalOf(listKey: string): number | undefined;
+  /** `isFresh`: neither from the cache nor from a call that began earlier. */
+  load<T>(read: Read<T>, usage: Usage, isFresh: boolean): Promise<Answer<T>>;
+  /**
+   * Drops what is cached under the path. Calls in flight go on for those who wait already: whoever asks from
+   * now on asks anew, and the late answers are not kept.
+   */
+  forget(path: string): void;
+}
+
+interface Flight {
+  readonly cancel: Cancel;
+  /** Everybody who has asked, in order: the first who still can pays. */
+  readonly payers: [Usage, ...Usage[]];
+  waiting: number;
+  /** Its answer is already known to be older than what is true. */
+  isDetached: boolean;
+}
+
+interface Underway {
+  readonly flight: Flight;
+  readonly answer: Promise<Answer>;
+  readonly path: string;
+}
+
+export function createReads(perform: Perform, answers: Answers, observer: PartnerObserver): Reads {
+  const flights = new Map<string, Underway>();
+  const index = createPathIndex();
+
+  const detach = (key: string, flight: Flight): void => {
+    const underway = flights.get(key);
+    flight.isDetached = true;
+    if (underway?.flight !== flight) return;
+    flights.delete(key);
+    index.remove(underway.path, key);
+  };
+
+  const fetch = async <T>(read: Read<T>, flight: Flight): Promise<Answer<T>> => {
+    try {
+      const { value, bytes } = await ask(perform, read, flight);
+      const gaps = read.list?.gapsIn(value) ?? 0;
+      if (gaps > 0) observer.unreadableRows?.(read.kind.template, gaps);
+      if (flight.isDetached) return { value, expiresAt: 0, valid: false };
+      return answers.keep(read, value, bytes);
+    } finally {
+      detach(read.key, flight);
+    }
+  };
+
+  const begin = <T>(read: Read<T>, usage: Usage): Underway => {
+    const flight: Flight = {
+      cancel: createCancel(),
+      payers: [usage],
+      waiting: 0,
+      isDetached: false,
+    };
+    const underway = { flight, answer: fetch(read, flight), path: read.path };
+    flights.set(read.key, underway);
+    index.add(read.path, read.key);
+    return underway;
+  };
+
+  /** Each waiter may leave on its own; the call is given up only when all have gone. */
+  const join = <T>(
+    read: Read<T>,
+    { flight, answer }: Underway,
+    usage: Usage,
+  ): Promise<Answer<T>> => {
+    flight.waiting += 1;
+    // The key names the kind, and with it the type of the value.
+    const typed = answer as Promise<Answer<T>>;
+    if (!usage.signal) return typed;
+    return new Promise((resolve, reject) => {
+      const stay = usage.onAbort(() => {
+        flight.waiting -= 1;
+        if (flight.waiting === 0) {
+          detach(read.key, flight);
+          cancel(flight.cancel);
+        }
+        reject(new OperationAborted(read.kind.template));
+      });
+      typed.then(resolve, reject).finally(stay);
+    });
+  };
+
+  return {
+    cached: (key) => answers.get(key),
+    totalOf: (listKey) => answers.totalOf(listKey),
+    async load(read, usage, isFresh) {
+      if (usage.signal?.aborted) throw new OperationAborted(read.kind.template);
+      const underway = flights.get(read.key);
+      if (underway && !isFresh) {
+        usage.coalesced += 1;
+        underway.flight.payers.push(usage);
+        return join(read, underway, usage);
+      }
+      if (underway) detach(read.key, underway.flight);
+      return join(read, begin(read, usage), usage);
+    },
+    forget(path) {
+      answers.forget(path);
+      for (const key of index.under(path)) {
+        const underway = flights.get(key);
+        if (underway) detach(key, underway.flight);
+      }
+    },
+  };
+}
+
+async function ask<T>(perform: Perform, read: Read<T>, { payers, cancel: given }: Flight) {
+  const { kind } = read;
+  const [starter] = payers;
+  try {
+    const { json, bytes } = await perform({
+      method: 'GET',
+      template: kind.template,
+      path: read.key,
+      body: null,
+      repeat: 'freely',
+      isWrite: false,
+      isAuthorized: true,
+      lane: starter,
+      rank: starter.priority,
+      cancel: given,
+      headers: traceHeadersOf(starter),
+      charge(isRetry) {
+        const payer = payers.find((usage) => usage.calls < usage.maxCalls);
+        if (!payer) throw new CallBudgetExhausted(kind.template, starter.maxCalls);
+        payer.calls += 1;
+        if (isRetry) payer.retried += 1;
+      },
+    });
+    const value = read.read(json);
+    if (value !== undefined) return { value, bytes };
+  } catch (error) {
+    if (error instanceof PartnerNotFound && kind.missing) {
+      return { value: kind.missing.value, bytes: 0 };
+    }
+    throw error;
+  }
+  throw new PartnerContractBroken(kind.template, 'the answer has not the shape that was wanted');
+}
