@@ -1,6 +1,7 @@
 import { notFound } from './errors.ts';
 import type { Ids } from './ids.ts';
 import { CLINIC_COUNT, CLINICIANS, ORGANIZATIONS } from './layout.ts';
+import type { Note, Notes } from './notes.ts';
 import type { Roster } from './roster.ts';
 import type { Session, SessionBook } from './session-book.ts';
 
@@ -11,9 +12,10 @@ export interface Owned {
   readonly clinician: (id: string) => number;
   readonly client: (id: string) => number;
   readonly session: (id: string) => Session;
+  readonly note: (id: string) => Note;
 }
 
-export function createOwned(ids: Ids, roster: Roster, sessions: SessionBook): Owned {
+export function createOwned(ids: Ids, roster: Roster, sessions: SessionBook, notes: Notes): Owned {
   const below = (kind: 'organization' | 'clinic' | 'clinician', count: number, noun: string) => {
     return (id: string): number => {
       const key = ids.keyOf(kind, id);
@@ -34,6 +36,11 @@ export function createOwned(ids: Ids, roster: Roster, sessions: SessionBook): Ow
       const session = sessions.find(id);
       if (!session) throw notFound('Session');
       return session;
+    },
+    note(id) {
+      const note = notes.find(id);
+      if (!note) throw notFound('Progress note');
+      return note;
     },
   };
 }

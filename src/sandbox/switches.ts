@@ -17,6 +17,12 @@ export interface Switches {
   reorderRate: number;
   /** The time between two sessions that begin by themselves; 0 for none. */
   pulseMs: number;
+  /** How long things take: recording to transcript, transcript to note, note to MDM, an edit, a signature. */
+  transcriptMs: number;
+  noteMs: number;
+  mdmMs: number;
+  rewriteMs: number;
+  finalizeMs: number;
 }
 
 export const DEFAULT_SWITCHES: Readonly<Switches> = {
@@ -29,6 +35,11 @@ export const DEFAULT_SWITCHES: Readonly<Switches> = {
   duplicateRate: 0.1,
   reorderRate: 0.1,
   pulseMs: 8_000,
+  transcriptMs: 3_000,
+  noteMs: 4_000,
+  mdmMs: 1_500,
+  rewriteMs: 3_000,
+  finalizeMs: 60_000,
 };
 
 /** Takes over what is named and of the right type; throws for anything else, before changing a thing. */

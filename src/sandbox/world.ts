@@ -2,10 +2,12 @@ import { randomInt } from 'node:crypto';
 import { createIds, type Ids } from './ids.ts';
 import { clinicOfClinician, organizationOfClinic, programsOfOrganization } from './layout.ts';
 import { createMagicEdits, type MagicEdits } from './magic-edits.ts';
+import { createNotes, type Notes } from './notes.ts';
 import { createOwned, type Owned } from './owned.ts';
 import { createRecords, type ClientRecord, type Records } from './records.ts';
 import { hash } from './rng.ts';
 import { createRoster, type Roster } from './roster.ts';
+import { createScores, type Scores } from './scores.ts';
 import { createSessionBook, type SessionBook } from './session-book.ts';
 
 /** Everything the made-up partner has. Computed from the seed when asked for; only what changed is kept. */
@@ -15,6 +17,8 @@ export interface World {
   readonly records: Records;
   readonly roster: Roster;
   readonly sessions: SessionBook;
+  readonly notes: Notes;
+  readonly scores: Scores;
   readonly edits: MagicEdits;
   readonly owned: Owned;
   /** A key for what begins while the sandbox runs. */
@@ -35,6 +39,7 @@ export function createWorld(seed: number): World {
   let live = LIVE_KEYS + randomInt(0x7000_0000);
   const nextKey = () => live++;
   const sessions = createSessionBook(seed, ids, roster, nextKey);
+  const notes = createNotes(seed, ids, sessions, nextKey);
   const clients = new Map<number, ClientRecord>();
   return {
     seed,
@@ -42,8 +47,10 @@ export function createWorld(seed: number): World {
     records,
     roster,
     sessions,
+    notes,
+    scores: createScores(seed, ids, roster, nextKey),
     edits: createMagicEdits(seed, ids, nextKey),
-    owned: createOwned(ids, roster, sessions),
+    owned: createOwned(ids, roster, sessions, notes),
     nextKey,
     // Kept once made: a filter looks at every client of a clinic.
     client: (key) => clients.get(key) ?? remembered(clients, key, records.client(key)),

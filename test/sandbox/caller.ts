@@ -21,11 +21,24 @@ export interface Caller {
   readonly token: string;
 }
 
-/** Quiet: no sessions begin by themselves, nothing is sent twice or held back, and generation takes no time. */
+const AN_HOUR_MS = 3_600_000;
+
+const QUIET = {
+  pulseMs: 0,
+  duplicateRate: 0,
+  reorderRate: 0,
+  transcriptMs: AN_HOUR_MS,
+  noteMs: AN_HOUR_MS,
+  mdmMs: AN_HOUR_MS,
+  rewriteMs: AN_HOUR_MS,
+  finalizeMs: AN_HOUR_MS,
+} as const;
+
+/** Nothing happens by itself, nothing is sent twice or held back, and generation waits for `settle()`. */
 export async function openQuietSandbox(options: SandboxOptions = {}): Promise<Caller> {
   const sandbox = await openSandbox({
     ...options,
-    switches: { pulseMs: 0, duplicateRate: 0, reorderRate: 0, ...options.switches },
+    switches: { ...QUIET, ...options.switches },
   });
   const { baseUrl, apiKey, clientId, clientSecret } = sandbox.connection;
 

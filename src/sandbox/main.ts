@@ -1,0 +1,41 @@
+import { openSandbox } from './sandbox.ts';
+
+/** The sandbox on its own: `npm run sandbox [port]`, or PORT; WEBHOOK_URL says where events go. */
+const DEFAULT_PORT = 4010;
+
+const given = process.argv[2] ?? process.env['PORT'];
+const port = given === undefined ? DEFAULT_PORT : Number(given);
+if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+  process.stderr.write('The port must be an integer from 0 to 65535, but it is not.\n');
+  process.exit(1);
+}
+
+const sandbox = await openSandbox({ port });
+const { baseUrl, clientId, clientSecret, apiKey } = sandbox.connection;
+const receiver = process.env['WEBHOOK_URL'];
+if (receiver !== undefined) sandbox.deliverTo(receiver);
+
+process.stdout.write(`An imitation of the Partner API, with made-up data.
+
+  PARTNER_BASE_URL=${baseUrl}
+  PARTNER_CLIENT_ID=${clientId}
+  PARTNER_CLIENT_SECRET=${clientSecret}
+  PARTNER_API_KEY=${apiKey}
+
+  Webhooks: ${receiver === undefined ? 'waiting for WEBHOOK_URL' : 'sent, signed, to WEBHOOK_URL'}
+
+Try it:
+
+  TOKEN=$(curl -s ${baseUrl}/partners/authenticate -H 'X-API-Key: ${apiKey}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"clientId":"${clientId}","clientSecret":"${clientSecret}"}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
+  curl -s ${baseUrl}/organizations -H "Access-Token: $TOKEN" -H 'X-API-Key: ${apiKey}'
+
+Switches:
+
+  curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
+`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void sandbox.close());
+}
