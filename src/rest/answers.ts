@@ -72,7 +72,9 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
       const expiresAt = clock.now() + kind.ttlMs(value);
       const answer = { value, expiresAt, valid: true, path, listKey: list?.key };
       answers.set(key, answer, { size: bytes + OVERHEAD_BYTES });
+      // One that is too large is not kept, nor is the one it would have replaced.
       if (answers.has(key)) index.add(path, key);
+      else index.remove(path, key);
       return answer;
     },
     forget(path) {

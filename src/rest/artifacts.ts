@@ -33,11 +33,11 @@ export interface ScoreRecord {
   readonly id: Uuid;
   readonly assessmentId: string | null;
   readonly totalScore: number | null;
-  readonly answers: readonly AssessmentAnswer[];
+  readonly answers: readonly ScoreAnswer[];
   readonly raw: JsonObject;
 }
 
-export interface AssessmentAnswer {
+export interface ScoreAnswer {
   readonly questionKey: string | null;
   readonly questionDisplay: string | null;
   readonly answerValue: unknown;

@@ -1,7 +1,7 @@
 import { count, drawsOnBudget, nextDelay } from './attempts.ts';
 import type { Tally } from './attempts.ts';
 import type { Call, Perform } from './call.ts';
-import { sleep } from './clock.ts';
+import { pause } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { OperationAborted, OutcomeUnknown, PartnerError } from './errors.ts';
 import { isDistrust } from './failure-shapes.ts';
@@ -69,7 +69,7 @@ export function createCaller({
           throw error;
         }
         if (drawsOnBudget(failure) && !budget.withdraw()) throw error;
-        if (delayMs > 0) await sleep(clock, delayMs);
+        if (delayMs > 0) await pause(clock, delayMs, call.cancel);
         if (call.cancel.cancelled) throw new OperationAborted(call.template);
       }
     } catch (error) {

@@ -1,3 +1,5 @@
+import type { Cancel } from './cancel.ts';
+
 /** Time, passed in so that tests can turn it. */
 export interface Clock {
   /** Milliseconds that only ever go forward: lifetimes must survive a wall clock that jumps. */
@@ -17,8 +19,13 @@ export const systemClock: Clock = {
   },
 };
 
-export function sleep(clock: Clock, ms: number): Promise<void> {
+/** Ends early if nobody waits any more. */
+export function pause(clock: Clock, ms: number, cancel: Cancel): Promise<void> {
   return new Promise((resolve) => {
-    clock.after(ms, resolve);
+    const callOff = clock.after(ms, resolve);
+    cancel.stop = () => {
+      callOff();
+      resolve();
+    };
   });
 }

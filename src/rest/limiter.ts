@@ -97,6 +97,8 @@ export function createLimiter(maxInFlight: number, allowance: Allowance, clock: 
         if (waiters) waiters.push({ cancel, give });
         else queue.set(lane, [{ cancel, give }]);
         queued += 1;
+        // Answered at once; its place in the queue is cleared when its turn comes.
+        cancel.stop = () => give(false);
       });
     },
     release() {

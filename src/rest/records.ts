@@ -4,7 +4,15 @@ import { textOf } from './json.ts';
 import type { JsonObject } from './json.ts';
 
 export type { JsonObject } from './json.ts';
-export type { MdmRecord, ScoreRecord, TranscriptRecord } from './artifacts.ts';
+export type {
+  MdmRecord,
+  NotReady,
+  ProblemAddressed,
+  ScoreAnswer,
+  ScoreRecord,
+  TranscriptItem,
+  TranscriptRecord,
+} from './artifacts.ts';
 export type { NoteRecord } from './notes.ts';
 
 interface Row {
