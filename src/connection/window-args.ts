@@ -2,10 +2,10 @@ import { hashOfList, type CursorCodec, type Place } from './cursor.ts';
 import { BadWindow } from './errors.ts';
 
 export interface WindowArgs {
-  readonly first?: number | null;
-  readonly after?: string | null;
-  readonly last?: number | null;
-  readonly before?: string | null;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
 }
 
 /** Arguments that make sense, their cursors read. */

@@ -167,6 +167,14 @@ describe('a connection', () => {
     expect(seen).toEqual(upstream.rows.flatMap((row) => row?.id ?? []));
   });
 
+  it('goes on behind a row without an id while its neighbours stand where they stood', async () => {
+    const upstream = createUpstream(32);
+    upstream.rows = upstream.rows.with(4, undefined);
+    const { endCursor } = await ask({ first: 5 }, upstream.open());
+    const { nodes } = await ask({ first: 5, after: endCursor }, upstream.open());
+    expect(nodes).toEqual(upstream.rows.slice(5, 10));
+  });
+
   it('fails where a page fails, and only there', async () => {
     const list = createUpstream(30).open({
       hint: 30,

@@ -39,6 +39,13 @@ describe('after a change, a forward step', () => {
     expect(list.asked).toEqual(pages);
   });
 
+  it('searches past the cache', async () => {
+    const { cursor, upstream } = changed(50, 9, 0, 1, 0);
+    const list = upstream.open({ cache: new Map([[1, upstream.pageNow(1)]]) });
+    await shown({ first: 10, after: cursor }, list);
+    expect(list.asked).toEqual([2, 1]);
+  });
+
   it('falls back to its offset when nobody remembered is left', async () => {
     const { cursor, list } = changed(50, 19, 10, 20, 0);
     expect(await shown({ first: 5, after: cursor }, list)).toEqual(numbers(30, 35));

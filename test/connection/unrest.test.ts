@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
+import { createReading } from '../../src/connection/reading.ts';
 import { ask, codec, createUpstream, cursorAt, notFound, rowsNamed } from './upstream.ts';
 
 const ids = (rows: readonly ({ readonly id: string } | undefined)[]) => rows.map((row) => row?.id);
@@ -56,9 +57,48 @@ describe('pages that disagree on the length', () => {
     const cache = new Map([[2, upstream.pageNow(2)]]);
     upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
     const list = upstream.open({ cache });
-    const { nodes } = await ask({ first: 10, after: cursorAt(upstream, 9) }, list);
-    expect(nodes).toEqual(upstream.rows.slice(10, 20));
+    const after = cursorAt(upstream, 9);
+    const connection = connectionFromPages({ first: 10, after }, list, codec);
+    expect(await connection.nodes()).toEqual(upstream.rows.slice(10, 20));
     expect(list.asked).toEqual([1, 2]);
+  });
+
+  it('are read again before anybody is searched for elsewhere', async () => {
+    const upstream = createUpstream(40);
+    const after = cursorAt(upstream, 9);
+    const cache = new Map([[2, upstream.pageNow(2)]]);
+    upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
+    const list = upstream.open({ cache });
+    expect((await ask({ first: 20, after }, list)).nodes).toEqual(upstream.rows.slice(11, 31));
+    expect(list.asked).toEqual([3, 2, 4]);
+  });
+
+  it('do not keep a list that grows with every call from being shown', async () => {
+    const upstream = createUpstream(30);
+    const list = upstream.open({
+      onCall: () => upstream.rows.push(...createUpstream(10).rows),
+    });
+    const connection = connectionFromPages({ last: 10 }, list, codec);
+    expect(await connection.nodes()).toHaveLength(10);
+    expect(list.asked.length).toBeLessThanOrEqual(20);
+  });
+
+  it('never count a late answer from the cache over one read past it', async () => {
+    const upstream = createUpstream(20);
+    const stale = Promise.withResolvers<ReturnType<typeof upstream.pageNow>>();
+    const list = upstream.open();
+    const loadPage: typeof list.loadPage = (page, options) =>
+      options?.fresh ? list.loadPage(page, options) : stale.promise;
+    const reading = createReading({ ...list, loadPage });
+    const [late, alsoLate] = [reading.read([1]), reading.read([2])];
+    const before = upstream.pageNow(1);
+    upstream.rows = upstream.rows.slice(1);
+    await reading.read([1], { fresh: true });
+    stale.resolve(before);
+    await Promise.all([late, alsoLate]);
+    expect(reading.page(1)?.rows).toEqual(upstream.rows.slice(0, 10));
+    expect(reading.total()).toBe(19);
+    expect(reading.dropOdd()).toEqual([2]);
   });
 });
 
