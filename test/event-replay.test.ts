@@ -86,10 +86,10 @@ describe('a subscription after a cursor', () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const told: number[] = [];
+    const note = ({ position }: { readonly position: number }) => void told.push(position);
     const joined = Promise.withResolvers<void>();
     const stop = opened.hub.subscribe({}, (event) => {
       stop();
-      const note = ({ position }: { readonly position: number }) => void told.push(position);
       joined.resolve(subscribeFrom(opened.hub, event.position - 1, {}, note, forever));
     });
     await append(store.log, ...transcripts(2));
