@@ -62,6 +62,7 @@ describe('the history of events', () => {
     now += 120_000;
     await store.log.trim();
     await expect(opened.hub.history(0, {}, 5)).rejects.toThrow(EventsExpired);
+    expect(await opened.hub.oldestPosition()).toBe(2);
     expect((await opened.hub.history(2, {}, 5)).events).toEqual([]);
   });
 

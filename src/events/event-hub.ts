@@ -30,6 +30,8 @@ export interface EventHub extends AsyncDisposable {
   subscribe(filter: EventFilter, listener: EventListener): () => void;
   /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
   resume(cursor: string): Promise<Position>;
+  /** The place before the oldest event that is kept: where to begin without a cursor. */
+  oldestPosition(): Promise<Position>;
   history(after: Position, filter: EventFilter, limit: number): Promise<HistoryPage>;
   ofSession(sessionId: Uuid): Promise<readonly SessionEvent[]>;
   /** Everything in the next stretch of the log. Throws EventsExpired if some of it is gone. */

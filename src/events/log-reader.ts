@@ -9,6 +9,7 @@ import { fromStored, sessionSubject } from './stored-event.ts';
 export interface LogReader {
   readonly cursorAt: (position: Position) => string;
   readonly resume: (cursor: string) => Promise<Position>;
+  readonly oldestPosition: () => Promise<Position>;
   readonly scan: (after: Position, limit: number) => Promise<LogStretch>;
   readonly ofSession: (sessionId: Uuid) => Promise<readonly SessionEvent[]>;
 }
@@ -37,6 +38,7 @@ export function createLogReader(log: EventLog, epoch: () => string): LogReader {
       await mustReach(decoded.epoch === epoch() ? decoded.position : NOWHERE);
       return decoded.position;
     },
+    oldestPosition: async () => (await log.bounds()).oldest,
     async scan(after, limit) {
       const stored = await log.read(after, limit);
       // Positions have no gaps, so one in front means that events were trimmed meanwhile.
