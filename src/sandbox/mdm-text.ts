@@ -18,8 +18,8 @@ export function mdmOf(seed: number, ids: Ids, session: Session) {
         level: draws.pick(['low', 'moderate', 'high'] as const),
       },
       {
-        problem: 'sleep',
-        rationale: 'Sleep reviewed as a contributing factor; no separate treatment.',
+        problem: 'functional impairment at work',
+        rationale: 'Reviewed as a consequence of the above; no separate treatment.',
         level: draws.pick(MDM_LEVELS),
       },
     ],

@@ -1,4 +1,4 @@
-import { FULL_CLIENTS } from './layout.ts';
+import { CLINIC_COUNT, FULL_CLIENTS } from './layout.ts';
 import type { Draws } from './rng.ts';
 import type { Roster } from './roster.ts';
 import type { Service } from './service.ts';
@@ -25,7 +25,7 @@ export function createPulse(
 
   /** Every other one is a client whom the first pages show. */
   function someClient(): number | undefined {
-    const clinic = draws.chance(0.5) ? 0 : draws.below(5);
+    const clinic = draws.chance(0.5) ? 0 : draws.below(CLINIC_COUNT);
     const clients = roster.clientsOfClinic(clinic);
     const shown = clinic === 0 && draws.chance(0.7) ? clients.slice(0, FULL_CLIENTS) : clients;
     return shown.length === 0 ? undefined : draws.pick(shown);

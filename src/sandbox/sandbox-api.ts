@@ -40,6 +40,8 @@ export interface Sandbox extends Stage {
   readonly revokeTokens: () => void;
   /** Does at once whatever generation is under way. */
   readonly settle: () => void;
+  /** Does the next step of it at once: a transcript, half a note, a note, an edit. */
+  readonly step: () => void;
 
   /** Where webhooks go. Without an address the latest 1,000 wait for one. */
   readonly deliverTo: (url: string | undefined) => void;

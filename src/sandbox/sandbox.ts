@@ -104,6 +104,7 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
     revokeTokens: tokens.revokeAll,
     ...createStage(world, service),
     settle: schedule.settle,
+    step: schedule.step,
     deliverTo: webhooks.deliverTo,
     emit,
     burst: pulse.burst,

@@ -1,14 +1,16 @@
 /** What the service does by and by. Nothing here keeps a process alive. */
 export interface Schedule {
-  readonly after: (delayMs: number, step: () => void) => void;
+  readonly after: (delayMs: number, work: () => void) => void;
   /** Does at once, in order, whatever is due later, and what follows from it. */
   readonly settle: () => void;
+  /** Does what is due next, now. */
+  readonly step: () => void;
   readonly close: () => void;
 }
 
 interface Waiting {
   readonly dueAt: number;
-  readonly step: () => void;
+  readonly work: () => void;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -22,25 +24,29 @@ export function createSchedule(): Schedule {
   function take(entry: Waiting) {
     clearTimeout(entry.timer);
     waiting.delete(entry);
-    entry.step();
+    entry.work();
+  }
+
+  function step(): boolean {
+    const next = earliest(waiting);
+    if (next) take(next);
+    return next !== undefined;
   }
 
   return {
-    after(delayMs, step) {
+    step,
+    after(delayMs, work) {
       if (isClosed) return;
       const entry: Waiting = {
         dueAt: performance.now() + delayMs,
-        step,
+        work,
         timer: setTimeout(() => take(entry), delayMs).unref(),
       };
       waiting.add(entry);
     },
     settle() {
-      for (let steps = 0; steps < MOST_STEPS; steps++) {
-        const next = earliest(waiting);
-        if (!next) return;
-        take(next);
-      }
+      let steps = 0;
+      while (steps < MOST_STEPS && step()) steps += 1;
     },
     close() {
       isClosed = true;

@@ -114,6 +114,8 @@ export function createService(
       notes.keep(note);
       schedule.after(switches.rewriteMs, () => {
         note.running -= 1;
+        // Signed in the meantime: what was signed stays.
+        if (note.isFinalized) return;
         note.rewrites += 1;
         rewriteContent(world, note, userInstructions);
         const { newNoteIdEvery } = switches;

@@ -52,7 +52,7 @@ export function turn(switches: Switches, change: object): void {
       );
     }
     if (!isLike(current, value)) {
-      throw new Error(`"${name}" must be ${wordFor(current)}, but got ${typeof value}`);
+      throw new Error(`"${name}" must be ${wordFor(current)}, but got ${JSON.stringify(value)}`);
     }
   }
   Object.assign(switches, change);
