@@ -12,7 +12,7 @@ const AGREEMENT = 'Never, Rarely, Sometimes, Often, Very often';
 const SEVERITY = 'None, Mild, Moderate, Severe, Very severe';
 const YES_NO = 'No, Yes';
 
-export const ASSESSMENTS: readonly Assessment[] = [
+const ASSESSMENTS: readonly Assessment[] = [
   scale(
     'phq9',
     'Depression, nine items',

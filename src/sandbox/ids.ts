@@ -1,6 +1,6 @@
 import { hash } from './rng.ts';
 
-export const KINDS = {
+const KINDS = {
   partner: 1,
   organization: 2,
   clinic: 3,

@@ -19,7 +19,6 @@ export const ORGANIZATIONS = PROGRAMS.length;
 export const CLINIC_COUNT = CLINICS.length;
 export const CLINICIANS = CLINICS.reduce((sum, clinic) => sum + clinic.clinicians, 0);
 export const CLIENTS = CLINICS.reduce((sum, clinic) => sum + clinic.clients, 0);
-export const PROGRAM_COUNT = PROGRAMS.reduce((sum, count) => sum + count, 0);
 
 /** Session `n` of client `c` has the key `c * 64 + n`. */
 export const SESSIONS_PER_CLIENT_LIMIT = 64;

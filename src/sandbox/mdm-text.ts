@@ -3,7 +3,7 @@ import type { Ids } from './ids.ts';
 import { createDraws, hash } from './rng.ts';
 import type { Session } from './session-book.ts';
 
-export const MDM_LEVELS = ['na', 'minimal', 'low', 'moderate', 'high'] as const;
+const MDM_LEVELS = ['na', 'minimal', 'low', 'moderate', 'high'] as const;
 
 /** Medical decision making of a prescriber's session. The API does not show the last two names: these are assumed. */
 export function mdmOf(seed: number, ids: Ids, session: Session) {

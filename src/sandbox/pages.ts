@@ -1,6 +1,6 @@
 import { invalid } from './errors.ts';
 
-export const PAGE_SIZE = 10;
+const PAGE_SIZE = 10;
 
 /** One page of a list whose rows are rendered only if they are on it. */
 export function pageOf<T>(

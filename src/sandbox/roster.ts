@@ -1,5 +1,4 @@
 import {
-  cliniciansOfClinic,
   CLIENTS,
   CLINIC_COUNT,
   CLINICIANS,
@@ -67,9 +66,6 @@ export function createRoster(): Roster {
     },
   };
 }
-
-export const isClinicianOf = (clinic: number, clinician: number): boolean =>
-  cliniciansOfClinic(clinic).includes(clinician);
 
 function positionIn(list: readonly number[], place: Place): number {
   if (place === 'head') return 0;

@@ -27,6 +27,7 @@ export type { ScriptedAnswer } from './scripts.ts';
 export type { SeenRequest } from './request-log.ts';
 export type { Switches } from './switches.ts';
 export type { WebhookEvent } from './events.ts';
+export type { SessionIds } from './stage.ts';
 
 /** Obviously nobody's, and the same at every start, so that what a demo remembers stays valid. */
 const CREDENTIALS = {

@@ -1,6 +1,12 @@
 import type { Ids } from './ids.ts';
-import { CLIENTS, FULL_CLIENTS, isPrescriber, seededClinicianOfClient } from './layout.ts';
-import { seededSessionsOfClient, SESSIONS_PER_CLIENT_LIMIT } from './layout.ts';
+import {
+  CLIENTS,
+  FULL_CLIENTS,
+  isPrescriber,
+  seededClinicianOfClient,
+  seededSessionsOfClient,
+  SESSIONS_PER_CLIENT_LIMIT,
+} from './layout.ts';
 import { createDraws, hash } from './rng.ts';
 import type { Roster } from './roster.ts';
 
