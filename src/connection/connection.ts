@@ -40,20 +40,19 @@ export function connectionFromPages<T>(
   // them alone, and the others find it done.
   const inTurn = createTurns();
 
-  function* begin(need: Need): Steps<readonly number[]> {
-    const pages = pagesToBegin(request, need, list.totalHint());
-    yield* got(reading.read(pages));
-    return pages;
+  function* inBegunTurn<R>(need: Need, steps: (begun: readonly number[]) => Steps<R>): Steps<R> {
+    const begun = pagesToBegin(request, need, list.totalHint());
+    yield* got(reading.read(begun));
+    return yield* got(inTurn(() => run(steps(begun))));
   }
 
+  // The answer is made before the turn ends: the next field may find the pages outdated, and drop them.
   const withWindow = <R>(need: Need, answer: (window: Window, total: number) => R) =>
     run(
-      (function* () {
-        const begun = yield* begin(need);
-        const settle = () => run(settledWindow(request, need, begun, reading));
-        const window = yield* got(inTurn(settle));
+      inBegunTurn(need, function* (begun) {
+        const window = yield* settledWindow(request, need, begun, reading);
         return answer(window, reading.total() ?? 0);
-      })(),
+      }),
     );
 
   let listHash: number | undefined;
@@ -90,13 +89,7 @@ export function connectionFromPages<T>(
   return {
     edges: () => withWindow('rows', (window) => rowsOf(window, edgeOf)),
     nodes: () => withWindow('rows', (window) => rowsOf(window, (row) => row)),
-    totalCount: () =>
-      run(
-        (function* () {
-          const begun = yield* begin('place');
-          return yield* got(inTurn(() => run(settledTotal(begun, reading))));
-        })(),
-      ),
+    totalCount: () => run(inBegunTurn('place', (begun) => settledTotal(begun, reading))),
     pageInfo: {
       hasNextPage: () => withWindow('place', ({ end }, total) => end < total),
       hasPreviousPage: () => withWindow('place', ({ start }) => start > 0),

@@ -40,11 +40,11 @@ export function createReading<T>(list: PagedList<T>): Reading<T> {
     totalIsFresh = fresh;
   }
 
-  function seenPage(rows: SeenPage<T>['rows'], told: number | undefined): SeenPage<T> {
-    let ids: readonly number[] | undefined;
-    const idOf = (row: T | undefined) => (row === undefined ? 0 : hashOfId(list.idOf(row)));
-    return { rows, total: told, ids: () => (ids ??= rows.slice(0, PAGE_SIZE).map(idOf)) };
-  }
+  const seenPage = (rows: SeenPage<T>['rows'], told: number | undefined): SeenPage<T> => ({
+    rows,
+    total: told,
+    ids: () => idsOf(rows, list.idOf),
+  });
 
   async function arrive(page: number, answer: Promise<Page<T>>, fresh: boolean) {
     try {
@@ -89,6 +89,18 @@ export function createReading<T>(list: PagedList<T>): Reading<T> {
       return odd;
     },
   };
+}
+
+/** Kept as long as a page's rows are: a page from the cache is hashed once for all operations that read it. */
+const knownIds = new WeakMap<object, readonly number[]>();
+
+function idsOf<T>(rows: SeenPage<T>['rows'], idOf: (row: T) => string): readonly number[] {
+  const known = knownIds.get(rows);
+  if (known !== undefined) return known;
+  const hashOfRow = (row: T | undefined) => (row === undefined ? 0 : hashOfId(idOf(row)));
+  const ids = rows.slice(0, PAGE_SIZE).map(hashOfRow);
+  knownIds.set(rows, ids);
+  return ids;
 }
 
 /** A failure that is known at once must not leave the pages asked beside it without anybody to wait for them. */
