@@ -2,7 +2,7 @@ import { hashOfList, type CursorCodec } from './cursor.ts';
 import { createTurns, got, run, type Loaded, type Steps } from './loaded.ts';
 import { PAGE_SIZE, pageOf, type PagedList } from './page.ts';
 import { createReading, type SeenPage } from './reading.ts';
-import { settledTotal, settledWindow } from './settle.ts';
+import { settledTotal, settledWindow, windowAtOnce } from './settle.ts';
 import { readWindowArgs, type WindowArgs } from './window-args.ts';
 import { pagesToBegin, type Need, type Window } from './window.ts';
 
@@ -40,20 +40,28 @@ export function connectionFromPages<T>(
   // them alone, and the others find it done.
   const inTurn = createTurns();
 
-  function* inBegunTurn<R>(need: Need, steps: (begun: readonly number[]) => Steps<R>): Steps<R> {
-    const begun = pagesToBegin(request, need, list.totalHint());
-    yield* got(reading.read(begun));
-    return yield* got(inTurn(() => run(steps(begun))));
+  function* inTurnAfter<R>(read: Loaded<unknown>, steps: () => Steps<R>): Steps<R> {
+    yield* got(read);
+    return yield* got(inTurn(() => run(steps())));
   }
 
-  // The answer is made before the turn ends: the next field may find the pages outdated, and drop them.
-  const withWindow = <R>(need: Need, answer: (window: Window, total: number) => R) =>
-    run(
-      inBegunTurn(need, function* (begun) {
-        const window = yield* settledWindow(request, need, begun, reading);
-        return answer(window, reading.total() ?? 0);
-      }),
-    );
+  function withWindow<R>(need: Need, answer: (window: Window, total: number) => R): Loaded<R> {
+    const begun = pagesToBegin(request, need, list.totalHint());
+    const read = reading.read(begun);
+    const known = read instanceof Promise ? undefined : windowAtOnce(request, need, reading);
+    if (known !== undefined) return answer(known, reading.total() ?? 0);
+    // The answer is made before the turn ends: the next field may find the pages outdated, and drop them.
+    const steps = function* () {
+      const window = yield* settledWindow(request, need, begun, reading);
+      return answer(window, reading.total() ?? 0);
+    };
+    return run(inTurnAfter(read, steps));
+  }
+
+  function totalCount(): Loaded<number> {
+    const begun = pagesToBegin(request, 'place', list.totalHint());
+    return run(inTurnAfter(reading.read(begun), () => settledTotal(begun, reading)));
+  }
 
   let listHash: number | undefined;
   const cursorOn = (page: SeenPage<T>, offset: number) =>
@@ -89,7 +97,7 @@ export function connectionFromPages<T>(
   return {
     edges: () => withWindow('rows', (window) => rowsOf(window, edgeOf)),
     nodes: () => withWindow('rows', (window) => rowsOf(window, (row) => row)),
-    totalCount: () => run(inBegunTurn('place', (begun) => settledTotal(begun, reading))),
+    totalCount,
     pageInfo: {
       hasNextPage: () => withWindow('place', ({ end }, total) => end < total),
       hasPreviousPage: () => withWindow('place', ({ start }) => start > 0),

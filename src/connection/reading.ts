@@ -10,6 +10,8 @@ export interface Reading<T> {
   page(page: number): SeenPage<T> | undefined;
   /** Reads side by side those not read yet. */
   read(pages: readonly number[], options?: { readonly fresh?: boolean }): Loaded<unknown>;
+  /** Whether no page read contradicts the newest total. */
+  isSteady(): boolean;
   /** Forgets the pages that contradict the newest total, and says which; from then on the cache is not trusted. */
   dropOdd(): readonly number[];
 }
@@ -63,6 +65,11 @@ export function createReading<T>(list: PagedList<T>): Reading<T> {
     return undefined;
   }
 
+  function isOdd([page, { total: told }]: [number, SeenPage<T>]): boolean {
+    if (total === undefined) return false;
+    return told === undefined ? firstOffsetOf(page) < total : told !== total;
+  }
+
   return {
     total: () => total,
     pages: () => [...seen.keys()],
@@ -76,14 +83,11 @@ export function createReading<T>(list: PagedList<T>): Reading<T> {
       return loads.length > 0 ? Promise.all(loads) : undefined;
     },
 
+    isSteady: () => ![...seen].some(isOdd),
+
     dropOdd() {
-      const now = total;
-      if (now === undefined || rounds === MOST_ROUNDS) return [];
-      const isOdd = (page: number, told: number | undefined) =>
-        told === undefined ? firstOffsetOf(page) < now : told !== now;
-      const odd = [...seen]
-        .filter(([page, entry]) => isOdd(page, entry.total))
-        .map(([page]) => page);
+      if (rounds === MOST_ROUNDS) return [];
+      const odd = [...seen].filter(isOdd).map(([page]) => page);
       if (odd.length > 0) rounds += 1;
       for (const page of odd) seen.delete(page);
       return odd;

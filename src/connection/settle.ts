@@ -33,6 +33,16 @@ export function* settledWindow(
   }
 }
 
+/** The same without the machinery for waiting, in the commonest case: no cursors, and all it takes is there. */
+export function windowAtOnce(request: WindowRequest, need: Need, reading: Reading<unknown>) {
+  const total = reading.total();
+  if (request.after || request.before || total === undefined || !reading.isSteady())
+    return undefined;
+  const window = windowOf(request, { low: 0, high: Infinity }, total);
+  const isRead = (page: number) => reading.page(page) !== undefined;
+  return pagesNeeded(window, need).every(isRead) ? window : undefined;
+}
+
 /**
  * The list's length, once the pages read agree on it. Pages that don't were read while the list changed, or one of them
  * comes from the cache: the odd ones are read again.
