@@ -57,7 +57,10 @@ export function lineageStatements(db: DatabaseSync, maxLinks = LINEAGE_MAX_LINKS
     },
     parentsOf: (of: readonly string[]) => of.map((child) => parents.all(child).map(linkOf)),
     childrenOf: (parent: string, kind: string) =>
-      children.all({ parent, kind }).map((row) => String(row['child'])),
+      children
+        .all({ parent, kind })
+        .map((row) => String(row['child']))
+        .toReversed(),
     /** Answers whether there are still too many. */
     trimLinks(now: number): boolean {
       sweep(now);

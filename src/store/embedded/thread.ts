@@ -95,20 +95,25 @@ export async function openThread(
   worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
   worker.on('exit', () => end('the event store is closed'));
 
+  function call(...asked: Call): Promise<unknown> {
+    if (ended) return Promise.reject(new StoreUnavailable(ended));
+    if (waiting.length >= MAX_WAITING) {
+      return Promise.reject(new StoreUnavailable('the event store is overloaded'));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    waiting.push({ call: asked, resolve, reject });
+    if (!scheduled && underWay.length === 0) {
+      // After this turn of the loop: whatever else arrives in it shares the commit.
+      scheduled = true;
+      worker.ref();
+      setImmediate(send);
+    }
+    return promise;
+  }
+
   return {
     opened: first.opened,
-    call: (...call) =>
-      new Promise((resolve, reject) => {
-        if (ended) return reject(new StoreUnavailable(ended));
-        if (waiting.length >= MAX_WAITING)
-          return reject(new StoreUnavailable('the event store is overloaded'));
-        waiting.push({ call, resolve: resolve as (answer: unknown) => void, reject });
-        if (scheduled || underWay.length > 0) return;
-        // After this turn of the loop: whatever else arrives in it shares the commit.
-        scheduled = true;
-        worker.ref();
-        setImmediate(send);
-      }),
+    call: call as Thread['call'],
     async close() {
       if (waiting.length > 0 || underWay.length > 0) {
         await new Promise<void>((resolve) => (drained = resolve));

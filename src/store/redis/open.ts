@@ -1,7 +1,92 @@
+import { inBackground } from '../background.ts';
+import { createLineage } from '../lineage.ts';
 import type { StoreSettings } from '../options.ts';
-import type { Store } from '../store.ts';
-import { StoreUnavailable } from '../errors.ts';
+import { createAppendQueue } from './append-queue.ts';
+import { createRedisBus } from './bus.ts';
+import { connect } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { createRedisLog } from './event-log.ts';
+import { createRedisKeys } from './keys.ts';
+import { createRedisLineage, trimLineage } from './lineage.ts';
+import { openLogView } from './log-view.ts';
+import { names } from './names.ts';
+import { createRedisQuarantine } from './quarantine.ts';
+import { inspect } from './server.ts';
+import { createTail } from './tail.ts';
+import { createWriter } from './writer.ts';
 
-export function openRedis(_url: string, _settings: StoreSettings): Promise<Store> {
-  return Promise.reject(new StoreUnavailable('the Redis engine is not built yet'));
+const TIDY_EVERY_MS = 60_000;
+/** How soon a replica that was added is waited for. */
+const INSPECT_EVERY_MS = 10_000;
+/** So that what other instances learn arrives here, too. */
+const LINEAGE_MAX_AGE_MS = 30_000;
+
+async function openParts(
+  connections: readonly [Connection, ...Connection[]],
+  url: string,
+  settings: StoreSettings,
+) {
+  const { retentionMs, clock, onProblem = () => {} } = settings;
+  const [writing, reader = writing, tailing = writing, subscriber = writing] = connections;
+  const writer = createWriter(writing);
+
+  async function look() {
+    const { replicas, warnings } = await inspect(writing);
+    writer.sawReplicas(replicas);
+    return warnings;
+  }
+  (await look()).forEach(onProblem);
+  writing.onReady(() => void look().catch((error: Error) => onProblem(error.message)));
+
+  const view = await openLogView(reader.command);
+  const queue = createAppendQueue(writer, view, retentionMs);
+  const log = createRedisLog({ view, queue, writer, reader, retentionMs, clock });
+  const lineage = createLineage(createRedisLineage(reader), { maxAgeMs: LINEAGE_MAX_AGE_MS });
+  const bus = await createRedisBus(subscriber, reader, new URL(url).pathname, onProblem);
+
+  const background = new AsyncDisposableStack();
+  background.use(createTail(tailing, view));
+  background.use(inBackground(INSPECT_EVERY_MS, async () => void (await look()), onProblem));
+  background.use(
+    inBackground(
+      TIDY_EVERY_MS,
+      async () => {
+        await log.trim();
+        await trimLineage(reader, (clock ?? Date.now)());
+      },
+      onProblem,
+    ),
+  );
+
+  return {
+    log,
+    lineage,
+    bus,
+    keys: createRedisKeys(writer, reader),
+    quarantine: createRedisQuarantine(writer, reader),
+    async check() {
+      await writer.write(['SET', names.checked, '1']);
+    },
+    async [Symbol.asyncDispose]() {
+      await background.disposeAsync();
+      await lineage
+        .flush()
+        .catch(() => onProblem('the last moments of the lineage were not written'));
+      await queue.drained();
+      await Promise.all([...connections].map((connection) => connection.close()));
+    },
+  };
+}
+
+/** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
+export async function openRedis(url: string, settings: StoreSettings) {
+  const writing = await connect(url, settings.onProblem);
+  // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
+  const others = await Promise.all([connect(url), connect(url), connect(url)]);
+  try {
+    return await openParts([writing, ...others], url, settings);
+  } catch (error) {
+    await Promise.all([writing, ...others].map((connection) => connection.close()));
+    throw error;
+  }
 }

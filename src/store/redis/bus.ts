@@ -1,0 +1,99 @@
+import type { Bus, BusHandler } from '../bus.ts';
+import type { Connection } from './connection.ts';
+import { names } from './names.ts';
+
+const ACKNOWLEDGED_WITHIN_MS = 500;
+
+interface Envelope {
+  readonly from: string;
+  readonly id: number;
+  /** None: messages of this sender may have been lost. */
+  readonly topic?: string;
+  readonly message?: string;
+}
+
+interface Awaited {
+  received: number;
+  wanted: number;
+  readonly done: () => void;
+}
+
+/** Publish and subscribe, with an answer from each who got the message: the publisher waits for them. */
+export async function createRedisBus(
+  subscriber: Connection,
+  publisher: Connection,
+  database: string,
+  onProblem: (message: string) => void,
+): Promise<Bus> {
+  const me: string = crypto.randomUUID();
+  const channel = names.bus(database);
+  const handlers = new Map<string, Set<BusHandler>>();
+  const gapHandlers: (() => void)[] = [];
+  const awaited = new Map<number, Awaited>();
+  let lastId = 0;
+  let untold = false;
+
+  const gap = () => gapHandlers.forEach((handler) => handler());
+
+  function acknowledged(id: number) {
+    const publishing = awaited.get(id);
+    if (publishing && ++publishing.received >= publishing.wanted) publishing.done();
+  }
+
+  async function handle({ topic, message = '' }: Envelope) {
+    if (topic === undefined) return gap();
+    const called = [...(handlers.get(topic) ?? [])].map(async (handler) => handler(message));
+    const failed = (await Promise.allSettled(called)).some(({ status }) => status === 'rejected');
+    if (failed) onProblem(`a message of another instance was not handled: ${topic}`);
+  }
+
+  async function receive(text: string) {
+    const envelope: Envelope = JSON.parse(text);
+    // Redis counts this instance among the receivers.
+    if (envelope.from === me) return acknowledged(envelope.id);
+    await handle(envelope);
+    // A lost acknowledgement only makes the sender wait a little longer.
+    const answer = ['PUBLISH', `${channel}:${envelope.from}`, String(envelope.id)];
+    await publisher.command(answer).catch(() => {});
+  }
+
+  async function send(id: number, message: Pick<Envelope, 'topic' | 'message'>) {
+    const envelope: Envelope = { from: me, id, ...message };
+    return publisher.command<number>(['PUBLISH', channel, JSON.stringify(envelope)]);
+  }
+
+  await subscriber.subscribe(channel, (text) => void receive(text));
+  await subscriber.subscribe(`${channel}:${me}`, (id) => acknowledged(Number(id)));
+  subscriber.onReady(gap);
+  publisher.onReady(() => {
+    if (!untold) return;
+    untold = false;
+    send(0, {}).catch(() => (untold = true));
+  });
+
+  return {
+    async publish(topic, message) {
+      const id = ++lastId;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const publishing: Awaited = { received: 0, wanted: Infinity, done: resolve };
+      awaited.set(id, publishing);
+      const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
+      try {
+        publishing.wanted = await send(id, { topic, message });
+        if (publishing.received < publishing.wanted) await promise;
+      } catch {
+        // The others hear of it when they can be reached: as a gap, which makes them forget all.
+        untold = true;
+      } finally {
+        clearTimeout(timer);
+        awaited.delete(id);
+      }
+    },
+    subscribe(topic, handler) {
+      const ofTopic = handlers.get(topic) ?? new Set();
+      handlers.set(topic, ofTopic.add(handler));
+      return () => ofTopic.delete(handler);
+    },
+    onGap: (handler) => void gapHandlers.push(handler),
+  };
+}

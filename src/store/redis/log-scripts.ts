@@ -1,0 +1,108 @@
+import { PREFIX } from './names.ts';
+import { script } from './script.ts';
+
+/**
+ * KEYS: epoch, newest, events. ARGV: the epoch the caller knows, the newest position it knows, an
+ * epoch to begin with. A log that is gone, or shorter than the caller has seen it (an old copy took
+ * over), is another log from here on: its positions would be given a second time.
+ */
+const HEAD = `
+  local epoch = redis.call('GET', KEYS[1])
+  local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
+  local top = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
+  if top then newest = math.max(newest, tonumber(top[1]:match('^%d+'))) end
+  if not epoch or (epoch == ARGV[1] and newest < tonumber(ARGV[2])) then
+    epoch = ARGV[3]
+    redis.call('SET', KEYS[1], epoch)
+  end
+`;
+
+/** ARGV goes on: after, limit. Answers epoch, oldest, newest and entries as one consistent look. */
+export const pageScript = script(`${HEAD}
+  local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
+  local oldest = first and tonumber(first[1]:match('^%d+')) - 1 or newest
+  local entries = {}
+  if tonumber(ARGV[5]) > 0 then
+    for i, entry in ipairs(redis.call('XRANGE', KEYS[3], '(' .. ARGV[4] .. '-0', '+', 'COUNT', ARGV[5])) do
+      entries[i] = { tonumber(entry[1]:match('^%d+')), entry[2][2], entry[2][4] }
+    end
+  end
+  return { epoch, oldest, newest, entries }
+`);
+
+export const EVENTS_AT = 9;
+
+/**
+ * ARGV goes on: window, retention, stamps kept, subjects kept, whether a replica is to confirm; then for
+ * each event key, arming note, stamp, time of receipt, subject, body. XADD comes before the key, so
+ * that no failure leaves a key without its event.
+ */
+export const appendScript = script(`${HEAD}
+  local function accepted(known, note, stamp)
+    if not known then return stamp end
+    local seen = ('\\n' .. known .. '\\n'):find('\\n' .. stamp .. '\\n', 1, true)
+    if note == '' or seen then return nil end
+    local armed = '${PREFIX}armed:' .. note
+    if tonumber(redis.call('GET', armed) or '0') <= 0 then return nil end
+    redis.call('DECR', armed)
+    local stamps = {}
+    for each in (known .. '\\n' .. stamp):gmatch('[^\\n]+') do stamps[#stamps + 1] = each end
+    return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[6]) + 1))
+  end
+
+  local positions = {}
+  local before = newest
+  for at = ${EVENTS_AT}, #ARGV, 6 do
+    local key = '${PREFIX}seen:' .. ARGV[at]
+    local stamps = accepted(redis.call('GET', key), ARGV[at + 1], ARGV[at + 2])
+    if stamps then
+      newest = newest + 1
+      redis.call('XADD', KEYS[3], newest .. '-0', 'r', ARGV[at + 3], 'b', ARGV[at + 5])
+      redis.call('SET', key, stamps, 'PX', ARGV[4])
+      if ARGV[at + 4] ~= '' then
+        local subject = '${PREFIX}subject:' .. ARGV[at + 4]
+        redis.call('RPUSH', subject, newest)
+        redis.call('LTRIM', subject, -ARGV[7], -1)
+        redis.call('PEXPIRE', subject, ARGV[5])
+      end
+    end
+    positions[#positions + 1] = stamps and newest or 0
+  end
+  if newest > before then
+    redis.call('SET', KEYS[2], newest)
+  elseif ARGV[8] == '1' then
+    -- WAIT waits for this connection's own writes, and copies are promised durable, too.
+    redis.call('SET', '${PREFIX}barrier', 1)
+  end
+  return { epoch, newest, positions }
+`);
+
+/** KEYS: the counter. ARGV: window. The count ends with the window of the key it is for. */
+export const armScript = script(`
+  redis.call('INCR', KEYS[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+`);
+
+export const disarmScript = script(`
+  if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end
+`);
+
+/** KEYS: subject, events. The events that are still there. */
+export const subjectScript = script(`
+  local found = {}
+  for _, position in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+    local entry = redis.call('XRANGE', KEYS[2], position .. '-0', position .. '-0')[1]
+    if entry then found[#found + 1] = { tonumber(position), entry[2][2], entry[2][4] } end
+  end
+  return found
+`);
+
+/** KEYS: events. ARGV: limit. The server's time, and when the oldest events were received. */
+export const datesScript = script(`
+  local dates = {}
+  for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])) do
+    dates[#dates + 1] = { tonumber(entry[1]:match('^%d+')), tonumber(entry[2][2]) }
+  end
+  local time = redis.call('TIME')
+  return { time[1] .. string.format('%03d', math.floor(time[2] / 1000)), dates }
+`);

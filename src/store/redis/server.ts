@@ -1,0 +1,43 @@
+import { StoreUnavailable } from '../errors.ts';
+import type { Connection } from './connection.ts';
+
+export interface Server {
+  readonly replicas: number;
+  readonly warnings: readonly string[];
+}
+
+const valueIn = (info: string, name: string) =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+
+/**
+ * Refuses a server that would forget what was acknowledged. INFO tells all of it, and is allowed where
+ * CONFIG is not.
+ */
+export async function inspect(connection: Connection): Promise<Server> {
+  // Not all sections come by default everywhere.
+  const sections = ['server', 'memory', 'persistence', 'replication'];
+  const info = (
+    await Promise.all(sections.map((name) => connection.command<string>(['INFO', name])))
+  ).join('\n');
+  const version = valueIn(info, 'redis_version');
+  const policy = valueIn(info, 'maxmemory_policy');
+  if (Number.parseInt(version, 10) < 7) {
+    throw new StoreUnavailable(`Redis 7 or newer is wanted, but this server is ${version}`);
+  }
+  if (policy !== 'noeviction') {
+    throw new StoreUnavailable(
+      `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`,
+    );
+  }
+  if (valueIn(info, 'role') === 'slave') {
+    throw new StoreUnavailable('REDIS_URL leads to a replica, and the primary is wanted');
+  }
+  const replicas = Number(valueIn(info, 'connected_slaves'));
+  const forgetful = valueIn(info, 'aof_enabled') === '0' && replicas === 0;
+  return {
+    replicas,
+    warnings: forgetful
+      ? ['Redis has neither an append-only file nor a replica: if it crashes, events are lost']
+      : [],
+  };
+}
