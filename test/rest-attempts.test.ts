@@ -19,6 +19,16 @@ function attemptsOf(failure: Failure, repeat: Repeat, leftMs = 15_000): number {
   throw new Error('it never gives up');
 }
 
+/** The wait after so many failures in a row. */
+const delay = (failed: number, random: number) =>
+  nextDelay(
+    { kind: 'unanswered' },
+    { failed, unauthorized: 0, throttled: 0 },
+    'freely',
+    15_000,
+    () => random,
+  );
+
 describe('how often a call is sent', () => {
   it.each<[string, Failure, number, number, number]>([
     //                            freely, twice, never
@@ -43,14 +53,6 @@ describe('how often a call is sent', () => {
   });
 
   it('waits longer each time, by a random share of it', () => {
-    const delay = (failed: number, random: number) =>
-      nextDelay(
-        { kind: 'unanswered' },
-        { failed, unauthorized: 0, throttled: 0 },
-        'freely',
-        15_000,
-        () => random,
-      );
     expect([delay(1, 1), delay(2, 1)]).toEqual([100, 200]);
     expect([delay(1, 0.5), delay(2, 0)]).toEqual([50, 0]);
   });

@@ -81,16 +81,15 @@ export function errorOf(
 }
 
 function forbiddenOf(route: string, shape: FailureShape): PartnerError {
-  switch (shape.layer) {
-    case 'gateway':
-      return shape.message === 'Missing Authentication Token'
-        ? new PartnerRouteMissing(route, 'the Partner API has no such route')
-        : new PartnerCredentialsRefused(route, 'the API key was refused');
-    case 'application':
-      return isLock(shape)
-        ? new NoteLocked(route, 'the progress note is locked')
-        : new PartnerCredentialsRefused(route, 'the Partner API does not accept the access token');
-    case 'unknown':
-      return new PartnerContractBroken(route, 'answered with status 403 in an unknown shape');
+  if (shape.layer === 'gateway') {
+    return shape.message === 'Missing Authentication Token'
+      ? new PartnerRouteMissing(route, 'the Partner API has no such route')
+      : new PartnerCredentialsRefused(route, 'the API key was refused');
   }
+  if (shape.layer === 'application') {
+    return isLock(shape)
+      ? new NoteLocked(route, 'the progress note is locked')
+      : new PartnerCredentialsRefused(route, 'the Partner API does not accept the access token');
+  }
+  return new PartnerContractBroken(route, 'answered with status 403 in an unknown shape');
 }

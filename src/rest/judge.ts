@@ -54,8 +54,9 @@ export function judge(call: Call, exchange: Exchange, wallNow: number): Judgemen
         isUnclear: true,
       };
     case 'aborted':
-      return { error: new OperationAborted(route), failure: undefined, isUnclear: false };
+      break;
   }
+  return { error: new OperationAborted(route), failure: undefined, isUnclear: false };
 }
 
 type Answered = Extract<Exchange, { kind: 'answered' }>;

@@ -72,24 +72,26 @@ export function createLoaders(reads: Reads, usage: Usage): Loaders {
     }
   };
 
-  /** The key names the kind, and with it the type of what is found under it. */
-  const load = <T>(key: string, isFresh: boolean, readOf: () => Read<T>): Loaded<T> => {
+  const find = (key: string, isFresh: boolean, readOf: () => Read<unknown>): unknown => {
     if (isFresh) {
       known.delete(key);
       pending.delete(key);
     } else {
       const answer = known.get(key);
-      if (answer) return answer.value as T;
+      if (answer) return answer.value;
       const underway = pending.get(key);
-      if (underway) return underway as Promise<T>;
+      if (underway) return underway;
       const cached = reads.cached(key);
       if (cached) {
         usage.cached += 1;
-        return use(key, cached) as T;
+        return use(key, cached);
       }
     }
-    return loader.load({ read: readOf(), isFresh }) as Promise<T>;
+    return loader.load({ read: readOf(), isFresh });
   };
+  /** The key names the kind, and with it the type of what is found under it. */
+  const load = <T>(key: string, isFresh: boolean, readOf: () => Read<T>): Loaded<T> =>
+    find(key, isFresh, readOf) as Loaded<T>;
 
   const one = <T>(kind: RecordKind<T>, path: string, id: Uuid, options?: LoadOptions) =>
     load(path, options?.fresh === true, () => {

@@ -41,7 +41,8 @@ export interface Wire {
 
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-const GARBLED = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_)/;
+/** What undici calls an answer that it can't parse, or whose headers are larger than 16 KiB. */
+const GARBLED: ReadonlySet<string> = new Set(['HTTPParserError', 'HeadersOverflowError']);
 
 export function openWire(
   origin: string,
@@ -135,13 +136,9 @@ function exchange(pool: Pool, request: WireRequest, clock: Clock): Promise<Excha
   });
 }
 
-function failureOf(
-  error: Error & { readonly code?: unknown },
-  isSent: boolean,
-  isAnswering: boolean,
-) {
+function failureOf(error: Error, isSent: boolean, isAnswering: boolean) {
   if (!isSent) return 'unsent';
-  if (typeof error.code === 'string' && GARBLED.test(error.code)) return 'garbled';
+  if (GARBLED.has(error.name)) return 'garbled';
   return isAnswering ? 'cut' : 'reset';
 }
 

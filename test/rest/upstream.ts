@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PartnerConnection } from '../../src/rest/partner.ts';
 
@@ -44,7 +44,7 @@ export async function openUpstream(
   let inFlight = 0;
   let maxInFlight = 0;
 
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     inFlight += 1;
     maxInFlight = Math.max(maxInFlight, inFlight);
     response.once('close', () => (inFlight -= 1));
@@ -70,7 +70,8 @@ export async function openUpstream(
     seen.push(one);
     for (const { count, resolve } of awaited) if (seen.length >= count) resolve();
     await script(one, response);
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 
