@@ -1,0 +1,7 @@
+/** What a cache may answer at once. Awaiting it needlessly would cost a turn of the event loop a field. */
+export type Loaded<T> = T | Promise<T>;
+
+/** `next` applied to what was loaded: synchronously if it is here, later if it is not. */
+export function whenLoaded<T, U>(loaded: Loaded<T>, next: (value: T) => Loaded<U>): Loaded<U> {
+  return loaded instanceof Promise ? loaded.then(next) : next(loaded);
+}
