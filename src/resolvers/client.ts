@@ -1,0 +1,77 @@
+import type { WindowArgs } from '../connection/window-args.ts';
+import type { Context } from '../context.ts';
+import type { SessionRecord } from '../rest/records.ts';
+import type { Uuid } from '../uuid.ts';
+import { isListedUnder } from './access.ts';
+import { clinicOfClinician } from './clinician.ts';
+import { listed } from './list.ts';
+import { find } from './lookup.ts';
+import { opened } from './opened.ts';
+import { toProgram } from './organization.ts';
+import { parentsOf } from './parents.ts';
+import type { ClientRef, ClinicRef, SessionRef } from './refs.ts';
+
+interface ClientArgs {
+  readonly id: Uuid;
+  readonly clinicId?: Uuid | undefined;
+  readonly clinicianId?: Uuid | undefined;
+}
+
+export async function clientById(args: ClientArgs, ctx: Context): Promise<ClientRef> {
+  const { id, clinicId, clinicianId } = args;
+  if (ctx.reach.isPartner) {
+    return {
+      kind: 'client',
+      id,
+      open: true,
+      ...(clinicId && { clinicId }),
+      ...(clinicianId && { clinicianId }),
+    };
+  }
+  const open =
+    (clinicianId !== undefined &&
+      (await isListedUnder(
+        { name: 'clientsOfClinician', id: clinicianId },
+        'clinician',
+        id,
+        ctx,
+      ))) ||
+    (clinicId !== undefined &&
+      (await isListedUnder({ name: 'clientsOfClinic', id: clinicId }, 'clinic', id, ctx)));
+  return { kind: 'client', id, open };
+}
+
+/** The clinic is known from the list, the lineage, the clinician's own clinic, or a search, in that order. */
+export async function clinicOfClient(
+  client: ClientRef,
+  _args: unknown,
+  ctx: Context,
+): Promise<ClinicRef | null> {
+  if (client.clinicId) return { kind: 'clinic', id: client.clinicId, open: false };
+  const [clinic] = await parentsOf('client', client.id, 'clinic', ctx);
+  if (clinic) return { kind: 'clinic', id: clinic.id, open: false };
+  const [clinician] = client.clinicianId
+    ? [{ id: client.clinicianId }]
+    : await parentsOf('client', client.id, 'clinician', ctx);
+  if (clinician)
+    return clinicOfClinician({ kind: 'clinician', id: clinician.id, open: false }, {}, ctx);
+  const found = await find(client, ctx);
+  return found?.list.id ? { kind: 'clinic', id: found.list.id, open: false } : null;
+}
+
+export function sessionsOfClient(client: ClientRef, args: WindowArgs, ctx: Context) {
+  const toSession = (record: SessionRecord): SessionRef => ({
+    kind: 'session',
+    id: record.id,
+    record,
+    open: true,
+    clientId: client.id,
+  });
+  const list = { name: 'sessionsOfClient', id: client.id } as const;
+  return opened(client, ctx, () => listed(list, args, ctx, toSession));
+}
+
+export function programsOfClient(client: ClientRef, args: WindowArgs, ctx: Context) {
+  const list = { name: 'programsOfClient', id: client.id } as const;
+  return opened(client, ctx, () => listed(list, args, ctx, toProgram));
+}

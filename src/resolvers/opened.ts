@@ -1,0 +1,13 @@
+import type { Context } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { isOpen } from './access.ts';
+import { NotFound } from './not-found.ts';
+import type { ListedRef } from './refs.ts';
+
+/** What lies inside a record, for those who may look inside: to everyone else it does not exist. */
+export function opened<T>(ref: ListedRef, ctx: Context, inside: () => Loaded<T>): Loaded<T> {
+  return whenLoaded(isOpen(ref, ctx), (open) => {
+    if (!open) throw new NotFound();
+    return inside();
+  });
+}

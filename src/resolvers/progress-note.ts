@@ -1,0 +1,93 @@
+import type { Context } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import type { Uuid } from '../uuid.ts';
+import { isOpen } from './access.ts';
+import { parentsOf } from './parents.ts';
+import type { NoteRef, SessionRef } from './refs.ts';
+import { sessionById } from './session.ts';
+
+export interface NoteArgs {
+  readonly id: Uuid;
+  readonly sessionId?: Uuid | undefined;
+  readonly clientId?: Uuid | undefined;
+}
+
+/** The API hands any note to the partner: whose it is has to be proven before it is shown. */
+export async function noteById(args: NoteArgs, ctx: Context): Promise<NoteRef | null> {
+  const proof = await proofOfNote(args, ctx);
+  if (!proof) return null;
+  const record = await ctx.loaders.note(args.id);
+  return record ? noteRef(record, proof.sessionId, ctx) : null;
+}
+
+/** The note of a session that has none of its own id yet. */
+export async function noteBySession(sessionId: Uuid, ctx: Context): Promise<NoteRef | null> {
+  const session = await sessionById({ id: sessionId }, ctx);
+  if (!(await isOpen(session, ctx))) return null;
+  const record = await ctx.loaders.noteOfSession(sessionId);
+  return record ? noteRef(record, sessionId, ctx) : null;
+}
+
+interface Proof {
+  readonly sessionId: Uuid | undefined;
+}
+
+/** Whose note it is, if the viewer may see it: known from the lineage, or from the session that a hint names. */
+export async function proofOfNote(args: NoteArgs, ctx: Context): Promise<Proof | undefined> {
+  const [known] = await parentsOf('note', args.id, 'session', ctx);
+  if (ctx.reach.isPartner) return { sessionId: known?.id };
+  if (known)
+    return (await isOpenSession(known.id, args.clientId, ctx))
+      ? { sessionId: known.id }
+      : undefined;
+  if (!args.sessionId || !(await isOpenSession(args.sessionId, args.clientId, ctx)))
+    return undefined;
+  // The hint may lie: the session has to hold this very note.
+  const record = await ctx.loaders.noteOfSession(args.sessionId);
+  if (record?.id !== args.id) return undefined;
+  noteRef(record, args.sessionId, ctx);
+  return { sessionId: args.sessionId };
+}
+
+async function isOpenSession(id: Uuid, clientId: Uuid | undefined, ctx: Context): Promise<boolean> {
+  if (await isOpen({ kind: 'session', id, open: false }, ctx)) return true;
+  return clientId !== undefined && (await sessionById({ id, clientId }, ctx)).open;
+}
+
+const recorded = new WeakSet<object>();
+
+/** A note as the graph holds it; whose it is, is remembered on the way. */
+export function noteRef(
+  record: NoteRef['record'],
+  sessionId: Uuid | undefined,
+  ctx: Context,
+): NoteRef {
+  const owner = sessionId ?? record.sessionId ?? undefined;
+  if (record.id && owner && !recorded.has(record)) {
+    recorded.add(record);
+    const seenAt = Date.now();
+    ctx.lineage.record([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
+  }
+  return { kind: 'note', record, sessionId: owner };
+}
+
+export function sessionOfNote(note: NoteRef): SessionRef | null {
+  return note.sessionId ? { kind: 'session', id: note.sessionId, open: true } : null;
+}
+
+/** True or unknown, never false: finalization happens elsewhere, and its event may still be on the way. */
+export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
+  if (!note.record.id) return null;
+  return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
+}
+
+/** A note by whichever name it has: its own id, or its session's while it has none. */
+export function noteByName(
+  name: { readonly noteId: Uuid } | { readonly noteOfSession: Uuid },
+  hints: Omit<NoteArgs, 'id'>,
+  ctx: Context,
+): Promise<NoteRef | null> {
+  return 'noteId' in name
+    ? noteById({ id: name.noteId, ...hints }, ctx)
+    : noteBySession(name.noteOfSession, ctx);
+}
