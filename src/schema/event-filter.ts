@@ -1,0 +1,30 @@
+import type { EventFilter as Filter } from '../events/filter.ts';
+import { builder } from './builder.ts';
+import { PartnerEventType, eventTypeOf } from './event-type.ts';
+import { optionalIdOf } from './global-id.ts';
+
+export const EventFilter = builder.inputType('EventFilter', {
+  description: 'Which events. Given fields are combined with AND.',
+  fields: (t) => ({
+    types: t.field({ type: [PartnerEventType], description: 'Any of these kinds.' }),
+    organizationId: t.id({ description: 'Events of this organization.' }),
+    clinicId: t.id({ description: 'Events of this clinic.' }),
+    clinicianId: t.id({ description: 'Events of this clinician’s clients.' }),
+    clientId: t.id({ description: 'Events of this client.' }),
+    sessionId: t.id({ description: 'Events of this session.' }),
+  }),
+});
+
+export function eventFilterOf(input: typeof EventFilter.$inferInput | null | undefined): Filter {
+  if (!input) return {};
+  const types = input.types?.map(eventTypeOf).filter((type) => type !== undefined);
+  const ids = {
+    organizationId: optionalIdOf('Organization', 'organizationId', input.organizationId),
+    clinicId: optionalIdOf('Clinic', 'clinicId', input.clinicId),
+    clinicianId: optionalIdOf('Clinician', 'clinicianId', input.clinicianId),
+    clientId: optionalIdOf('Client', 'clientId', input.clientId),
+    sessionId: optionalIdOf('Session', 'sessionId', input.sessionId),
+  };
+  const given = Object.entries(ids).filter(([, id]) => id !== undefined);
+  return { ...(types && { types }), ...Object.fromEntries(given) };
+}
