@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['app'],
   ['schema', 'transport'],
   ['resolvers'],
-  ['context'],
+  ['context', 'freshness'],
   ['rest', 'events', 'viewer'],
   ['store', 'connection', 'observe', 'config'],
   ['uuid', 'loaded'],

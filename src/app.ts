@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { GraphQLSchema } from 'graphql';
+
+import type { Config } from './config.ts';
+import type { House } from './context.ts';
+import { createForgeryLog } from './events/forgery-log.ts';
+import { createIngest } from './events/ingest.ts';
+import { createVerifier } from './events/signature.ts';
+import { createWebhookDoor } from './events/webhook-door.ts';
+import type { Freshness } from './freshness.ts';
+import { ingestObserver } from './observe/ingest-observer.ts';
+import type { Log } from './observe/log.ts';
+import type { Metrics } from './observe/metrics.ts';
+import { createOperationObserver } from './observe/operation-observer.ts';
+import { createCors } from './transport/cors.ts';
+import { eventStream } from './transport/event-stream.ts';
+import { createFanOut } from './transport/fan-out.ts';
+import { createHealth } from './transport/health.ts';
+import { createJsonDoor } from './transport/json-door.ts';
+import { type Prepared, createPipeline } from './transport/pipeline.ts';
+import { createRouter } from './transport/router.ts';
+import { createYogaDoor } from './transport/yoga-door.ts';
+import type { Authenticator } from './viewer/authenticate.ts';
+import type { Viewer } from './viewer/viewer.ts';
+
+export interface AppParts {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly house: House;
+  readonly freshness: Freshness;
+  readonly authenticator: Authenticator;
+  readonly webhookSecret: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** False once the process is on its way out. */
+  readonly isServing: () => boolean;
+}
+
+export interface App {
+  readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
+}
+
+/** Joins the parts into one HTTP handler: every door, one pipeline. */
+export function createApp(parts: AppParts): App {
+  const { config, schema, house, log, metrics } = parts;
+  const onMasked = (error: unknown) => log.error('unexpected error', { error });
+  const { limits, operation } = config;
+  const observe = createOperationObserver(log, metrics);
+
+  const pipeline = createPipeline({
+    schema,
+    house,
+    limits: { ...limits, ...operation },
+    introspection: config.http.graphiql,
+    onFinished: observe.finished,
+    onMasked,
+  });
+  const fanOut = createFanOut({
+    house,
+    maxUpstreamCalls: operation.maxUpstreamCalls,
+    onDelivered: metrics.eventsDelivered,
+    onMasked,
+  });
+  const yoga = createYogaDoor(schema);
+  const cors = createCors(config.http.allowedOrigins);
+
+  const stream = async (prepared: Prepared, viewer: Viewer, res: ServerResponse) => {
+    const results =
+      prepared.kind === 'subscription'
+        ? eventStream(fanOut, prepared, viewer)
+        : await pipeline.execute(prepared, viewer, 'sse').answer;
+    await yoga.stream(results as never, res);
+  };
+  const graphql = createJsonDoor({
+    pipeline,
+    authenticate: parts.authenticator.authenticate,
+    maxBytes: limits.bodyBytes,
+    onRefused: observe.refused,
+    stream,
+  });
+  const webhooks = createWebhookDoor({
+    maxBytes: limits.webhookBytes,
+    onForged: createForgeryLog(config.webhook.header, (message) => log.warn(message)),
+    ingest: createIngest({
+      log: house.store.log,
+      quarantine: house.store.quarantine,
+      verify: createVerifier({ ...config.webhook, secret: parts.webhookSecret }),
+      now: Date.now,
+      onAccepted: parts.freshness.accepted,
+      observer: ingestObserver(log, metrics),
+    }),
+  });
+  const health = createHealth({
+    checks: { partner: () => house.partner.check(), eventLog: () => house.store.check() },
+    isServing: parts.isServing,
+    metricsText: metrics.text,
+    metricsType: metrics.contentType,
+    metricsToken: config.http.metricsToken,
+  });
+
+  const post = (req: IncomingMessage, res: ServerResponse) => {
+    cors.allow(req, res);
+    return graphql(req, res);
+  };
+  const ide = config.http.graphiql
+    ? { GET: (_req: IncomingMessage, res: ServerResponse) => yoga.page(res) }
+    : {};
+
+  return {
+    handle: createRouter({
+      routes: [
+        { path: '/graphql', methods: { POST: post, OPTIONS: cors.preflight, ...ide } },
+        { path: '/webhooks', methods: { POST: webhooks } },
+        { path: '/healthz', methods: { GET: health.alive } },
+        { path: '/readyz', methods: { GET: health.ready } },
+        { path: '/metrics', methods: { GET: health.metrics } },
+      ],
+      onFailure: onMasked,
+    }),
+  };
+}

@@ -1,0 +1,99 @@
+import { createApp } from './app.ts';
+import { type Config, readConfig } from './config.ts';
+import { createCursorCodec } from './connection/cursor.ts';
+import { openHub } from './events/hub.ts';
+import { createFreshness } from './freshness.ts';
+import { type Log, createLog } from './observe/log.ts';
+import { createMetrics } from './observe/metrics.ts';
+import { partnerObserver, watchPartner } from './observe/partner-observer.ts';
+import { createPartner } from './rest/partner.ts';
+import { openSandbox } from './sandbox/sandbox.ts';
+import { schema } from './schema/schema.ts';
+import { type Listening, listen } from './transport/listen.ts';
+import { createMilestones } from './store/milestones.ts';
+import { openStore } from './store/store.ts';
+import { createAuthenticator } from './viewer/authenticate.ts';
+import { createPlaceOf } from './viewer/place.ts';
+
+export interface Server extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** The whole house: configuration → parts → listening. Closing it finishes what is under way first. */
+export async function openServer(config: Config, log: Log): Promise<Server> {
+  const metrics = createMetrics();
+  await using opened = new AsyncDisposableStack();
+
+  const sandbox =
+    config.partner.kind === 'sandbox'
+      ? await openSandbox({ switches: { pulseMs: config.partner.pulseMs } })
+      : undefined;
+  if (sandbox) opened.defer(sandbox.close);
+  const connection = config.partner.kind === 'real' ? config.partner : sandbox!.connection;
+
+  const store = opened.use(
+    await openStore(config.store, {
+      retentionMs: config.eventRetentionMs,
+      onProblem: (message) => log.warn(message),
+    }),
+  );
+  const partner = opened.use(
+    createPartner(connection, { ...config.upstream, observer: partnerObserver(log, metrics) }),
+  );
+  watchPartner(partner, metrics);
+  const milestones = createMilestones(store.keys);
+  const freshness = createFreshness(partner, store, milestones);
+  const hub = opened.use(
+    await openHub({
+      log: store.log,
+      before: freshness.heard,
+      placeOf: createPlaceOf(store.lineage),
+      onProblem: (problem, error) => log.warn('events: a problem', { reason: problem, error }),
+    }),
+  );
+
+  let listening: Listening | undefined;
+  const app = createApp({
+    config,
+    schema,
+    house: { partner, store, hub, milestones, cursors: createCursorCodec(connection.clientSecret) },
+    freshness,
+    authenticator: createAuthenticator(config.auth, {
+      onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
+    }),
+    webhookSecret: connection.clientSecret,
+    log,
+    metrics,
+    isServing: () => listening?.isServing() ?? false,
+  });
+  listening = opened.use(await listen(app, config.http, config.limits));
+  sandbox?.deliverTo(`${listening.url}/webhooks`);
+
+  const { url } = listening;
+  log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: config.store.kind });
+  if (config.auth.kind === 'open') log.warn('no AUTH_* is set: everyone is a partner viewer');
+  const parts = opened.move();
+  return { url, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** A second signal is for whoever can't wait. */
+function closeOnSignals(server: Server, log: Log): void {
+  const close = async (signal: string): Promise<void> => {
+    process.once('SIGINT', () => process.exit(1)).once('SIGTERM', () => process.exit(1));
+    log.info(`${signal}: closing`);
+    await server[Symbol.asyncDispose]();
+    process.exit(0);
+  };
+  process.once('SIGINT', close).once('SIGTERM', close);
+}
+
+if (import.meta.main) {
+  try {
+    const config = readConfig(process.env);
+    const log = createLog(config.logLevel);
+    closeOnSignals(await openServer(config, log), log);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Viewer } from '../viewer/viewer.ts';
+import { type Accepted, acceptedBy } from './accept.ts';
+import { type OperationRequest, readOperationRequest } from './operation-request.ts';
+import type { Pipeline, Prepared } from './pipeline.ts';
+import { type Refusal, isRefusal, refuseTransport } from './refusal.ts';
+import { contentProblem, lengthProblem, parseJson, readBody } from './request-body.ts';
+
+export interface JsonDoorParts {
+  readonly pipeline: Pipeline;
+  readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
+  readonly maxBytes: number;
+  readonly onRefused: (refusal: Refusal) => void;
+  /** Serves an operation as server-sent events. */
+  readonly stream: (prepared: Prepared, viewer: Viewer, res: ServerResponse) => Promise<void>;
+}
+
+interface Admitted {
+  readonly request: OperationRequest;
+  readonly viewer: Viewer;
+}
+
+/** `POST /graphql`: JSON in, JSON out. Checks come in the order of what they cost. */
+export function createJsonDoor(parts: JsonDoorParts) {
+  const { pipeline } = parts;
+
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const accepted = acceptedBy(req.headers.accept);
+    const admitted = await admit(req, accepted);
+    if (isRefusal(admitted)) return refused(res, admitted, accepted);
+    const { request, viewer } = admitted;
+    const prepared = pipeline.prepare(request, viewer);
+    if (isRefusal(prepared)) return refused(res, prepared, accepted);
+    const isSubscription = prepared.kind === 'subscription';
+    if (isSubscription && !accepted.stream) return refused(res, notStreamed, accepted);
+    if (isSubscription || !accepted.json) return parts.stream(prepared, viewer, res);
+    const execution = pipeline.execute(prepared, viewer, 'http');
+    res.once('close', execution.abandon);
+    const answer = await execution.answer;
+    res.off('close', execution.abandon);
+    send(res, 200, accepted, JSON.stringify(answer));
+  };
+
+  async function admit(req: IncomingMessage, accepted: Accepted): Promise<Admitted | Refusal> {
+    if (!accepted.json && !accepted.stream) return notAcceptable;
+    const problem = contentProblem(req) ?? lengthProblem(req, parts.maxBytes);
+    if (problem) return problem;
+    const viewer = await parts.authenticate(req.headers.authorization).catch(unauthenticated);
+    if (isRefusal(viewer)) return viewer;
+    const text = await readBody(req, parts.maxBytes);
+    if (typeof text !== 'string') return text;
+    const body = parseJson(text);
+    if (isRefusal(body)) return body;
+    const request = readOperationRequest(body.json);
+    return isRefusal(request) ? request : { request, viewer };
+  }
+
+  function refused(res: ServerResponse, refusal: Refusal, accepted: Accepted): void {
+    parts.onRefused(refusal);
+    // What is left of the body is not worth reading.
+    if (refusal.status === 413) res.setHeader('connection', 'close');
+    const isPlain = accepted.json === 'application/json';
+    const status = refusal.isTransport || !isPlain ? refusal.status : 200;
+    send(res, status, accepted, JSON.stringify({ errors: refusal.errors }));
+  }
+}
+
+const notAcceptable = refuseTransport(
+  406,
+  'Answers can be had as application/graphql-response+json, application/json or text/event-stream.',
+);
+
+const notStreamed = refuseTransport(
+  406,
+  'A subscription is served over WebSocket, or to clients that accept text/event-stream.',
+);
+
+function unauthenticated(error: unknown): Refusal {
+  if (error instanceof Error && 'code' in error && error.code === 'UNAUTHENTICATED') {
+    return refuseTransport(401, error.message, 'UNAUTHENTICATED');
+  }
+  throw error;
+}
+
+function send(res: ServerResponse, status: number, { json }: Accepted, body: string): void {
+  res.writeHead(status, {
+    'content-type': `${json ?? 'application/json'}; charset=utf-8`,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
+  res.end(body);
+}

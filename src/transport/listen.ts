@@ -1,0 +1,78 @@
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface Handler {
+  readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Patience {
+  readonly headersMs: number;
+  readonly requestMs: number;
+}
+
+export interface Listening extends AsyncDisposable {
+  readonly url: string;
+  /** False from the moment it began to close. */
+  isServing(): boolean;
+}
+
+/** More open sockets than this are somebody's mistake, or somebody's attack. */
+const MOST_CONNECTIONS = 30_000;
+/** How long requests under way may take to finish once the process is told to stop. */
+const DRAIN_MS = 10_000;
+
+/** No port can be had: what to do about it, in one line. */
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+  readonly code = 'CONFIG';
+}
+
+export async function listen(app: Handler, at: Address, patience: Patience): Promise<Listening> {
+  const server = createServer({
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
+    connectionsCheckingInterval: Math.min(patience.headersMs, 1_000),
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('request', app.handle);
+  let serving = true;
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(explained(error, at)));
+    server.listen(at.port, at.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host;
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    isServing: () => serving,
+    async [Symbol.asyncDispose]() {
+      serving = false;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await closed;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+function explained(error: Error, { host, port }: Address): Error {
+  if (!('code' in error)) return error;
+  if (error.code === 'EADDRINUSE') {
+    return new PortTaken(
+      `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
+    );
+  }
+  if (error.code === 'EACCES')
+    return new PortTaken(`Port ${port} may not be opened: set PORT above 1023.`);
+  if (error.code === 'EADDRNOTAVAIL')
+    return new PortTaken(`HOST ${host} is no address of this machine.`);
+  return error;
+}

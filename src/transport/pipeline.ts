@@ -1,0 +1,147 @@
+import {
+  type ExecutionResult,
+  type GraphQLSchema,
+  OperationTypeNode,
+  type ValidatedExecutionArgs,
+  executeRootSelectionSet,
+  validateExecutionArgs,
+} from 'graphql';
+
+import { type Door, type House, createContext } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { type Usage, createUsage } from '../rest/usage.ts';
+import { reachOf } from '../viewer/reach.ts';
+import type { Viewer } from '../viewer/viewer.ts';
+import { type DocumentLimits, createDocuments, spokenValidationError } from './documents.ts';
+import { estimateCalls } from './estimate.ts';
+import { spokenOf } from './masking.ts';
+import type { OperationRequest } from './operation-request.ts';
+import { type Refusal, type SpokenError, isRefusal, refuse, refuseWith } from './refusal.ts';
+
+export interface PipelineParts {
+  readonly schema: GraphQLSchema;
+  readonly house: House;
+  readonly limits: DocumentLimits & {
+    readonly operationMs: number;
+    readonly maxUpstreamCalls: number;
+    readonly maxEstimatedCalls: number;
+  };
+  readonly introspection: boolean;
+  readonly onFinished: (finished: Finished) => void;
+  readonly onMasked: (cause: unknown) => void;
+}
+
+/** An operation that may be executed: parsed, valid, within every limit. No call was made for it yet. */
+export interface Prepared {
+  readonly args: ValidatedExecutionArgs;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  readonly name: string | undefined;
+  readonly estimated: number;
+}
+
+export interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly SpokenError[];
+  readonly extensions: { readonly upstream: UpstreamReport };
+}
+
+export interface UpstreamReport {
+  readonly estimated: number;
+  readonly calls: number;
+  readonly cached: number;
+  readonly coalesced: number;
+  readonly retried: number;
+}
+
+/** What there is to say of an operation once it is over; no value of it is in here. */
+export interface Finished {
+  readonly kind: Prepared['kind'];
+  readonly name: string | undefined;
+  readonly viewer: Viewer;
+  readonly durationMs: number;
+  readonly usage: UpstreamReport;
+  readonly codes: readonly string[];
+}
+
+export interface Execution {
+  readonly answer: Loaded<Answer>;
+  /** The client has gone: reads are given up, a write that was sent is not. */
+  abandon(): void;
+}
+
+export type Pipeline = ReturnType<typeof createPipeline>;
+
+/** One way for every door: limits, parse, validate, cost, execute, mask. */
+export function createPipeline(parts: PipelineParts) {
+  const { schema, house, limits } = parts;
+  const documents = createDocuments(schema, limits, parts.introspection);
+
+  function prepare(request: OperationRequest, viewer: Viewer): Prepared | Refusal {
+    const document = documents(request.query);
+    if (isRefusal(document)) return document;
+    const args = validateExecutionArgs({
+      schema,
+      document,
+      variableValues: request.variables,
+      operationName: request.operationName,
+      hideSuggestions: true,
+    });
+    if (!('schema' in args)) return refuseWith(args.map(spokenValidationError));
+    const { calls, issues } = estimateCalls(args, reachOf(viewer), house.cursors);
+    if (issues.length > 0) return refuse('BAD_USER_INPUT', issues.join('; '), { issues });
+    if (calls > limits.maxEstimatedCalls) return tooExpensive(calls, limits.maxEstimatedCalls);
+    const { operation, name } = args.operation;
+    return { args, kind: kinds[operation], name: name?.value, estimated: calls };
+  }
+
+  function execute(prepared: Prepared, viewer: Viewer, door: Door): Execution {
+    const startedAt = performance.now();
+    const controller = new AbortController();
+    const usage = createUsage({
+      maxCalls: limits.maxUpstreamCalls,
+      signal: controller.signal,
+      priority: prepared.kind === 'mutation' ? 'write' : 'read',
+    });
+    const contextValue = createContext(house, viewer, usage, door);
+    const result = executeRootSelectionSet({ ...prepared.args, contextValue });
+    const finish = (finished: ExecutionResult): Answer => {
+      const answer = answerOf(finished, prepared.estimated, usage);
+      const durationMs = performance.now() - startedAt;
+      parts.onFinished({
+        ...prepared,
+        viewer,
+        durationMs,
+        usage: answer.extensions.upstream,
+        codes: codesOf(answer),
+      });
+      return answer;
+    };
+    if (!(result instanceof Promise)) return { answer: finish(result), abandon: () => {} };
+    const timer = setTimeout(() => controller.abort(), limits.operationMs);
+    const ended = result.finally(() => clearTimeout(timer));
+    return { answer: whenLoaded(ended, finish), abandon: () => controller.abort() };
+  }
+
+  function answerOf(result: ExecutionResult, estimated: number, usage: Usage): Answer {
+    const { calls, cached, coalesced, retried } = usage;
+    const extensions = { upstream: { estimated, calls, cached, coalesced, retried } };
+    if (!result.errors) return { data: result.data, extensions };
+    const errors = result.errors.map((error) => spokenOf(error, parts.onMasked));
+    return { errors, data: result.data, extensions };
+  }
+
+  return { prepare, execute };
+}
+
+const kinds: Record<OperationTypeNode, Prepared['kind']> = {
+  [OperationTypeNode.QUERY]: 'query',
+  [OperationTypeNode.MUTATION]: 'mutation',
+  [OperationTypeNode.SUBSCRIPTION]: 'subscription',
+};
+
+const codesOf = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
+
+function tooExpensive(estimate: number, limit: number): Refusal {
+  const message = `This operation could take ${estimate} calls to the Partner API, and at most ${limit} are allowed: ask for fewer rows.`;
+  return refuse('QUERY_TOO_EXPENSIVE', message, { estimate, limit });
+}

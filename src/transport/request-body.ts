@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+
+import { type Refusal, refuseTransport } from './refusal.ts';
+
+/** By the announced length, before a byte is read. */
+export function lengthProblem(req: IncomingMessage, maxBytes: number): Refusal | undefined {
+  return Number(req.headers['content-length'] ?? 0) > maxBytes ? tooLarge(maxBytes) : undefined;
+}
+
+/** The whole body as text, given up as soon as it is longer than `maxBytes`. */
+export async function readBody(req: IncomingMessage, maxBytes: number): Promise<string | Refusal> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) return tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8');
+}
+
+const tooLarge = (maxBytes: number) =>
+  refuseTransport(413, `A request may have at most ${maxBytes} bytes.`);
+
+/** Only plain JSON: forms and text can be sent across origins without asking, and compressed bodies can explode. */
+export function contentProblem(req: IncomingMessage): Refusal | undefined {
+  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const isJson = type.trim() === 'application/json';
+  if (!isJson || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
+    return refuseTransport(415, 'The body must be sent as application/json in UTF-8.');
+  }
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return refuseTransport(415, 'The body must be sent without a content encoding.');
+  }
+  return undefined;
+}
+
+export function parseJson(text: string): { readonly json: unknown } | Refusal {
+  try {
+    return { json: JSON.parse(text) as unknown };
+  } catch {
+    return refuseTransport(400, 'The body must be valid JSON.');
+  }
+}

@@ -1,0 +1,80 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import { createYoga } from 'graphql-yoga';
+
+import { examples } from './graphiql-examples.ts';
+
+type Results = ExecutionResult | AsyncIterable<ExecutionResult>;
+
+interface Ready {
+  /** What the pipeline or the fan-out has for this request; Yoga puts it on the wire. */
+  readonly results: Results;
+}
+
+/**
+ * What Yoga does better than we would: GraphiQL, served from here alone, and server-sent events. Both come in through
+ * our own pipeline, so Yoga neither parses nor executes anything.
+ */
+export function createYogaDoor(schema: GraphQLSchema) {
+  const yoga = createYoga<Ready>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    logging: false,
+    landingPage: false,
+    maskedErrors: false,
+    multipart: false,
+    parserAndValidationCache: false,
+    graphiql: {
+      title: 'partner-graph',
+      // Over WebSocket, GraphiQL would leave out what stands in its headers editor.
+      subscriptionsProtocol: 'SSE',
+      defaultTabs: examples,
+    },
+    renderGraphiQL: async (options) => {
+      // Nine megabytes: loaded when somebody looks.
+      const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+      return renderGraphiQL(options);
+    },
+    plugins: [
+      {
+        onParams({ setParamsHandler }: { setParamsHandler: (handler: unknown) => void }) {
+          setParamsHandler(({ context }: { context: Ready }) => context.results);
+        },
+      },
+    ],
+  });
+
+  const NOTHING: Ready = { results: { data: null } };
+
+  return {
+    async page(res: ServerResponse): Promise<void> {
+      const request = new Request('http://localhost/graphql', { headers: { accept: 'text/html' } });
+      await forward(await yoga.fetch(request, NOTHING), res);
+    },
+    async stream(results: Results, res: ServerResponse): Promise<void> {
+      const request = new Request('http://localhost/graphql', {
+        method: 'POST',
+        headers: { accept: 'text/event-stream', 'content-type': 'application/json' },
+        body: '{"query":"{__typename}"}',
+      });
+      await forward(await yoga.fetch(request, { results }), res);
+    },
+  };
+}
+
+async function forward(response: Response, res: ServerResponse): Promise<void> {
+  res.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    'cache-control': 'no-store',
+  });
+  if (!response.body) {
+    res.end();
+    return;
+  }
+  const source = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+  // A client that goes away ends the stream early, which is no failure.
+  await pipeline(source, res).catch(() => undefined);
+}
