@@ -35,7 +35,7 @@ async function openParts(
     writer.sawReplicas(replicas);
     return warnings;
   }
-  (await look()).forEach(onProblem);
+  for (const warning of await look()) onProblem(warning);
   writing.onReady(() => void look().catch((error: Error) => onProblem(error.message)));
 
   const view = await openLogView(reader.command);

@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoreOptions } from '../src/store/options.ts';
+import { redisAvailable, startRedis } from '../test/redis-server.ts';
+import { killRound, tally } from '../test/store/kill-round.ts';
+
+/**
+ * Kills a process that appends, over and over, and counts what was acknowledged and is not in the log.
+ * `node scripts/kill-rounds.ts [rounds]`; ends with 1 if anything was lost or repeated.
+ */
+const rounds = Number(process.argv[2] ?? 50);
+
+async function report(name: string, options: StoreOptions, harm?: () => Promise<void>) {
+  const acknowledged = new Set<string>();
+  for (let round = 1; round <= rounds; round++) {
+    const heard = await killRound(options, `round-${round}`, Math.random, harm);
+    for (const key of heard.acknowledged) acknowledged.add(key);
+  }
+  const { events, lost, repeated } = await tally(options, acknowledged);
+  console.log(
+    `${name}: ${rounds} kills, ${acknowledged.size} acknowledged, ${events} in the log, ${lost} lost, ${repeated} repeated`,
+  );
+  if (lost + repeated > 0) process.exitCode = 1;
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'kill-rounds-'));
+await report('embedded, the process killed', { kind: 'embedded', dir });
+await rm(dir, { recursive: true });
+
+if (redisAvailable) {
+  await using server = await startRedis();
+  const options = { kind: 'redis', url: server.url } as const;
+  await report('Redis, the process killed', options);
+  await report('Redis, the server killed, too', options, async () => {
+    await server.kill();
+    await server.start();
+  });
+} else {
+  console.log('Redis: skipped, there is no redis-server here');
+}
