@@ -8,7 +8,6 @@ import { createForgeryLog } from './events/forgery-log.ts';
 import { createIngest } from './events/ingest.ts';
 import { createVerifier } from './events/signature.ts';
 import { createWebhookDoor } from './events/webhook-door.ts';
-import type { Freshness } from './freshness.ts';
 import { ingestObserver } from './observe/ingest-observer.ts';
 import type { Log } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
@@ -28,7 +27,6 @@ export interface AppParts {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   readonly house: House;
-  readonly freshness: Freshness;
   readonly authenticator: Authenticator;
   readonly webhookSecret: string;
   readonly log: Log;
@@ -87,7 +85,7 @@ export function createApp(parts: AppParts): App {
       quarantine: house.store.quarantine,
       verify: createVerifier({ ...config.webhook, secret: parts.webhookSecret }),
       now: Date.now,
-      onAccepted: parts.freshness.accepted,
+      onAccepted: house.freshness.accepted,
       observer: ingestObserver(log, metrics),
     }),
   });

@@ -2,6 +2,7 @@ import type { CursorCodec } from './connection/cursor.ts';
 import type { Page } from './connection/page.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Milestones } from './store/milestones.ts';
+import type { Freshness } from './freshness.ts';
 import type { Loaded } from './loaded.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
@@ -9,6 +10,7 @@ import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
 import type { Position } from './store/event-log.ts';
 import type { LineageStore } from './store/lineage-store.ts';
+import type { Once } from './store/once.ts';
 import type { Store } from './store/store.ts';
 import { type Reach, reachOf } from './viewer/reach.ts';
 import type { Viewer } from './viewer/viewer.ts';
@@ -26,6 +28,8 @@ export interface House {
   readonly hub: EventHub;
   readonly cursors: CursorCodec;
   readonly milestones: Milestones;
+  readonly freshness: Freshness;
+  readonly once: Once;
 }
 
 export type Door = 'http' | 'sse' | 'ws';
@@ -42,6 +46,8 @@ export interface Context {
   readonly hub: EventHub;
   readonly cursors: CursorCodec;
   readonly milestones: Milestones;
+  readonly freshness: Freshness;
+  readonly once: Once;
   readonly door: Door;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
@@ -64,6 +70,8 @@ export function createContext(house: House, viewer: Viewer, usage: Usage, door: 
     hub: house.hub,
     cursors: house.cursors,
     milestones: house.milestones,
+    freshness: house.freshness,
+    once: house.once,
     door,
     beganAt: house.hub.position,
     seenPages: new Map(),

@@ -16,6 +16,7 @@ export interface Freshness {
   accepted(events: readonly EventFacts[], copies: readonly EventFacts[]): Promise<void>;
   /** Here and on every other instance, before the answer to whoever changed it. */
   noteChanged(note: { readonly noteId: Uuid; readonly sessionId: Uuid | undefined }): Promise<void>;
+  listsChanged(paths: readonly string[]): Promise<void>;
 }
 
 const TOPIC = 'forget';
@@ -69,5 +70,6 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
       const ofSession = sessionId ? [paths.noteOfSession(sessionId)] : [];
       await forgetEverywhere([paths.note(noteId), ...ofSession]);
     },
+    listsChanged: forgetEverywhere,
   };
 }

@@ -11,6 +11,7 @@ import { openSandbox } from './sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
 import { type Listening, listen } from './transport/listen.ts';
 import { createMilestones } from './store/milestones.ts';
+import { createOnce } from './store/once.ts';
 import { openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
 import { createPlaceOf } from './viewer/place.ts';
@@ -56,8 +57,15 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
   const app = createApp({
     config,
     schema,
-    house: { partner, store, hub, milestones, cursors: createCursorCodec(connection.clientSecret) },
-    freshness,
+    house: {
+      partner,
+      store,
+      hub,
+      milestones,
+      freshness,
+      once: createOnce(store.keys),
+      cursors: createCursorCodec(connection.clientSecret),
+    },
     authenticator: createAuthenticator(config.auth, {
       onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
     }),

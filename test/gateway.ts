@@ -82,24 +82,21 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   const server = await openServer(config, log);
   if (!options.sandbox) sandbox.deliverTo(`${server.url}/webhooks`);
 
+  const close = async (): Promise<void> => {
+    await server[Symbol.asyncDispose]();
+    if (!options.sandbox) await sandbox.close();
+    if (!options.storeDir) rmSync(storeDir, { recursive: true, force: true });
+  };
   return {
     url: server.url,
     sandbox,
     storeDir,
-    query: async (document, variables, headers) =>
-      post(
-        server.url,
-        { query: document, variables },
-        { authorization: `Bearer ${await partnerToken()}`, ...headers },
-      ),
-    async close() {
-      await server[Symbol.asyncDispose]();
-      if (!options.sandbox) await sandbox.close();
-      if (!options.storeDir) rmSync(storeDir, { recursive: true, force: true });
+    query: async (document, variables, headers) => {
+      const authorization = `Bearer ${await partnerToken()}`;
+      return post(server.url, { query: document, variables }, { authorization, ...headers });
     },
-    [Symbol.asyncDispose]() {
-      return this.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

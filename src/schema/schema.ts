@@ -15,7 +15,12 @@ import './query.ts';
 import './node-query.ts';
 import './event-log.ts';
 import './subscription.ts';
+import './note-change.ts';
+import './secondary-clinicians.ts';
+import './clinician-tokens.ts';
 import { builder } from './builder.ts';
+
+builder.mutationType({ description: 'What can be changed. Every expected outcome is a type.' });
 
 /** What frontends are promised. */
 export const schema = builder.toSchema({ sortSchema: false });

@@ -50,6 +50,12 @@ function createWalk(
   issues: string[],
 ) {
   const { schema } = validated;
+  const selectedOnce = new Set<string>();
+
+  function countOnce(name: string): void {
+    if (selectedOnce.has(name)) issues.push(`"${name}" may be asked for once an operation`);
+    selectedOnce.add(name);
+  }
 
   function ofSelections(set: SelectionSetNode | undefined, type: GraphQLCompositeType): number {
     let calls = 0;
@@ -62,6 +68,7 @@ function createWalk(
   function ofField(node: FieldNode, field: GraphQLField<unknown, unknown> | undefined): number {
     const type = field && getNamedType(field.type);
     const below = isCompositeType(type) ? () => ofSelections(node.selectionSet, type) : () => 0;
+    if (field?.extensions['once'] === true) countOnce(field.name);
     const price = field && priceOf(field.extensions);
     if (!price) return below();
     if (price.kind === 'call') return 1 + below();

@@ -1,0 +1,30 @@
+import type { Context } from '../context.ts';
+import { PartnerNotFound } from '../rest/errors.ts';
+import type { JsonObject } from '../rest/json.ts';
+import type { Uuid } from '../uuid.ts';
+import { liesUnderGrant } from './access.ts';
+import { BadInput } from './bad-input.ts';
+
+export type TokenOutcome =
+  | { readonly kind: 'minted'; readonly tokens: JsonObject }
+  | { readonly kind: 'missing' };
+
+/**
+ * One pair a call, for one browser session: a refresh token that is used twice signs its clinician out everywhere. So
+ * it goes to whoever asked over plain HTTP and is neither kept, shared, sent again nor logged.
+ */
+export async function authenticateClinician(
+  clinicianId: Uuid,
+  ctx: Context,
+): Promise<TokenOutcome> {
+  if (ctx.door !== 'http')
+    throw new BadInput('Clinician tokens are handed out over plain HTTP only.');
+  if (!(await liesUnderGrant('clinician', clinicianId, ctx))) return { kind: 'missing' };
+  try {
+    const tokens = await ctx.partner.writes.authenticateClinician(clinicianId, ctx.usage);
+    return { kind: 'minted', tokens };
+  } catch (error) {
+    if (error instanceof PartnerNotFound) return { kind: 'missing' };
+    throw error;
+  }
+}

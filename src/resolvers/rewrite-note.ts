@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+
+import type { Context } from '../context.ts';
+import { KeyReused } from '../store/once.ts';
+import { type ChangeOutcome, type NoteTarget, changeNote } from './note-change.ts';
+
+const MOST_CHARACTERS = 5_000;
+const LONGEST_KEY = 200;
+
+interface Rewrite extends NoteTarget {
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+interface MagicEdit extends Rewrite {
+  readonly userInstructions: string;
+}
+
+/** Trimmed as the Partner API would, so that what can't succeed is never sent. */
+export async function magicEdit(input: MagicEdit, ctx: Context): Promise<ChangeOutcome> {
+  const instructions = input.userInstructions.trim();
+  const issues = [...instructionIssues(instructions), ...keyIssues(input.idempotencyKey)];
+  if (issues.length > 0) return { kind: 'invalid', issues };
+  const send = () => ctx.partner.writes.magicEdit(input.id, instructions, ctx.usage);
+  return rewriteOnce('magicEdit', input, instructions, send, ctx);
+}
+
+export async function regenerateNote(input: Rewrite, ctx: Context): Promise<ChangeOutcome> {
+  const issues = keyIssues(input.idempotencyKey);
+  if (issues.length > 0) return { kind: 'invalid', issues };
+  const send = () => ctx.partner.writes.regenerate(input.id, ctx.usage);
+  return rewriteOnce('regenerate', input, '', send, ctx);
+}
+
+/** The Partner API has no idempotency keys, and a second edit edits twice: a key is kept here, for this viewer alone. */
+async function rewriteOnce(
+  what: string,
+  input: Rewrite,
+  text: string,
+  send: () => Promise<unknown>,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const change = () => changeNote(input, { send, rewrites: true }, ctx);
+  const { idempotencyKey } = input;
+  if (typeof idempotencyKey !== 'string') return change();
+  const name = digest([ctx.viewer.subject, ctx.viewer.reach, idempotencyKey]);
+  try {
+    return await ctx.once(`once:${name}`, digest([what, input.id, text]), change);
+  } catch (error) {
+    if (!(error instanceof KeyReused)) throw error;
+    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+  }
+}
+
+/** Characters as people count them: an emoji is one. */
+function instructionIssues(text: string): string[] {
+  const count = [...text].length;
+  if (count === 0) return ['"userInstructions" must not be empty.'];
+  if (text.includes('\0')) return ['"userInstructions" must be text, without NUL characters.'];
+  return count > MOST_CHARACTERS
+    ? [`"userInstructions" must have at most ${MOST_CHARACTERS} characters, but got ${count}.`]
+    : [];
+}
+
+function keyIssues(key: string | null | undefined): string[] {
+  const fits = typeof key !== 'string' || (key.length > 0 && key.length <= LONGEST_KEY);
+  return fits
+    ? []
+    : [`"idempotencyKey" must have 1 to ${LONGEST_KEY} characters, but got ${key.length}.`];
+}
+
+/** Neither a viewer's name nor a word of the instructions is stored. */
+const digest = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

@@ -1,0 +1,120 @@
+import { type NoteChange, cursorBeforeChange, noteAfterChange } from '../resolvers/note-change.ts';
+import { oneCall } from '../resolvers/price.ts';
+import { magicEdit, regenerateNote } from '../resolvers/rewrite-note.ts';
+import { updateNote } from '../resolvers/update-note.ts';
+import { builder } from './builder.ts';
+import { idOf, optionalIdOf } from './global-id.ts';
+import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
+import { ProgressNote } from './refs.ts';
+
+const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
+  description:
+    'The change was accepted. A rewrite runs on: `progress_note_regenerated` follows as an event.',
+  fields: (t) => ({
+    progressNote: t.field({
+      type: ProgressNote,
+      description: 'The note as it is now, fetched anew.',
+      extensions: oneCall,
+      resolve: noteAfterChange,
+    }),
+    cursor: t.field({
+      type: 'EventCursor',
+      description:
+        'The log’s position just before the change: subscribe `after` it, and the result can’t be missed.',
+      nullable: false,
+      resolve: cursorBeforeChange,
+    }),
+    raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s answer.' }),
+  }),
+});
+
+const outcomes = [ProgressNoteChange, ProgressNoteLocked, InvalidInput, NotFound] as const;
+const resultOf = (name: string, description: string) =>
+  builder.unionType(name, { description, types: [...outcomes], resolveType: typeOfOutcome });
+
+const KEY = 'The same key from the same viewer gets the first call’s result, and no second edit.';
+const SESSION =
+  'With `clientId`: lets the gateway prove whose note it is when it has not met the note yet.';
+const CLIENT = 'The client whose session it is.';
+
+const MagicEditInput = builder.inputType('MagicEditInput', {
+  description: 'Which note to rewrite, and how.',
+  fields: (t) => ({
+    progressNoteId: t.id({ required: true, description: 'Which note.' }),
+    userInstructions: t.string({
+      required: true,
+      description: 'What to change, in words: 1 to 5000 characters once trimmed.',
+    }),
+    idempotencyKey: t.string({ description: KEY }),
+    sessionId: t.id({ description: SESSION }),
+    clientId: t.id({ description: CLIENT }),
+  }),
+});
+
+const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInput', {
+  description: 'Which note to write again.',
+  fields: (t) => ({
+    progressNoteId: t.id({ required: true, description: 'Which note.' }),
+    idempotencyKey: t.string({ description: KEY }),
+    sessionId: t.id({ description: SESSION }),
+    clientId: t.id({ description: CLIENT }),
+  }),
+});
+
+const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
+  description: 'Which note to change, and to what.',
+  fields: (t) => ({
+    progressNoteId: t.id({ required: true, description: 'Which note.' }),
+    sessionId: t.id({ description: SESSION }),
+    clientId: t.id({ description: CLIENT }),
+    patch: t.field({
+      type: 'JSON',
+      required: true,
+      description: 'The body of the PATCH, as the Partner API takes it.',
+    }),
+  }),
+});
+
+interface TargetInput {
+  readonly progressNoteId: string;
+  readonly sessionId?: string | null | undefined;
+  readonly clientId?: string | null | undefined;
+}
+
+const targetOf = (input: TargetInput) => ({
+  id: idOf('ProgressNote', 'progressNoteId', input.progressNoteId),
+  sessionId: optionalIdOf('Session', 'sessionId', input.sessionId),
+  clientId: optionalIdOf('Client', 'clientId', input.clientId),
+});
+
+builder.mutationFields((t) => ({
+  magicEdit: t.field({
+    type: resultOf('MagicEditResult', 'What became of a magic edit.'),
+    description: 'Rewrites a note as `userInstructions` asks (1 to 5000 characters once trimmed).',
+    args: { input: t.arg({ type: MagicEditInput, required: true, description: 'What to do.' }) },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) => magicEdit({ ...input, ...targetOf(input) }, ctx),
+  }),
+  regenerateProgressNote: t.field({
+    type: resultOf('RegenerateProgressNoteResult', 'What became of a regeneration.'),
+    description: 'Writes a note again from its transcript.',
+    args: {
+      input: t.arg({
+        type: RegenerateProgressNoteInput,
+        required: true,
+        description: 'What to do.',
+      }),
+    },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) => regenerateNote({ ...input, ...targetOf(input) }, ctx),
+  }),
+  updateProgressNote: t.field({
+    type: resultOf('UpdateProgressNoteResult', 'What became of an update.'),
+    description: 'Changes a note by hand.',
+    args: {
+      input: t.arg({ type: UpdateProgressNoteInput, required: true, description: 'What to do.' }),
+    },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) => updateNote({ ...targetOf(input), patch: input.patch }, ctx),
+  }),
+}));
