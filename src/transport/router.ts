@@ -22,10 +22,7 @@ export function createRouter({ routes, onFailure }: RouterParts) {
     const methods = byPath.get(query < 0 ? url : url.slice(0, query));
     if (!methods) return plain(res, 404, 'Not found');
     const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (!handler) {
-      res.setHeader('allow', Object.keys(methods).join(', '));
-      return plain(res, 405, 'Method not allowed');
-    }
+    if (!handler) return notAllowed(res, Object.keys(methods));
     const failed = (error: unknown): void => {
       onFailure(error);
       if (res.headersSent) res.destroy();
@@ -38,6 +35,11 @@ export function createRouter({ routes, onFailure }: RouterParts) {
       failed(error);
     }
   };
+}
+
+export function notAllowed(res: ServerResponse, allowed: readonly string[]): void {
+  res.setHeader('allow', allowed.join(', '));
+  plain(res, 405, 'Method not allowed');
 }
 
 /** JSON like everything else here, so that a client's parser never meets a surprise. */

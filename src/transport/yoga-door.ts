@@ -6,6 +6,7 @@ import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 
 import { examples } from './graphiql-examples.ts';
+import { notAllowed } from './router.ts';
 
 type Results = ExecutionResult | AsyncIterable<ExecutionResult>;
 
@@ -50,7 +51,9 @@ export function createYogaDoor(schema: GraphQLSchema) {
   const NOTHING: Ready = { results: { data: null } };
 
   return {
+    /** A page for people. A program that sends its operation by GET must hear that this is not the way. */
     async page(res: ServerResponse): Promise<void> {
+      if (!res.req.headers.accept?.includes('text/html')) return notAllowed(res, ['POST']);
       const request = new Request('http://localhost/graphql', { headers: { accept: 'text/html' } });
       await forward(await yoga.fetch(request, NOTHING), res);
     },
@@ -74,7 +77,8 @@ async function forward(response: Response, res: ServerResponse): Promise<void> {
     res.end();
     return;
   }
-  const source = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+  // By iteration: Yoga's streams are its own, which `Readable.fromWeb` does not take.
+  const source = Readable.from(response.body as AsyncIterable<Uint8Array>);
   // A client that goes away ends the stream early, which is no failure.
   await pipeline(source, res).catch(() => undefined);
 }
