@@ -92,7 +92,8 @@ function closeOnSignals(server: Server, log: Log): void {
     await server[Symbol.asyncDispose]();
     process.exit(0);
   };
-  process.once('SIGINT', close).once('SIGTERM', close);
+  process.once('SIGINT', (signal) => void close(signal));
+  process.once('SIGTERM', (signal) => void close(signal));
 }
 
 if (import.meta.main) {

@@ -9,7 +9,7 @@ import type {
 } from '../events/partner-event.ts';
 import { whenLoaded } from '../loaded.ts';
 import { opened } from './opened.ts';
-import { noteRef } from './progress-note.ts';
+import { noteRef } from './note-ref.ts';
 import type {
   ClientRef,
   ClinicRef,

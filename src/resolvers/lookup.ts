@@ -22,7 +22,7 @@ export function recordOf<R extends ListedRef>(
   ref: R,
   ctx: Context,
 ): Loaded<NonNullable<R['record']> | undefined> {
-  if (ref.record && ref.open) return ref.record as NonNullable<R['record']>;
+  if (ref.record && ref.open) return ref.record;
   return whenLoaded(isOpen(ref, ctx), (open) =>
     open
       ? whenLoaded(find(ref, ctx), (found) => found?.row as NonNullable<R['record']>)
@@ -158,7 +158,7 @@ async function candidates<N extends ListName>(
   const remembered = await parentsOf(self.kind, self.id, parentKind, ctx);
   const known = remembered.map(({ id, page }) => ({ list: { name, id } as ListRef<N>, page }));
   const isNew = named && !remembered.some(({ id }) => id === named);
-  return isNew ? [{ list: { name, id: named } as ListRef<N> }, ...known] : known;
+  return isNew ? [{ list: { name, id: named } }, ...known] : known;
 }
 
 async function* nowhereElse(): AsyncGenerator<never> {}

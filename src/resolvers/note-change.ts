@@ -2,7 +2,8 @@ import type { Context } from '../context.ts';
 import { NoteLocked, OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../rest/errors.ts';
 import type { Position } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
-import { proofOfNote, noteRef } from './progress-note.ts';
+import { noteRef } from './note-ref.ts';
+import { proofOfNote } from './progress-note.ts';
 import type { NoteRef } from './refs.ts';
 
 /** What became of a change, as data: everything that a person can act on. */

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen } from './access.ts';
+import { noteRef } from './note-ref.ts';
 import { parentsOf } from './parents.ts';
 import type { NoteRef, SessionRef } from './refs.ts';
 import { sessionById } from './session.ts';
@@ -52,23 +53,6 @@ export async function proofOfNote(args: NoteArgs, ctx: Context): Promise<Proof |
 async function isOpenSession(id: Uuid, clientId: Uuid | undefined, ctx: Context): Promise<boolean> {
   if (await isOpen({ kind: 'session', id, open: false }, ctx)) return true;
   return clientId !== undefined && (await sessionById({ id, clientId }, ctx)).open;
-}
-
-const recorded = new WeakSet<object>();
-
-/** A note as the graph holds it; whose it is, is remembered on the way. */
-export function noteRef(
-  record: NoteRef['record'],
-  sessionId: Uuid | undefined,
-  ctx: Context,
-): NoteRef {
-  const owner = sessionId ?? record.sessionId ?? undefined;
-  if (record.id && owner && !recorded.has(record)) {
-    recorded.add(record);
-    const seenAt = Date.now();
-    ctx.lineage.record([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
-  }
-  return { kind: 'note', record, sessionId: owner };
 }
 
 export function sessionOfNote(note: NoteRef): SessionRef | null {

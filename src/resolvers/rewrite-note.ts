@@ -53,7 +53,7 @@ async function rewriteOnce(
 
 /** Characters as people count them: an emoji is one. */
 function instructionIssues(text: string): string[] {
-  const count = [...text].length;
+  const count = Array.from(text).length;
   if (count === 0) return ['"userInstructions" must not be empty.'];
   if (text.includes('\0')) return ['"userInstructions" must be text, without NUL characters.'];
   return count > MOST_CHARACTERS

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
-import type { Uuid } from '../uuid.ts';
 import { hasCode } from './has-code.ts';
 import { readPage } from './pages.ts';
 
@@ -62,7 +61,7 @@ export async function findInList<N extends ListName>(
     const rest = pagesFrom(Math.ceil(first.total / 10), hint ?? 1);
     for (let at = 0; at < rest.length; at += PAGES_AT_A_TIME) {
       const some = rest.slice(at, at + PAGES_AT_A_TIME);
-      const pages = await Promise.all(some.map((page) => readPage(list, page, ctx)));
+      const pages = await Promise.all(some.map(async (page) => readPage(list, page, ctx)));
       const row = rowOf(
         pages.flatMap((page) => page.rows),
         id,
@@ -124,7 +123,3 @@ function pagesFrom(count: number, from: number): readonly number[] {
   const others = Array.from({ length: count }, (_, index) => index + 1).filter((p) => p !== from);
   return others.toSorted((a, b) => Math.abs(a - from) - Math.abs(b - from));
 }
-
-/** For naming the parent of a list in a hint. */
-export const parentIs = <N extends ListName>(name: N, id: Uuid | undefined): Candidate<N>[] =>
-  id ? [{ list: { name, id } as ListRef<N> }] : [];

@@ -5,7 +5,7 @@ import { isListedUnder } from './access.ts';
 import { find } from './lookup.ts';
 import { opened } from './opened.ts';
 import { parentsOf } from './parents.ts';
-import { noteRef } from './progress-note.ts';
+import { noteRef } from './note-ref.ts';
 import type { ClientRef, MdmRef, NoteRef, SessionRef, TranscriptRef } from './refs.ts';
 
 interface SessionArgs {

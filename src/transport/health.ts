@@ -15,8 +15,6 @@ export interface HealthParts {
 
 /** For whoever runs it: is it alive, should it get traffic, what is it doing. */
 export function createHealth(parts: HealthParts) {
-  const alive = (_req: IncomingMessage, res: ServerResponse): void => json(res, 200, { ok: true });
-
   const ready = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const names = Object.keys(parts.checks);
     const reasons = await Promise.all(names.map((name) => reasonOf(parts.checks[name]!)));
@@ -33,6 +31,8 @@ export function createHealth(parts: HealthParts) {
 
   return { alive, ready, metrics };
 }
+
+const alive = (_req: IncomingMessage, res: ServerResponse): void => json(res, 200, { ok: true });
 
 /** Our own errors say in words what to do; of any other there is nothing to tell but that it failed. */
 async function reasonOf(check: Check): Promise<string | undefined> {

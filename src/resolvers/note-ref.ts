@@ -1,0 +1,20 @@
+import type { Context } from '../context.ts';
+import type { Uuid } from '../uuid.ts';
+import type { NoteRef } from './refs.ts';
+
+const recorded = new WeakSet<object>();
+
+/** A note as the graph holds it; whose it is, is remembered on the way. */
+export function noteRef(
+  record: NoteRef['record'],
+  sessionId: Uuid | undefined,
+  ctx: Context,
+): NoteRef {
+  const owner = sessionId ?? record.sessionId ?? undefined;
+  if (record.id && owner && !recorded.has(record)) {
+    recorded.add(record);
+    const seenAt = Date.now();
+    ctx.lineage.record([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
+  }
+  return { kind: 'note', record, sessionId: owner };
+}
