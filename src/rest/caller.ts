@@ -35,7 +35,7 @@ export function createCaller({
 }: CallerParts): Perform {
   const learn = (sent: Sent, judgement: Judgement): void => {
     const { exchange, token } = sent;
-    if (token === undefined || exchange.kind !== 'answered') return;
+    if (token === '' || exchange.kind !== 'answered') return;
     const { status } = exchange;
     if (status === 401) tokens.refused(token);
     else if (judgement.answer || status === 400 || status === 404 || status === 409) {

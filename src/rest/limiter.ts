@@ -7,8 +7,10 @@ export type Rank = 'token' | 'write' | 'read';
 
 /** At most so many calls in flight, shared fairly between operations. */
 export interface Limiter {
-  /** Undefined if a slot is free at once. A promise of false: cancelled while waiting, no slot is held. */
-  take(lane: object, rank: Rank, cancel: Cancel): Promise<boolean> | undefined;
+  /** A slot, if one is free and nobody waits for it. */
+  takeNow(): boolean;
+  /** A slot, in turn. False: cancelled while waiting, no slot is held. */
+  take(lane: object, rank: Rank, cancel: Cancel): Promise<boolean>;
   release(): void;
   readonly inFlight: number;
   readonly queued: number;
@@ -85,12 +87,16 @@ export function createLimiter(maxInFlight: number, allowance: Allowance, clock: 
     }
   };
 
+  const takeNow = (): boolean => {
+    if (queued > 0 || inFlight >= maxInFlight || !hasRate()) return false;
+    inFlight += 1;
+    return true;
+  };
+
   return {
-    take(lane, rank, cancel) {
-      if (queued === 0 && inFlight < maxInFlight && hasRate()) {
-        inFlight += 1;
-        return undefined;
-      }
+    takeNow,
+    async take(lane, rank, cancel) {
+      if (takeNow()) return true;
       const queue = queues[rank];
       return new Promise((give) => {
         const waiters = queue.get(lane);

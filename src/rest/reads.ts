@@ -98,15 +98,24 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
         }
         reject(new OperationAborted(read.kind.template));
       });
-      typed.then(resolve, reject).finally(stay);
+      typed.then(
+        (value) => {
+          stay();
+          resolve(value);
+        },
+        (error: unknown) => {
+          stay();
+          reject(error);
+        },
+      );
     });
   };
 
   return {
     cached: (key) => answers.get(key),
     totalOf: (listKey) => answers.totalOf(listKey),
-    async load(read, usage, isFresh) {
-      if (usage.signal?.aborted) throw new OperationAborted(read.kind.template);
+    load(read, usage, isFresh) {
+      if (usage.signal?.aborted) return Promise.reject(new OperationAborted(read.kind.template));
       const underway = flights.get(read.key);
       if (underway && !isFresh) {
         usage.coalesced += 1;

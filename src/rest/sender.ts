@@ -25,7 +25,8 @@ export interface SenderParts {
 
 export interface Sent {
   readonly exchange: Exchange;
-  readonly token: string | undefined;
+  /** Empty for the call that obtains it. */
+  readonly token: string;
 }
 
 /** When the call must end, all its attempts together. Set once its first turn has come. */
@@ -36,25 +37,33 @@ export interface Deadline {
 /** From the first attempt on; what is not to be repeated gets all of it for its one attempt. */
 const CALL_MS = 15_000;
 
+const NO_TOKEN = '';
+
 /** One attempt: waits for its turn, is counted, and sent. Throws only if nothing was sent. */
 export type Send = (call: Call, deadline: Deadline, isRetry: boolean) => Promise<Sent>;
 
 export function createSender(parts: SenderParts): Send {
   const { allowance, breaker, clock, limiter, observer, tokens, wire } = parts;
 
-  /** Resolves with the slot held, and with the token as it is now rather than when the wait began. */
-  const turn = async (call: Call): Promise<string | undefined> => {
+  /** Resolves with the slot held, and with the token as it is then rather than when the wait began. */
+  const turn = async (call: Call): Promise<string> => {
     for (;;) {
       if (breaker.refuses()) throw failingFast(call);
       if (call.isAuthorized && tokens.current() === undefined) await tokens.obtain();
-      const waiting = limiter.take(call.lane, call.rank, call.cancel);
-      if (waiting && !(await waiting)) throw new OperationAborted(call.template);
-      if (!call.isAuthorized) return undefined;
-      const token = tokens.current();
+      const isGiven = await limiter.take(call.lane, call.rank, call.cancel);
+      if (!isGiven) throw new OperationAborted(call.template);
+      const token = call.isAuthorized ? tokens.current() : NO_TOKEN;
       if (token !== undefined && !call.cancel.cancelled) return token;
       limiter.release();
       if (call.cancel.cancelled) throw new OperationAborted(call.template);
     }
+  };
+
+  /** The same without a wait, which is most of the time. */
+  const turnNow = (call: Call): string | undefined => {
+    if (breaker.refuses()) throw failingFast(call);
+    const token = call.isAuthorized ? tokens.current() : NO_TOKEN;
+    return token !== undefined && limiter.takeNow() ? token : undefined;
   };
 
   const timeoutMsOf = (call: Call, deadline: Deadline): number => {
@@ -64,9 +73,8 @@ export function createSender(parts: SenderParts): Send {
     return call.repeat === 'never' ? leftMs : Math.min(parts.timeoutMs, leftMs);
   };
 
-  const exchange = async (call: Call, token: string | undefined, timeoutMs: number) => {
-    const startedAt = clock.now();
-    const result = await wire.send({
+  const exchange = (call: Call, token: string, timeoutMs: number): Promise<Exchange> =>
+    wire.send({
       method: call.method,
       path: parts.pathPrefix + call.path,
       headers: headersOf(call, token, parts.apiKey),
@@ -75,6 +83,8 @@ export function createSender(parts: SenderParts): Send {
       cancel: call.cancel,
       keepOnceSent: call.isWrite,
     });
+
+  const tell = (call: Call, result: Exchange, startedAt: number): void => {
     observer.attempt?.({
       method: call.method,
       route: call.template,
@@ -82,11 +92,10 @@ export function createSender(parts: SenderParts): Send {
       outcome: outcomeOf(result),
       durationMs: clock.now() - startedAt,
     });
-    return result;
   };
 
   return async (call, deadline, isRetry) => {
-    const token = await turn(call);
+    const token = turnNow(call) ?? (await turn(call));
     const pass = breaker.enter();
     let verdict: Verdict = 'unclear';
     try {
@@ -95,7 +104,9 @@ export function createSender(parts: SenderParts): Send {
       call.charge(isRetry);
       const spent = allowance.spend();
       if (spent) throw quotaUsedUp(call, spent.exhaustedForSeconds);
+      const startedAt = clock.now();
       const result = await exchange(call, token, timeoutMs);
+      tell(call, result, startedAt);
       verdict = verdictOf(result);
       return { exchange: result, token };
     } finally {
@@ -105,9 +116,9 @@ export function createSender(parts: SenderParts): Send {
   };
 }
 
-function headersOf(call: Call, token: string | undefined, apiKey: string): string[] {
+function headersOf(call: Call, token: string, apiKey: string): string[] {
   const headers = ['X-API-Key', apiKey, 'Accept', 'application/json'];
-  if (token !== undefined) headers.push('Access-Token', token);
+  if (token !== NO_TOKEN) headers.push('Access-Token', token);
   if (call.body !== null) headers.push('Content-Type', 'application/json');
   headers.push(...call.headers);
   return headers;
