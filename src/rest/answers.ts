@@ -13,6 +13,7 @@ export interface Answers {
   get(key: string): Answer | undefined;
   keep<T>(read: Read<T>, value: T, bytes: number): Answer<T>;
   forget(path: string): void;
+  forgetAll(): void;
   /** A list's length as last seen, long after its rows are gone. A hint, not a fact. */
   totalOf(listKey: string): number | undefined;
   readonly bytes: number;
@@ -82,6 +83,9 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
         const answer = answers.peek(key);
         if (answer) drop(key, answer);
       }
+    },
+    forgetAll() {
+      for (const [key, answer] of answers.entries()) drop(key, answer);
     },
     totalOf: (listKey) => totals.get(listKey),
     get bytes() {

@@ -42,8 +42,11 @@ export function createLimiter(maxInFlight: number, allowance: Allowance, clock: 
       const queue = queues[rank];
       for (const [lane, waiters] of queue) {
         const waiter = waiters.shift();
-        queue.delete(lane);
-        if (waiters.length > 0) queue.set(lane, waiters);
+        const isAlone = queue.size === 1 && waiters.length > 0;
+        if (!isAlone) {
+          queue.delete(lane);
+          if (waiters.length > 0) queue.set(lane, waiters);
+        }
         queued -= 1;
         return waiter;
       }
@@ -95,8 +98,8 @@ export function createLimiter(maxInFlight: number, allowance: Allowance, clock: 
 
   return {
     takeNow,
-    async take(lane, rank, cancel) {
-      if (takeNow()) return true;
+    take(lane, rank, cancel) {
+      if (takeNow()) return Promise.resolve(true);
       const queue = queues[rank];
       return new Promise((give) => {
         const waiters = queue.get(lane);

@@ -58,19 +58,22 @@ export function createLoaders(reads: Reads, usage: Usage): Loaders {
     return answer.value;
   };
 
-  // The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is
-  // one answer a key, failures included.
-  const loader = new DataLoader<Request, unknown, string>(
-    async ([request]) => [request && (await settle(request))],
-    { batch: false, cacheKeyFn: ({ read }) => read.key, cacheMap: pending },
-  );
-  const settle = async ({ read, isFresh }: Request): Promise<unknown> => {
+  const answerTo = async ([request]: readonly Request[]): Promise<unknown[]> => {
+    if (!request) return [];
     try {
-      return use(read.key, await reads.load(read, usage, isFresh));
+      const { read, isFresh } = request;
+      return [use(read.key, await reads.load(read, usage, isFresh))];
     } catch (error) {
-      return error instanceof Error ? error : new Error('a read failed with something else');
+      return [error];
     }
   };
+  // The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is
+  // one answer a key, failures included.
+  const loader = new DataLoader<Request, unknown, string>(answerTo, {
+    batch: false,
+    cacheKeyFn: ({ read }) => read.key,
+    cacheMap: pending,
+  });
 
   const find = (key: string, isFresh: boolean, readOf: () => Read<unknown>): unknown => {
     if (isFresh) {

@@ -54,6 +54,8 @@ export interface Partner extends AsyncDisposable {
    * whoever asks after this reads anew, and the late answers are not kept.
    */
   forget(paths: readonly string[]): void;
+  /** For when news of what is stale may have been missed. */
+  forgetAll(): void;
   /** Resolves if a token is obtainable and the API key is taken; rejects with the `PartnerError` that says why. */
   check(): Promise<void>;
   state(): PartnerState;
@@ -136,6 +138,7 @@ export function createPartner(
     forget(paths) {
       for (const path of paths) reads.forget(path);
     },
+    forgetAll: reads.forgetAll,
     async check() {
       await tokens.obtain();
       const { lost } = standing;

@@ -1,5 +1,5 @@
 import type { Answers } from './answers.ts';
-import type { Perform } from './call.ts';
+import type { Call, Perform } from './call.ts';
 import { cancel, createCancel } from './cancel.ts';
 import type { Cancel } from './cancel.ts';
 import {
@@ -25,6 +25,8 @@ export interface Reads {
    * now on asks anew, and the late answers are not kept.
    */
   forget(path: string): void;
+  /** All of it: for when news of what is stale may have been missed. */
+  forgetAll(): void;
 }
 
 interface Flight {
@@ -56,15 +58,23 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
 
   const fetch = async <T>(read: Read<T>, flight: Flight): Promise<Answer<T>> => {
     try {
-      const { value, bytes } = await ask(perform, read, flight);
+      const { json, bytes } = await perform(callOf(read, flight));
+      const value = read.read(json);
+      if (value === undefined) throw shapeless(read.kind.template);
       const gaps = read.list?.gapsIn(value) ?? 0;
       if (gaps > 0) observer.unreadableRows?.(read.kind.template, gaps);
-      if (flight.isDetached) return { value, expiresAt: 0, valid: false };
-      return answers.keep(read, value, bytes);
+      return keep(read, flight, value, bytes);
+    } catch (error) {
+      const { missing } = read.kind;
+      if (missing && error instanceof PartnerNotFound) return keep(read, flight, missing.value, 0);
+      throw error;
     } finally {
       detach(read.key, flight);
     }
   };
+
+  const keep = <T>(read: Read<T>, flight: Flight, value: T, bytes: number): Answer<T> =>
+    flight.isDetached ? { value, expiresAt: 0, valid: false } : answers.keep(read, value, bytes);
 
   const begin = <T>(read: Read<T>, usage: Usage): Underway => {
     const flight: Flight = {
@@ -132,39 +142,36 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
         if (underway) detach(key, underway.flight);
       }
     },
+    forgetAll() {
+      answers.forgetAll();
+      for (const [key, { flight }] of flights) detach(key, flight);
+    },
   };
 }
 
-async function ask<T>(perform: Perform, read: Read<T>, { payers, cancel: given }: Flight) {
-  const { kind } = read;
+function callOf<T>({ key, kind: { template } }: Read<T>, { payers, cancel: given }: Flight): Call {
   const [starter] = payers;
-  try {
-    const { json, bytes } = await perform({
-      method: 'GET',
-      template: kind.template,
-      path: read.key,
-      body: null,
-      repeat: 'freely',
-      isWrite: false,
-      isAuthorized: true,
-      lane: starter,
-      rank: starter.priority,
-      cancel: given,
-      headers: traceHeadersOf(starter),
-      charge(isRetry) {
-        const payer = payers.find((usage) => usage.calls < usage.maxCalls);
-        if (!payer) throw new CallBudgetExhausted(kind.template, starter.maxCalls);
-        payer.calls += 1;
-        if (isRetry) payer.retried += 1;
-      },
-    });
-    const value = read.read(json);
-    if (value !== undefined) return { value, bytes };
-  } catch (error) {
-    if (error instanceof PartnerNotFound && kind.missing) {
-      return { value: kind.missing.value, bytes: 0 };
-    }
-    throw error;
-  }
-  throw new PartnerContractBroken(kind.template, 'the answer has not the shape that was wanted');
+  return {
+    method: 'GET',
+    template,
+    path: key,
+    body: null,
+    repeat: 'freely',
+    isWrite: false,
+    isAuthorized: true,
+    lane: starter,
+    rank: starter.priority,
+    cancel: given,
+    headers: traceHeadersOf(starter),
+    charge(isRetry) {
+      const payer = payers.find((usage) => usage.calls < usage.maxCalls);
+      if (!payer) throw new CallBudgetExhausted(template, starter.maxCalls);
+      payer.calls += 1;
+      if (isRetry) payer.retried += 1;
+    },
+  };
+}
+
+function shapeless(template: string): PartnerContractBroken {
+  return new PartnerContractBroken(template, 'the answer has not the shape that was wanted');
 }

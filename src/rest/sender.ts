@@ -117,7 +117,7 @@ export function createSender(parts: SenderParts): Send {
 }
 
 function headersOf(call: Call, token: string, apiKey: string): string[] {
-  const headers = ['X-API-Key', apiKey, 'Accept', 'application/json'];
+  const headers = ['X-API-Key', apiKey];
   if (token !== NO_TOKEN) headers.push('Access-Token', token);
   if (call.body !== null) headers.push('Content-Type', 'application/json');
   headers.push(...call.headers);

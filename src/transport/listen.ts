@@ -40,6 +40,8 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', app.handle);
+  // This is no proxy.
+  server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
   let serving = true;
 
   await new Promise<void>((resolve, reject) => {

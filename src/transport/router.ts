@@ -18,6 +18,8 @@ export function createRouter({ routes, onFailure }: RouterParts) {
 
   return (req: IncomingMessage, res: ServerResponse): void => {
     const { url = '/', method = 'GET' } = req;
+    if (method === 'TRACE') return plain(res, 405, 'Method not allowed');
+    if (!url.startsWith('/')) return plain(res, 400, 'The request must name a path');
     const query = url.indexOf('?');
     const methods = byPath.get(query < 0 ? url : url.slice(0, query));
     if (!methods) return plain(res, 404, 'Not found');
