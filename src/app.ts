@@ -12,13 +12,14 @@ import { ingestObserver } from './observe/ingest-observer.ts';
 import type { Log } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
 import { createOperationObserver } from './observe/operation-observer.ts';
+import { createPages } from './pages/pages.ts';
 import { createCors } from './transport/cors.ts';
 import { eventStream } from './transport/event-stream.ts';
 import { createFanOut } from './transport/fan-out.ts';
 import { createHealth } from './transport/health.ts';
 import { createJsonDoor } from './transport/json-door.ts';
 import { type Prepared, createPipeline } from './transport/pipeline.ts';
-import { createRouter } from './transport/router.ts';
+import { createRouter, notAllowed } from './transport/router.ts';
 import { createYogaDoor } from './transport/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
 import type { Viewer } from './viewer/viewer.ts';
@@ -101,9 +102,8 @@ export function createApp(parts: AppParts): App {
     cors.allow(req, res);
     return graphql(req, res);
   };
-  const ide = config.http.graphiql
-    ? { GET: (_req: IncomingMessage, res: ServerResponse) => yoga.page(res) }
-    : {};
+  const pages = config.http.graphiql ? createPages() : undefined;
+  const ide = pages?.graphiql((res) => notAllowed(res, ['POST']));
 
   return {
     handle: createRouter({
@@ -113,6 +113,7 @@ export function createApp(parts: AppParts): App {
         { path: '/healthz', methods: { GET: health.alive } },
         { path: '/readyz', methods: { GET: health.ready } },
         { path: '/metrics', methods: { GET: health.metrics } },
+        ...(pages?.routes ?? []),
       ],
       onFailure: onMasked,
     }),

@@ -12,7 +12,7 @@ const sources = globSync('src/**/*.ts', { cwd: root }).map((path) => ({ path, te
 const FLOORS: readonly (readonly string[])[] = [
   ['server'],
   ['app'],
-  ['schema', 'transport'],
+  ['schema', 'transport', 'pages'],
   ['resolvers'],
   ['context', 'freshness'],
   ['rest', 'events', 'viewer'],

@@ -5,9 +5,6 @@ import { pipeline } from 'node:stream/promises';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 
-import { examples } from './graphiql-examples.ts';
-import { notAllowed } from './router.ts';
-
 type Results = ExecutionResult | AsyncIterable<ExecutionResult>;
 
 interface Ready {
@@ -16,8 +13,8 @@ interface Ready {
 }
 
 /**
- * What Yoga does better than we would: GraphiQL, served from here alone, and server-sent events. Both come in through
- * our own pipeline, so Yoga neither parses nor executes anything.
+ * What Yoga does better than we would: server-sent events. They come in through our own pipeline, so Yoga neither
+ * parses nor executes anything.
  */
 export function createYogaDoor(schema: GraphQLSchema) {
   const yoga = createYoga<Ready>({
@@ -28,17 +25,7 @@ export function createYogaDoor(schema: GraphQLSchema) {
     maskedErrors: false,
     multipart: false,
     parserAndValidationCache: false,
-    graphiql: {
-      title: 'partner-graph',
-      // Over WebSocket, GraphiQL would leave out what stands in its headers editor.
-      subscriptionsProtocol: 'SSE',
-      defaultTabs: examples,
-    },
-    renderGraphiQL: async (options) => {
-      // Nine megabytes: loaded when somebody looks.
-      const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-      return renderGraphiQL(options);
-    },
+    graphiql: false,
     plugins: [
       {
         onParams({ setParamsHandler }: { setParamsHandler: (handler: unknown) => void }) {
@@ -48,15 +35,7 @@ export function createYogaDoor(schema: GraphQLSchema) {
     ],
   });
 
-  const NOTHING: Ready = { results: { data: null } };
-
   return {
-    /** A page for people. A program that sends its operation by GET must hear that this is not the way. */
-    async page(res: ServerResponse): Promise<void> {
-      if (!res.req.headers.accept?.includes('text/html')) return notAllowed(res, ['POST']);
-      const request = new Request('http://localhost/graphql', { headers: { accept: 'text/html' } });
-      await forward(await yoga.fetch(request, NOTHING), res);
-    },
     async stream(results: Results, res: ServerResponse): Promise<void> {
       const request = new Request('http://localhost/graphql', {
         method: 'POST',

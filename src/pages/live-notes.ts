@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+
+import type { Content } from './served-file.ts';
+
+/** This origin's own scripts and styles, and nothing inline: what stands in a note can never run. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+const ASSETS = ['icon.svg'] as const;
+
+function fileOf(name: string): Content {
+  return {
+    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    load: () => readFile(new URL(`live-notes/${name}`, import.meta.url)),
+    headers: { 'content-security-policy': POLICY },
+  };
+}
+
+/** The front page and its parts, by path. */
+export const liveNotesFiles: Readonly<Record<string, Content>> = {
+  '/': fileOf('index.html'),
+  ...Object.fromEntries(ASSETS.map((name) => [`/assets/${name}`, fileOf(name)])),
+};
