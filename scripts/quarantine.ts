@@ -1,0 +1,26 @@
+// npm run quarantine            lists signed webhooks that were not understood: when and why, never what
+// npm run quarantine -- replay  appends those that this version understands; the rest stays
+//
+// With the embedded log the gateway must be stopped first: it holds the log alone.
+import { readConfig } from '../src/config.ts';
+import { redrive } from '../src/events/redrive.ts';
+import { openStore } from '../src/store/store.ts';
+
+const SHOWN = 100;
+
+try {
+  const config = readConfig(process.env);
+  await using store = await openStore(config.store, { retentionMs: config.eventRetentionMs });
+  if (process.argv[2] === 'replay') {
+    const { deliveries, events, left } = await redrive(store.log, store.quarantine);
+    console.log(`${deliveries} replayed as ${events} new events; ${left} left`);
+  } else {
+    for (const { receivedAt, reason } of await store.quarantine.list(SHOWN)) {
+      console.log(`${new Date(receivedAt).toISOString()}  ${reason}`);
+    }
+    console.log(`${await store.quarantine.count()} in quarantine`);
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
