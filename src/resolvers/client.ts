@@ -20,13 +20,7 @@ interface ClientArgs {
 export async function clientById(args: ClientArgs, ctx: Context): Promise<ClientRef> {
   const { id, clinicId, clinicianId } = args;
   if (ctx.reach.isPartner) {
-    return {
-      kind: 'client',
-      id,
-      open: true,
-      ...(clinicId && { clinicId }),
-      ...(clinicianId && { clinicianId }),
-    };
+    return { kind: 'client', id, open: true, hint: { clinicId, clinicianId } };
   }
   const open =
     (clinicianId !== undefined &&
@@ -53,11 +47,16 @@ export async function clinicOfClient(
   const [clinician] = client.clinicianId
     ? [{ id: client.clinicianId }]
     : await parentsOf('client', client.id, 'clinician', ctx);
-  if (clinician)
-    return clinicOfClinician({ kind: 'clinician', id: clinician.id, open: false }, {}, ctx);
-  const found = await find(client, ctx);
-  return found?.list.id ? { kind: 'clinic', id: found.list.id, open: false } : null;
+  if (clinician) return clinicOfClinicianById(clinician.id, ctx);
+  const list = (await find(client, ctx))?.list;
+  if (!list?.id) return null;
+  return list.name === 'clientsOfClinician'
+    ? clinicOfClinicianById(list.id, ctx)
+    : { kind: 'clinic', id: list.id, open: false };
 }
+
+const clinicOfClinicianById = (id: Uuid, ctx: Context) =>
+  clinicOfClinician({ kind: 'clinician', id, open: false }, {}, ctx);
 
 export function sessionsOfClient(client: ClientRef, args: WindowArgs, ctx: Context) {
   const toSession = (record: SessionRecord): SessionRef => ({

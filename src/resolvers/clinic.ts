@@ -19,7 +19,7 @@ interface ClinicArgs {
 export function clinicById({ id, organizationId }: ClinicArgs, ctx: Context): Loaded<ClinicRef> {
   const clinic: ClinicRef = { kind: 'clinic', id, open: ctx.reach.isPartner };
   if (!organizationId) return clinic;
-  if (clinic.open) return { ...clinic, organizationId };
+  if (clinic.open) return { ...clinic, hint: { organizationId } };
   const list = { name: 'clinicsOfOrganization', id: organizationId } as const;
   return whenLoaded(isListedUnder(list, 'organization', id, ctx), (open) => ({ ...clinic, open }));
 }

@@ -19,7 +19,7 @@ interface ClinicianArgs {
 export function clinicianById({ id, clinicId }: ClinicianArgs, ctx: Context): Loaded<ClinicianRef> {
   const clinician: ClinicianRef = { kind: 'clinician', id, open: ctx.reach.isPartner };
   if (!clinicId) return clinician;
-  if (clinician.open) return { ...clinician, clinicId };
+  if (clinician.open) return { ...clinician, hint: { clinicId } };
   const list = { name: 'cliniciansOfClinic', id: clinicId, filter: { id } } as const;
   return whenLoaded(isListedUnder(list, 'clinic', id, ctx), (open) => ({ ...clinician, open }));
 }

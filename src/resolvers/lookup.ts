@@ -62,11 +62,11 @@ function findOrganization({ id }: OrganizationRef, ctx: Context) {
   return findInLists(['organizations'], id, [all], nowhereElse, ctx);
 }
 
-async function findClinic({ id, organizationId }: ClinicRef, ctx: Context) {
+async function findClinic({ id, organizationId, hint }: ClinicRef, ctx: Context) {
   const likely = await candidates(
     'clinicsOfOrganization',
     'organization',
-    organizationId,
+    organizationId ?? hint?.organizationId,
     { kind: 'clinic', id },
     ctx,
   );
@@ -99,11 +99,11 @@ async function findProgram({ id }: ProgramRef, ctx: Context) {
 }
 
 /** The one list that filters by id: a call a clinic, whatever its size. */
-async function findClinician({ id, clinicId }: ClinicianRef, ctx: Context) {
+async function findClinician({ id, clinicId, hint }: ClinicianRef, ctx: Context) {
   const likely = await candidates(
     'cliniciansOfClinic',
     'clinic',
-    clinicId,
+    clinicId ?? hint?.clinicId,
     { kind: 'clinician', id },
     ctx,
   );
@@ -111,14 +111,16 @@ async function findClinician({ id, clinicId }: ClinicianRef, ctx: Context) {
   return findInLists(
     ['cliniciansOfClinic'],
     id,
-    likely.map(({ list }) => ({ list: { ...list, filter } })),
+    likely.map(({ list, link }) => ({ list: { ...list, filter }, ...(link && { link }) })),
     () => everyClinic('cliniciansOfClinic', ctx, filter),
     ctx,
   );
 }
 
-async function findClient({ id, clinicId, clinicianId }: ClientRef, ctx: Context) {
+async function findClient({ id, hint, ...known }: ClientRef, ctx: Context) {
   const self = { kind: 'client', id };
+  const clinicianId = known.clinicianId ?? hint?.clinicianId;
+  const clinicId = known.clinicId ?? hint?.clinicId;
   const ofClinicians = await candidates('clientsOfClinician', 'clinician', clinicianId, self, ctx);
   const ofClinics = await candidates('clientsOfClinic', 'clinic', clinicId, self, ctx);
   return findInLists<'clientsOfClinician' | 'clientsOfClinic'>(
@@ -130,11 +132,11 @@ async function findClient({ id, clinicId, clinicianId }: ClientRef, ctx: Context
   );
 }
 
-async function findSession({ id, clientId }: SessionRef, ctx: Context) {
+async function findSession({ id, clientId, hint }: SessionRef, ctx: Context) {
   const likely = await candidates(
     'sessionsOfClient',
     'client',
-    clientId,
+    clientId ?? hint?.clientId,
     { kind: 'session', id },
     ctx,
   );
@@ -156,7 +158,11 @@ async function candidates<N extends ListName>(
   ctx: Context,
 ): Promise<Candidate<N>[]> {
   const remembered = await parentsOf(self.kind, self.id, parentKind, ctx);
-  const known = remembered.map(({ id, page }) => ({ list: { name, id } as ListRef<N>, page }));
+  const known = remembered.map(({ id, page }) => ({
+    list: { name, id } as ListRef<N>,
+    page,
+    link: { child: `${self.kind}:${self.id}`, parent: `${parentKind}:${id}` },
+  }));
   const isNew = named && !remembered.some(({ id }) => id === named);
   return isNew ? [{ list: { name, id: named } }, ...known] : known;
 }

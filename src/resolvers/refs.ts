@@ -25,6 +25,15 @@ interface Ref<Kind extends string> {
   readonly kind: Kind;
   readonly id: Uuid;
   readonly open: boolean;
+  /** Where the caller says that it stands: a place to look first, and no proof. */
+  readonly hint?: Hint;
+}
+
+export interface Hint {
+  readonly organizationId?: Uuid | undefined;
+  readonly clinicId?: Uuid | undefined;
+  readonly clinicianId?: Uuid | undefined;
+  readonly clientId?: Uuid | undefined;
 }
 
 export interface OrganizationRef extends Ref<'organization'> {

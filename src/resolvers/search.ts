@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
+import type { LinkEnds } from '../store/lineage-store.ts';
 import { hasCode } from './has-code.ts';
 import { readPage } from './pages.ts';
 
@@ -17,6 +18,8 @@ export interface Candidate<N extends ListName = ListName> {
   readonly list: ListRef<N>;
   /** Where it stood when it was last seen. */
   readonly page?: number | undefined;
+  /** By what the lineage remembers it: forgotten if the list does not hold the record any more. */
+  readonly link?: LinkEnds;
 }
 
 export interface Found<N extends ListName> {
@@ -39,6 +42,7 @@ export async function findInLists<N extends ListName>(
     tried.add(`${candidate.list.name}:${candidate.list.id}`);
     const row = await findInList(candidate, id, ctx);
     if (row) return { row, list: candidate.list };
+    if (candidate.link) ctx.lineage.remove([candidate.link]);
   }
   for await (const list of others()) {
     if (tried.has(`${list.name}:${list.id}`)) continue;

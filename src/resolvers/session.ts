@@ -16,7 +16,7 @@ interface SessionArgs {
 export function sessionById({ id, clientId }: SessionArgs, ctx: Context): Loaded<SessionRef> {
   const session: SessionRef = { kind: 'session', id, open: ctx.reach.isPartner };
   if (!clientId) return session;
-  if (session.open) return { ...session, clientId };
+  if (session.open) return { ...session, hint: { clientId } };
   // A hint is only a place to look: whoever may see the client still has to find the session there.
   const list = { name: 'sessionsOfClient', id: clientId } as const;
   return whenLoaded(isListedUnder(list, 'client', id, ctx), (open) => ({ ...session, open }));
