@@ -119,7 +119,7 @@ describe('nodes', () => {
   it('keeps the others when one is missing or wrong', async () => {
     const wanted = [
       met['Clinic']!.id,
-      globalId('ProgressNote', NOWHERE),
+      globalId('ProgressNote', ids.client(0)),
       'nonsense',
       met['Client']!.id,
     ];
