@@ -24,13 +24,23 @@ async function appendUntilAcknowledged(key: string): Promise<void> {
   }
 }
 
+/** Synchronous: what was printed stays printed, whatever happens next. A full pipe is waited for. */
+function print(line: string): void {
+  try {
+    writeSync(1, line);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    print(line);
+  }
+}
+
 async function write(): Promise<never> {
   for (;;) {
     const key = `${prefix}-${++count}`;
     const copies = count % 5 === 0 ? 2 : 1;
     await Promise.all(Array.from({ length: copies }, () => appendUntilAcknowledged(key)));
-    // Synchronous: what was printed stays printed, whatever happens next.
-    writeSync(1, `${key}\n`);
+    print(`${key}\n`);
   }
 }
 

@@ -8,7 +8,10 @@ export const FLAT_EVENT_LENGTH = 6;
 const TRIM_BATCH = 500;
 
 /** Runs within the worker's transaction, one call after another: what it reads can't change under it. */
-export function appendStatements(db: DatabaseSync) {
+export function appendStatements(
+  db: DatabaseSync,
+  indexSubject: (subject: string, position: number) => void,
+) {
   const addKey = db.prepare(
     'INSERT INTO seen (key, at, stamps) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING',
   );
@@ -57,10 +60,13 @@ export function appendStatements(db: DatabaseSync) {
           at,
           at + FLAT_EVENT_LENGTH,
         ) as [string, string, string, number, string, string];
-        const accepted = isNew(key, armedBy, stamp, now, since);
-        positions.push(
-          accepted ? Number(addEvent.run(receivedAt, subject || null, body).lastInsertRowid) : 0,
-        );
+        if (!isNew(key, armedBy, stamp, now, since)) {
+          positions.push(0);
+          continue;
+        }
+        const added = addEvent.run(receivedAt, subject || null, body);
+        positions.push(Number(added.lastInsertRowid));
+        if (subject) indexSubject(subject, Number(added.lastInsertRowid));
       }
       return positions;
     },

@@ -3,15 +3,14 @@ import type { LogBounds, StoredEvent } from '../event-log.ts';
 import { expiredUpTo } from '../retention.ts';
 
 const TRIM_BATCH = 500;
-const SUBJECT_LIMIT = 1_000;
 
-const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
+export const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
   position: Number(row['position']),
   receivedAt: Number(row['received_at']),
   body: String(row['body']),
 });
 
-/** Reading and trimming the log; appending is in `append-statements.ts`. */
+/** Reading and trimming the log. */
 export function eventStatements(db: DatabaseSync) {
   const columns = 'position, received_at, body';
   const epoch = db.prepare("SELECT value FROM meta WHERE name = 'epoch'");
@@ -20,13 +19,14 @@ export function eventStatements(db: DatabaseSync) {
   const after = db.prepare(
     `SELECT ${columns} FROM event WHERE position > ? ORDER BY position LIMIT ?`,
   );
-  const ofSubject = db.prepare(
-    `SELECT ${columns} FROM event WHERE subject = ? ORDER BY position DESC LIMIT ${SUBJECT_LIMIT}`,
-  );
   const dates = db.prepare(
     `SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH}`,
   );
   const trim = db.prepare('DELETE FROM event WHERE position <= ?');
+  const unindex = db.prepare(
+    `DELETE FROM event_of_subject WHERE (subject, position) IN
+     (SELECT subject, position FROM event WHERE position <= ? AND subject IS NOT NULL)`,
+  );
   const touch = db.prepare("INSERT OR REPLACE INTO meta VALUES ('checked', ?)");
 
   return {
@@ -39,7 +39,6 @@ export function eventStatements(db: DatabaseSync) {
       };
     },
     eventsAfter: (position: number, limit: number) => after.all(position, limit).map(storedEvent),
-    eventsOfSubject: (subject: string) => ofSubject.all(subject).map(storedEvent).toReversed(),
     /** Answers whether there may be more to remove. */
     trimEvents(now: number, retentionMs: number): boolean {
       const rows = dates.all().map((row) => ({
@@ -47,6 +46,7 @@ export function eventStatements(db: DatabaseSync) {
         receivedAt: Number(row['received_at']),
       }));
       const upTo = expiredUpTo(rows, now, retentionMs);
+      unindex.run(upTo);
       return Number(trim.run(upTo).changes) === TRIM_BATCH;
     },
     touch: (now: number) => void touch.run(String(now)),

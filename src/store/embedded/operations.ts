@@ -3,12 +3,15 @@ import { appendStatements } from './append-statements.ts';
 import { eventStatements } from './event-statements.ts';
 import { factStatements } from './fact-statements.ts';
 import { lineageStatements } from './lineage-statements.ts';
+import { subjectStatements } from './subject-statements.ts';
 import { quarantineStatements } from './quarantine-statements.ts';
 
 /** Everything the worker can be asked for, by name. */
 export function createOperations(db: DatabaseSync) {
+  const { indexSubject, eventsOfSubject } = subjectStatements(db);
   return {
-    ...appendStatements(db),
+    ...appendStatements(db, indexSubject),
+    eventsOfSubject,
     ...eventStatements(db),
     ...lineageStatements(db),
     ...factStatements(db),

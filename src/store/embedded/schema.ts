@@ -13,7 +13,9 @@ const TABLES = `
   CREATE TABLE event (
     position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX event_of_subject ON event (subject, position) WHERE subject IS NOT NULL;
+  CREATE TABLE event_of_subject (
+    subject TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (subject, position)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE seen (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, stamps TEXT NOT NULL
@@ -62,6 +64,6 @@ export function prepareDatabase(db: DatabaseSync): void {
   if (version === VERSION) return;
   db.exec('BEGIN IMMEDIATE');
   db.exec(TABLES);
-  db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
+  db.prepare("INSERT INTO meta VALUES ('epoch', ?), ('indexed', '0')").run(crypto.randomUUID());
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
 }
