@@ -54,7 +54,7 @@ export function clientFilterOf(
   if (!filter) return undefined;
   const { status, clinicianId, phoneNumber } = filter;
   // The Partner API refuses it anyway: asking would only cost a call.
-  if (phoneNumber && !phoneNumber.startsWith('+')) {
+  if (typeof phoneNumber === 'string' && !phoneNumber.startsWith('+')) {
     throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
   }
   return given({
