@@ -4,6 +4,7 @@ import type { JsonObject } from '../rest/json.ts';
 import type { Uuid } from '../uuid.ts';
 import { liesUnderGrant } from './access.ts';
 import { BadInput } from './bad-input.ts';
+import { told } from './unclear.ts';
 
 export type TokenOutcome =
   | { readonly kind: 'minted'; readonly tokens: JsonObject }
@@ -19,6 +20,10 @@ export async function authenticateClinician(
 ): Promise<TokenOutcome> {
   if (ctx.door !== 'http')
     throw new BadInput('Clinician tokens are handed out over plain HTTP only.');
+  return told('ask for another pair', () => mint(clinicianId, ctx));
+}
+
+async function mint(clinicianId: Uuid, ctx: Context): Promise<TokenOutcome> {
   if (!(await liesUnderGrant('clinician', clinicianId, ctx))) return { kind: 'missing' };
   try {
     const tokens = await ctx.partner.writes.authenticateClinician(clinicianId, ctx.usage);

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { Context } from '../context.ts';
 import { KeyReused } from '../store/once.ts';
-import { type ChangeOutcome, type NoteTarget, changeNote } from './note-change.ts';
+import { type ChangeOutcome, type Deed, type NoteTarget, changeNote } from './note-change.ts';
+import { told } from './unclear.ts';
 
 const MOST_CHARACTERS = 5_000;
 const LONGEST_KEY = 200;
@@ -21,34 +22,45 @@ export async function magicEdit(input: MagicEdit, ctx: Context): Promise<ChangeO
   const issues = [...instructionIssues(instructions), ...keyIssues(input.idempotencyKey)];
   if (issues.length > 0) return { kind: 'invalid', issues };
   const send = () => ctx.partner.writes.magicEdit(input.id, instructions, ctx.usage);
-  return rewriteOnce('magicEdit', input, instructions, send, ctx);
+  return rewrite(input, ['magicEdit', input.id, instructions], send, ctx);
 }
 
 export async function regenerateNote(input: Rewrite, ctx: Context): Promise<ChangeOutcome> {
   const issues = keyIssues(input.idempotencyKey);
   if (issues.length > 0) return { kind: 'invalid', issues };
   const send = () => ctx.partner.writes.regenerate(input.id, ctx.usage);
-  return rewriteOnce('regenerate', input, '', send, ctx);
+  return rewrite(input, ['regenerate', input.id], send, ctx);
 }
 
-/** The Partner API has no idempotency keys, and a second edit edits twice: a key is kept here, for this viewer alone. */
-async function rewriteOnce(
-  what: string,
+async function rewrite(
   input: Rewrite,
-  text: string,
+  print: readonly string[],
   send: () => Promise<unknown>,
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const change = () => changeNote(input, { send, rewrites: true }, ctx);
-  const { idempotencyKey } = input;
-  if (typeof idempotencyKey !== 'string') return change();
-  const name = digest([ctx.viewer.subject, ctx.viewer.reach, idempotencyKey]);
-  try {
-    return await ctx.once(`once:${name}`, digest([what, input.id, text]), change);
-  } catch (error) {
-    if (!(error instanceof KeyReused)) throw error;
-    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
-  }
+  const { idempotencyKey: key } = input;
+  const once = typeof key === 'string' ? underKey(key, print, ctx) : undefined;
+  const write = { send, rewrites: true, ...(once && { once }) };
+  return told('await its progress_note_regenerated event before sending it again', () =>
+    changeNote(input, write, ctx),
+  );
+}
+
+/**
+ * The Partner API has no idempotency keys, and a second edit edits twice: so they are kept here. A key belongs to the
+ * viewer's subject, whatever the grants: with them in its name, a token that was renewed with one grant more between
+ * a click and its retry would edit again. Grants still decide, since every caller proves its own access first.
+ */
+function underKey(key: string, print: readonly string[], ctx: Context) {
+  const name = `once:${digest([ctx.viewer.subject, key])}`;
+  return async (perform: () => Promise<Deed>): Promise<Deed> => {
+    try {
+      return await ctx.once(name, digest(print), perform);
+    } catch (error) {
+      if (!(error instanceof KeyReused)) throw error;
+      return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+    }
+  };
 }
 
 /** Characters as people count them: an emoji is one. */

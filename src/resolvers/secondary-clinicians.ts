@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import { pathOf } from '../rest/lists.ts';
-import { PartnerNotFound, PartnerRejected } from '../rest/errors.ts';
+import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../rest/errors.ts';
 import type { Uuid } from '../uuid.ts';
 import { liesUnderGrant } from './access.ts';
 import type { ClientRef } from './refs.ts';
+import { told } from './unclear.ts';
 
 const MOST_CLINICIANS = 50;
 
@@ -17,7 +18,6 @@ export type AssignmentOutcome =
   | { readonly kind: 'invalid'; readonly issues: readonly string[] }
   | { readonly kind: 'missing' };
 
-/** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
 export async function assignSecondaryClinicians(
   { clientId, clinicianIds }: Assignment,
   ctx: Context,
@@ -27,14 +27,32 @@ export async function assignSecondaryClinicians(
     const issue = `"clinicianIds" must be 1 to ${MOST_CLINICIANS}, but got ${each.length}.`;
     return { kind: 'invalid', issues: [issue] };
   }
+  return told('send it again, which is safe', () => assign(clientId, each, ctx));
+}
+
+/** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
+async function assign(
+  clientId: Uuid,
+  clinicianIds: readonly Uuid[],
+  ctx: Context,
+): Promise<AssignmentOutcome> {
   if (!(await liesUnderGrant('client', clientId, ctx))) return { kind: 'missing' };
+  const forget = () =>
+    ctx.freshness.listsChanged(
+      clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
+    );
   try {
-    const raw = await ctx.partner.writes.assignSecondaryClinicians(clientId, each, ctx.usage);
-    await ctx.freshness.listsChanged(each.map((id) => pathOf({ name: 'clientsOfClinician', id })));
+    const raw = await ctx.partner.writes.assignSecondaryClinicians(
+      clientId,
+      clinicianIds,
+      ctx.usage,
+    );
+    await forget();
     return { kind: 'assigned', client: { kind: 'client', id: clientId, open: true }, raw };
   } catch (error) {
     if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
     if (error instanceof PartnerNotFound) return { kind: 'missing' };
+    if (error instanceof OutcomeUnknown) await forget();
     throw error;
   }
 }

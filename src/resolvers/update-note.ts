@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { type ChangeOutcome, type NoteTarget, changeNote } from './note-change.ts';
+import { told } from './unclear.ts';
 
 interface Update extends NoteTarget {
   readonly patch: unknown;
@@ -14,5 +15,5 @@ export async function updateNote(
     return { kind: 'invalid', issues: ['"patch" must be a JSON object.'] };
   }
   const send = () => ctx.partner.writes.updateNote(target.id, patch, ctx.usage);
-  return changeNote(target, { send, rewrites: false }, ctx);
+  return told('read the note to see', () => changeNote(target, { send, rewrites: false }, ctx));
 }

@@ -53,7 +53,7 @@ builder.mutationFields((t) => ({
   authenticateClinician: t.field({
     type: AuthenticateClinicianResult,
     description:
-      'Mints one token pair for the embedded widget. One pair per browser session; never share it.',
+      'Mints one token pair for the embedded widget. One pair per browser session; never share it. Over plain HTTP only, once an operation.',
     args: {
       input: t.arg({ type: AuthenticateClinicianInput, required: true, description: 'For whom.' }),
     },

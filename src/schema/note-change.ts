@@ -1,4 +1,4 @@
-import { type NoteChange, cursorBeforeChange, noteAfterChange } from '../resolvers/note-change.ts';
+import { type NoteChange, noteAfterChange } from '../resolvers/note-change.ts';
 import { oneCall } from '../resolvers/price.ts';
 import { magicEdit, regenerateNote } from '../resolvers/rewrite-note.ts';
 import { updateNote } from '../resolvers/update-note.ts';
@@ -13,16 +13,16 @@ const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').i
   fields: (t) => ({
     progressNote: t.field({
       type: ProgressNote,
-      description: 'The note as it is now, fetched anew.',
+      description:
+        'The note as it is now, fetched anew: still the old text, or part of the new one, while a rewrite runs.',
       extensions: oneCall,
       resolve: noteAfterChange,
     }),
-    cursor: t.field({
+    cursor: t.expose('cursor', {
       type: 'EventCursor',
       description:
         'The log’s position just before the change: subscribe `after` it, and the result can’t be missed.',
       nullable: false,
-      resolve: cursorBeforeChange,
     }),
     raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s answer.' }),
   }),
@@ -32,7 +32,9 @@ const outcomes = [ProgressNoteChange, ProgressNoteLocked, InvalidInput, NotFound
 const resultOf = (name: string, description: string) =>
   builder.unionType(name, { description, types: [...outcomes], resolveType: typeOfOutcome });
 
-const KEY = 'The same key from the same viewer gets the first call’s result, and no second edit.';
+const KEY =
+  'Any 1 to 200 characters, new for each click. For a day, the same key from the same viewer gets the first call’s result and no second edit; with other input it is InvalidInput. If that first call ended in OUTCOME_UNKNOWN, so does every further one: nothing is sent again.';
+const NOTE = 'Which note: its global id, or its UUID.';
 const SESSION =
   'With `clientId`: lets the gateway prove whose note it is when it has not met the note yet.';
 const CLIENT = 'The client whose session it is.';
@@ -40,7 +42,7 @@ const CLIENT = 'The client whose session it is.';
 const MagicEditInput = builder.inputType('MagicEditInput', {
   description: 'Which note to rewrite, and how.',
   fields: (t) => ({
-    progressNoteId: t.id({ required: true, description: 'Which note.' }),
+    progressNoteId: t.id({ required: true, description: NOTE }),
     userInstructions: t.string({
       required: true,
       description: 'What to change, in words: 1 to 5000 characters once trimmed.',
@@ -54,7 +56,7 @@ const MagicEditInput = builder.inputType('MagicEditInput', {
 const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInput', {
   description: 'Which note to write again.',
   fields: (t) => ({
-    progressNoteId: t.id({ required: true, description: 'Which note.' }),
+    progressNoteId: t.id({ required: true, description: NOTE }),
     idempotencyKey: t.string({ description: KEY }),
     sessionId: t.id({ description: SESSION }),
     clientId: t.id({ description: CLIENT }),
@@ -64,13 +66,14 @@ const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInp
 const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
   description: 'Which note to change, and to what.',
   fields: (t) => ({
-    progressNoteId: t.id({ required: true, description: 'Which note.' }),
+    progressNoteId: t.id({ required: true, description: NOTE }),
     sessionId: t.id({ description: SESSION }),
     clientId: t.id({ description: CLIENT }),
     patch: t.field({
       type: 'JSON',
       required: true,
-      description: 'The body of the PATCH, as the Partner API takes it.',
+      description:
+        'The body of the PATCH, a JSON object: passed on as it is, since the Partner API does not document it.',
     }),
   }),
 });
@@ -90,14 +93,16 @@ const targetOf = (input: TargetInput) => ({
 builder.mutationFields((t) => ({
   magicEdit: t.field({
     type: resultOf('MagicEditResult', 'What became of a magic edit.'),
-    description: 'Rewrites a note as `userInstructions` asks (1 to 5000 characters once trimmed).',
+    description:
+      'Rewrites a note as `userInstructions` asks. Sent once: if no clear answer comes, the error OUTCOME_UNKNOWN says so, and whether `progress_note_regenerated` follows tells what came of it.',
     args: { input: t.arg({ type: MagicEditInput, required: true, description: 'What to do.' }) },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => magicEdit({ ...input, ...targetOf(input) }, ctx),
   }),
   regenerateProgressNote: t.field({
     type: resultOf('RegenerateProgressNoteResult', 'What became of a regeneration.'),
-    description: 'Writes a note again from its transcript.',
+    description:
+      'Writes a note again from its transcript. Sent once, like `magicEdit`, and OUTCOME_UNKNOWN means the same.',
     args: {
       input: t.arg({
         type: RegenerateProgressNoteInput,
@@ -110,7 +115,8 @@ builder.mutationFields((t) => ({
   }),
   updateProgressNote: t.field({
     type: resultOf('UpdateProgressNoteResult', 'What became of an update.'),
-    description: 'Changes a note by hand.',
+    description:
+      'Changes a note by hand. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
     args: {
       input: t.arg({ type: UpdateProgressNoteInput, required: true, description: 'What to do.' }),
     },

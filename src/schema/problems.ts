@@ -23,7 +23,7 @@ export const ProgressNoteLocked = builder.objectRef<Locked>('ProgressNoteLocked'
 });
 
 export const InvalidInput = builder.objectRef<Invalid>('InvalidInput').implement({
-  description: 'The input can’t be used; nothing was changed.',
+  description: 'The input can’t be used. Nothing was changed.',
   interfaces: [Problem],
   fields: (t) => ({
     issues: t.exposeStringList('issues', {
@@ -45,11 +45,9 @@ function messageOf(problem: Missing | Locked | Invalid): string {
   return 'The input can’t be used: "issues" says why.';
 }
 
-/** A resolver's outcome by its kind, as the union's member. */
-export const typeOfOutcome = ({ kind }: { readonly kind: string }): string =>
-  outcomeTypes[kind] ?? 'NotFound';
+type OutcomeKind = 'changed' | 'assigned' | 'minted' | 'locked' | 'invalid' | 'missing';
 
-const outcomeTypes: Readonly<Record<string, string>> = {
+const outcomeTypes: Readonly<Record<OutcomeKind, string>> = {
   changed: 'ProgressNoteChange',
   assigned: 'SecondaryCliniciansAssigned',
   minted: 'ClinicianTokens',
@@ -57,3 +55,7 @@ const outcomeTypes: Readonly<Record<string, string>> = {
   invalid: 'InvalidInput',
   missing: 'NotFound',
 };
+
+/** A resolver's outcome by its kind, as the union's member. */
+export const typeOfOutcome = ({ kind }: { readonly kind: OutcomeKind }): string =>
+  outcomeTypes[kind];

@@ -24,7 +24,10 @@ const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryClinici
   description: 'Whom to assign, and to which client.',
   fields: (t) => ({
     clientId: t.id({ required: true, description: 'The client.' }),
-    clinicianIds: t.idList({ required: true, description: '1 to 50 clinicians.' }),
+    clinicianIds: t.idList({
+      required: true,
+      description: '1 to 50 clinicians; one named twice counts once.',
+    }),
   }),
 });
 
@@ -37,7 +40,8 @@ const AssignSecondaryCliniciansResult = builder.unionType('AssignSecondaryClinic
 builder.mutationFields((t) => ({
   assignSecondaryClinicians: t.field({
     type: AssignSecondaryCliniciansResult,
-    description: 'Clinicians already assigned are skipped: safe to repeat.',
+    description:
+      'Clinicians already assigned are skipped: safe to repeat, after OUTCOME_UNKNOWN too.',
     args: {
       input: t.arg({
         type: AssignSecondaryCliniciansInput,

@@ -4,7 +4,7 @@ import type { KeyStore } from './key-store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
-/** A write takes at most 15 s: whoever holds a claim for longer has died with it. */
+/** A write takes at most 15 s once its turn has come: whoever holds a claim for longer has most likely died with it. */
 const LONGEST_MS = 20_000;
 const FIRST_LOOK_MS = 25;
 const MOST_BETWEEN_LOOKS_MS = 400;
@@ -41,15 +41,21 @@ export function createOnce(keys: KeyStore, now: () => number = Date.now) {
   const running = new Map<string, { readonly print: string; readonly outcome: Promise<unknown> }>();
 
   return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
-    const here = running.get(key);
-    if (here && here.print !== print) throw new KeyReused();
-    if (here) return here.outcome as Promise<T>;
+    for (let first = running.get(key); first; first = running.get(key)) {
+      if (first.print !== print) throw new KeyReused();
+      try {
+        return (await first.outcome) as T;
+      } catch (error) {
+        if (!isOfItsOperation(error)) throw error;
+      }
+    }
     const outcome = claimAndRun(key, print, run).finally(() => running.delete(key));
     running.set(key, { print, outcome });
     return outcome;
   };
 
   async function claimAndRun<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
+    let waitedMs = 0;
     for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * 2, MOST_BETWEEN_LOOKS_MS)) {
       const mine: Claim = { state: 'running', print, since: now() };
       const theirs = await keys.claim(key, JSON.stringify(mine), KEPT_MS);
@@ -57,25 +63,37 @@ export function createOnce(keys: KeyStore, now: () => number = Date.now) {
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'done') return claim.outcome as T;
-      if (claim.state === 'unknown' || now() - claim.since > LONGEST_MS)
-        throw new FirstCallUnknown();
+      // Both: it may have died long ago, and its clock may not be ours.
+      const isLost = waitedMs > LONGEST_MS || now() - sinceOf(claim) > LONGEST_MS;
+      if (claim.state === 'unknown' || isLost) throw new FirstCallUnknown();
       await delay(pauseMs);
+      waitedMs += pauseMs;
     }
   }
 
   async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     const settle = (claim: Claim) => keys.put(key, JSON.stringify(claim), KEPT_MS);
+    let outcome: T;
     try {
-      const outcome = await run();
-      await settle({ state: 'done', print, outcome });
-      return outcome;
+      outcome = await run();
     } catch (error) {
-      if (isUnclear(error)) await settle({ state: 'unknown', print });
-      else await keys.delete(key);
+      const isUnclear = codeOf(error) === 'OUTCOME_UNKNOWN';
+      await ifPossible(isUnclear ? settle({ state: 'unknown', print }) : keys.delete(key));
       throw error;
     }
+    await ifPossible(settle({ state: 'done', print, outcome }));
+    return outcome;
   }
 }
 
-const isUnclear = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'OUTCOME_UNKNOWN';
+const sinceOf = (claim: Claim): number => ('since' in claim ? claim.since : 0);
+
+/** What has happened is told even if it can't be noted: the claim then looks lost, and nothing is sent again for it. */
+const ifPossible = async (noting: Promise<void>): Promise<void> => noting.catch(() => undefined);
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
+/** The first caller left, or had used up its calls, before anything was sent: no reason for others to fail. */
+const isOfItsOperation = (error: unknown): boolean =>
+  ['TIMEOUT', 'QUERY_TOO_EXPENSIVE'].includes(String(codeOf(error)));
