@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 import type { GraphQLSchema } from 'graphql';
 
@@ -14,12 +15,14 @@ import type { Metrics } from './observe/metrics.ts';
 import { createOperationObserver } from './observe/operation-observer.ts';
 import { createPages } from './pages/pages.ts';
 import { createCors } from './transport/cors.ts';
-import { eventStream } from './transport/event-stream.ts';
+import { createEventStream } from './transport/event-stream.ts';
 import { createFanOut } from './transport/fan-out.ts';
 import { createHealth } from './transport/health.ts';
 import { createJsonDoor } from './transport/json-door.ts';
+import { createLiveConnections } from './transport/live-connections.ts';
 import { type Prepared, createPipeline } from './transport/pipeline.ts';
 import { createRouter, notAllowed } from './transport/router.ts';
+import { createWsDoor } from './transport/ws-door.ts';
 import { createYogaDoor } from './transport/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
 import type { Viewer } from './viewer/viewer.ts';
@@ -38,6 +41,11 @@ export interface AppParts {
 
 export interface App {
   readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Live subscribers may have missed something: they have to resume by their cursors. */
+  readonly eventsLost: () => void;
+  /** Sends away whoever is subscribed. */
+  readonly endSubscriptions: (graceMs: number) => Promise<void>;
 }
 
 /** Joins the parts into one HTTP handler: every door, one pipeline. */
@@ -58,19 +66,35 @@ export function createApp(parts: AppParts): App {
   const fanOut = createFanOut({
     house,
     maxUpstreamCalls: operation.maxUpstreamCalls,
+    operationMs: limits.operationMs,
     onDelivered: metrics.eventsDelivered,
     onMasked,
   });
   const yoga = createYogaDoor(schema);
   const cors = createCors(config.http.allowedOrigins);
 
+  const live = createLiveConnections(limits.socketPingMs);
+  const onSlow = () => metrics.slowConsumerClosed();
+  const follow = createEventStream({ fanOut, live, limits, onSlow });
   const stream = async (prepared: Prepared, viewer: Viewer, res: ServerResponse) => {
-    const results =
-      prepared.kind === 'subscription'
-        ? eventStream(fanOut, prepared, viewer)
-        : await pipeline.execute(prepared, viewer, 'sse').answer;
-    await yoga.stream(results as never, res);
+    if (prepared.kind === 'subscription') return follow(res, { prepared, viewer, door: 'sse' });
+    await yoga.stream((await pipeline.execute(prepared, viewer, 'sse').answer) as never, res);
   };
+  const sockets = createWsDoor({
+    schema,
+    pipeline,
+    fanOut,
+    live,
+    limits,
+    authenticate: parts.authenticator.authenticate,
+    allowedOrigins: config.http.allowedOrigins,
+    isServing: parts.isServing,
+    onRefused: observe.refused,
+    onSlow,
+    onMasked,
+  });
+  metrics.watch('sockets', () => sockets.size);
+  metrics.watch('subscriptions', () => fanOut.size);
   const graphql = createJsonDoor({
     pipeline,
     authenticate: parts.authenticator.authenticate,
@@ -106,6 +130,9 @@ export function createApp(parts: AppParts): App {
   const ide = pages?.graphiql((res) => notAllowed(res, ['POST']));
 
   return {
+    upgrade: sockets.upgrade,
+    eventsLost: () => live.endAll('lost'),
+    endSubscriptions: live.close,
     handle: createRouter({
       routes: [
         { path: '/graphql', methods: { POST: post, OPTIONS: cors.preflight, ...ide } },

@@ -1,4 +1,4 @@
-import { createApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
 import { openHub } from './events/hub.ts';
@@ -44,17 +44,21 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
   watchPartner(partner, metrics);
   const milestones = createMilestones(store.keys);
   const freshness = createFreshness(partner, store, milestones);
+  let app: App | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
       before: freshness.heard,
       placeOf: createPlaceOf(store.lineage),
-      onProblem: (problem, error) => log.warn('events: a problem', { reason: problem, error }),
+      onProblem(problem, error) {
+        log.warn('events: a problem', { reason: problem, error });
+        if (problem === 'lost') app?.eventsLost();
+      },
     }),
   );
 
   let listening: Listening | undefined;
-  const app = createApp({
+  app = createApp({
     config,
     schema,
     house: {

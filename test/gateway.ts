@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readConfig } from '../src/config.ts';
+import { type Limits, readConfig } from '../src/config.ts';
 import { createLog } from '../src/observe/log.ts';
 import { type Sandbox, openSandbox } from '../src/sandbox/sandbox.ts';
 import type { Switches } from '../src/sandbox/sandbox.ts';
@@ -14,6 +14,8 @@ export interface GatewayOptions {
   readonly switches?: Partial<Switches>;
   /** One that is running already, for several gateways on one Partner API. Closed by whoever opened it. */
   readonly sandbox?: Sandbox;
+  /** Past the defaults, those included that no variable sets. */
+  readonly limits?: Partial<Limits>;
   /** Gets every log line. */
   readonly onLog?: (line: string) => void;
   /** Keeps the embedded store of an earlier gateway. */
@@ -65,7 +67,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
     options.sandbox ?? (await openSandbox({ switches: { ...QUIET, ...options.switches } }));
   const storeDir = options.storeDir ?? mkdtempSync(join(tmpdir(), 'partner-graph-'));
   const { baseUrl, clientId, clientSecret, apiKey } = sandbox.connection;
-  const config = readConfig({
+  const read = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
     PARTNER_BASE_URL: baseUrl,
@@ -77,6 +79,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
     GRAPHIQL: 'on',
     ...options.env,
   });
+  const config = { ...read, limits: { ...read.limits, ...options.limits } };
   const destination = { write: (line: string) => options.onLog?.(line) };
   const log = createLog(options.onLog ? 'debug' : 'silent', destination);
   const server = await openServer(config, log);

@@ -1,54 +1,86 @@
-import type { ExecutionResult } from 'graphql';
+import type { ServerResponse } from 'node:http';
 
-import type { Viewer } from '../viewer/viewer.ts';
-import type { FanOut } from './fan-out.ts';
-import type { Prepared } from './pipeline.ts';
+import type { FanOut, Listening } from './fan-out.ts';
+import type { LiveConnection, LiveConnections } from './live-connections.ts';
+import { type Outlet, type OutboxLimits, createOutbox } from './outbox.ts';
+import { type Payload, createPayload } from './payload.ts';
 
-/** A client that reads slower than events come is let go at this many; it resumes by its cursor. */
-const MOST_WAITING = 256;
+/** Some browsers and proxies show nothing of a response until there is a first byte; later ones keep it open. */
+const KEEP_ALIVE = ':\n\n';
+const COMPLETE = 'event: complete\ndata:\n\n';
+const STALLED_MS = 10_000;
 
-/** A subscription as a stream of results. It ends when the viewer's token does. */
-export function eventStream(
-  fanOut: FanOut,
-  prepared: Prepared,
-  viewer: Viewer,
-): AsyncIterableIterator<ExecutionResult> {
-  const waiting: ExecutionResult[] = [];
-  const ending = new AbortController();
-  let wake: () => void = () => {};
-  const push = (result: ExecutionResult): void => {
-    waiting.push(result);
-    if (waiting.length > MOST_WAITING) ending.abort();
-    wake();
-  };
-  ending.signal.addEventListener('abort', () => wake());
-  const expiry =
-    viewer.expiresAt && setTimeout(() => ending.abort(), viewer.expiresAt - Date.now());
+export interface EventStreamParts {
+  readonly fanOut: FanOut;
+  readonly live: LiveConnections;
+  readonly limits: OutboxLimits & { readonly socketPingMs: number };
+  readonly onSlow: () => void;
+}
 
-  const sink = (payload: string) => push(JSON.parse(payload) as ExecutionResult);
-  void fanOut.subscribe(prepared, viewer, 'sse', sink, ending.signal).then((refusal) => {
-    if (!refusal) return;
-    push({ errors: refusal.errors as never });
-    ending.abort();
-  });
+/**
+ * A subscription as server-sent events (graphql-sse, distinct connections). It ends without `complete` where the client
+ * is to come back: its token is over, it is too slow, or this process goes.
+ */
+export function createEventStream({ fanOut, live, limits, onSlow }: EventStreamParts) {
+  return (res: ServerResponse, listening: Listening): void => {
+    const { expiresAt } = listening.viewer;
+    let keepAliveAt = performance.now() + limits.socketPingMs;
+    begin(res);
 
-  const done = { done: true, value: undefined } as const;
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      while (waiting.length === 0 && !ending.signal.aborted) {
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-      const value = waiting.shift();
-      return value ? { done: false, value } : done;
-    },
-    async return() {
-      clearTimeout(expiry);
-      ending.abort();
-      waiting.length = 0;
-      return done;
-    },
+    function over(): void {
+      subscription.end();
+      outbox.close();
+      live.remove(kept);
+    }
+    /** It reads nothing, so it would not read an end either. */
+    function cut(): void {
+      onSlow();
+      res.destroy();
+    }
+    const isExpired = (): boolean => expiresAt !== undefined && Date.now() >= expiresAt;
+    const outbox = createOutbox(streamOutlet(res), limits, cut);
+    const kept: LiveConnection = {
+      beat(now) {
+        if (isExpired()) return void res.end();
+        if (outbox.isStalled(now, STALLED_MS)) return cut();
+        if (now < keepAliveAt) return;
+        keepAliveAt = now + limits.socketPingMs;
+        res.write(KEEP_ALIVE);
+      },
+      end: () => void res.end(),
+      destroy: () => res.destroy(),
+    };
+    const subscription = fanOut.subscribe(listening, {
+      next(payload) {
+        if (res.writableEnded) return;
+        if (isExpired()) return void res.end();
+        return outbox.put(payload);
+      },
+      lost: () => void res.end(),
+    });
+    live.add(kept);
+    res.once('close', over);
+    void subscription.live.then((refusal) => {
+      if (!refusal || res.writableEnded) return;
+      res.write(createPayload({ errors: refusal.errors }).streamEvent);
+      res.end(COMPLETE);
+    });
   };
 }
+
+function begin(res: ServerResponse): void {
+  res.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  res.write(KEEP_ALIVE);
+}
+
+/** Node holds a turn's writes back to send them together, so a little is always buffered. */
+const streamOutlet = (res: ServerResponse): Outlet<Payload> => ({
+  write: ({ streamEvent }, onFlushed) => void res.write(streamEvent, onFlushed),
+  sizeOf: ({ streamEvent }) => streamEvent.length,
+  bufferedBytes: () => res.writableLength,
+  enoughBytes: 16_384,
+});

@@ -1,8 +1,12 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 interface Handler {
   readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Sends away those who would stay for ever. */
+  readonly endSubscriptions: (graceMs: number) => Promise<void>;
 }
 
 interface Address {
@@ -23,6 +27,10 @@ export interface Listening extends AsyncDisposable {
 
 /** More open sockets than this are somebody's mistake, or somebody's attack. */
 const MOST_CONNECTIONS = 30_000;
+/** After a restart everyone comes back in the same second. The system may allow fewer. */
+const BACKLOG = 4_096;
+/** How long clients may take to agree that their subscriptions are over. */
+const GOODBYE_MS = 3_000;
 /** How long requests under way may take to finish once the process is told to stop. */
 const DRAIN_MS = 10_000;
 
@@ -37,16 +45,19 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
     connectionsCheckingInterval: Math.min(patience.headersMs, 1_000),
+    // Some HTTP clients offer h2c with every request: that is declined by answering it.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', app.handle);
+  server.on('upgrade', app.upgrade);
   // This is no proxy.
   server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
   let serving = true;
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explained(error, at)));
-    server.listen(at.port, at.host, resolve);
+    server.listen({ port: at.port, host: at.host, backlog: BACKLOG }, resolve);
   });
   const { port } = server.address() as AddressInfo;
   const host = at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host;
@@ -59,6 +70,8 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await app.endSubscriptions(GOODBYE_MS);
+      server.closeIdleConnections();
       await closed;
       clearTimeout(impatience);
     },

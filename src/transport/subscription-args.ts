@@ -38,12 +38,12 @@ export function wantedBy(args: ValidatedExecutionArgs): Wanted {
   const resumeVariable = resumedBy?.kind === Kind.VARIABLE ? resumedBy.name.value : undefined;
   const shared =
     resumeVariable && usesOf(resumeVariable, args) === 1
-      ? { ...rawVariableValues, [resumeVariable]: undefined }
-      : rawVariableValues;
+      ? without(resumeVariable, rawVariableValues ?? {})
+      : (rawVariableValues ?? {});
   return {
     filter: withTypes(hears.filterOf(filter), hears.types),
     after: typeof after === 'string' ? after : undefined,
-    key: JSON.stringify([operation.name?.value, sorted(shared ?? {})]),
+    key: JSON.stringify([operation.name?.value, sorted(shared)]),
   };
 }
 
@@ -61,6 +61,9 @@ function usesOf(variable: string, { document }: ValidatedExecutionArgs): number 
   });
   return uses;
 }
+
+const without = (name: string, { [name]: _left, ...others }: Readonly<Record<string, unknown>>) =>
+  others;
 
 const sorted = (variables: Readonly<Record<string, unknown>>) =>
   Object.entries(variables).toSorted(([a], [b]) => (a < b ? -1 : 1));

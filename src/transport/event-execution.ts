@@ -1,0 +1,52 @@
+import { type ValidatedSubscriptionArgs, executeSubscriptionEvent } from 'graphql';
+
+import { type Context, type Door, type House, createContext } from '../context.ts';
+import type { PartnerEvent } from '../events/partner-event.ts';
+import { mayHear } from '../resolvers/hearing.ts';
+import { createUsage } from '../rest/usage.ts';
+import type { Viewer } from '../viewer/viewer.ts';
+import type { Executed } from './executions.ts';
+import { spokenOf } from './masking.ts';
+import { createPayload } from './payload.ts';
+import type { Prepared } from './pipeline.ts';
+
+export interface EventExecutionParts {
+  readonly house: House;
+  readonly maxUpstreamCalls: number;
+  /** For one event: a Partner API that hangs must not hold up those behind it for ever. */
+  readonly operationMs: number;
+  readonly onMasked: (cause: unknown) => void;
+}
+
+/** A subscription, and for whom it is executed. */
+export interface Listening {
+  readonly prepared: Prepared;
+  readonly viewer: Viewer;
+  readonly door: Door;
+}
+
+export function createEventExecution(parts: EventExecutionParts) {
+  const { house, maxUpstreamCalls } = parts;
+
+  /** New loaders for every event: what it links to is fetched anew. */
+  const contextFor = ({ viewer, door }: Listening, signal?: AbortSignal): Context =>
+    createContext(house, viewer, createUsage({ maxCalls: maxUpstreamCalls, signal }), door);
+
+  async function execute(event: PartnerEvent, listening: Listening): Executed {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), parts.operationMs);
+    try {
+      const contextValue = contextFor(listening, late.signal);
+      if (!(await mayHear(event, contextValue))) return undefined;
+      const args = listening.prepared.args as ValidatedSubscriptionArgs;
+      const execution = { ...args, rootValue: event, contextValue };
+      const { data, errors } = await executeSubscriptionEvent(execution);
+      if (!errors) return createPayload({ data });
+      return createPayload({ errors: errors.map((e) => spokenOf(e, parts.onMasked)), data });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return { contextFor, execute };
+}

@@ -1,0 +1,74 @@
+/** Why a connection is ended from this side. */
+export type Ending = 'shutdown' | 'lost';
+
+/** A socket or a stream that stays open. */
+export interface LiveConnection {
+  /** Called a few times a second; `now` is on the clock of `performance.now()`. */
+  beat(now: number): void;
+  /** In order, so that the client knows to come back. */
+  end(ending: Ending): void;
+  /** At once. */
+  destroy(): void;
+}
+
+export interface LiveConnections {
+  readonly beatMs: number;
+  add(connection: LiveConnection): void;
+  remove(connection: LiveConnection): void;
+  endAll(ending: Ending): void;
+  /** Ends all in order, and cuts those that have not gone when `graceMs` are over. */
+  close(graceMs: number): Promise<void>;
+}
+
+const MOST_BEAT_MS = 250;
+
+/** Whatever stays open: one timer for all of it, since thousands of timers would take more memory than the sockets. */
+export function createLiveConnections(pingMs: number): LiveConnections {
+  const beatMs = Math.min(MOST_BEAT_MS, Math.ceil(pingMs / 4));
+  const open = new Set<LiveConnection>();
+  let timer: NodeJS.Timeout | undefined;
+  let lastBeat = 0;
+  let onEmpty: (() => void) | undefined;
+
+  function beat(): void {
+    const now = performance.now();
+    const isLate = now - lastBeat > 4 * beatMs;
+    lastBeat = now;
+    // This process was busy or asleep: what clients have sent meanwhile must be read before they are judged.
+    if (isLate) return;
+    for (const connection of open) connection.beat(now);
+  }
+
+  function endAll(ending: Ending): void {
+    for (const connection of open) connection.end(ending);
+  }
+
+  return {
+    beatMs,
+    add(connection) {
+      open.add(connection);
+      if (timer) return;
+      lastBeat = performance.now();
+      timer = setInterval(beat, beatMs).unref();
+    },
+    remove(connection) {
+      open.delete(connection);
+      if (open.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+      onEmpty?.();
+    },
+    endAll,
+    async close(graceMs) {
+      if (open.size === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onEmpty = resolve;
+      endAll('shutdown');
+      const impatience = setTimeout(() => {
+        for (const connection of open) connection.destroy();
+      }, graceMs);
+      await promise;
+      clearTimeout(impatience);
+    },
+  };
+}
