@@ -1,0 +1,21 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import type { Burst, Job } from './load.ts';
+
+export interface Loader extends Disposable {
+  run(job: Job): Promise<Burst>;
+}
+
+/** The load comes from a process of its own: its work must not wait for the run's, nor be counted as anybody's. */
+export function openLoader(): Loader {
+  const child = fork(fileURLToPath(new URL('load.ts', import.meta.url)));
+  return {
+    run: (job) =>
+      new Promise((resolve, reject) => {
+        child.once('message', (burst) => resolve(burst as Burst));
+        child.send(job, (error) => error && reject(error));
+      }),
+    [Symbol.dispose]: () => void child.kill(),
+  };
+}

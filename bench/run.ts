@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+
+import type { Bench } from './bench.ts';
+import type { Figure } from './figures.ts';
+import { installPeers } from './install.ts';
+import { openLoader } from './loader.ts';
+import { readOptions } from './options.ts';
+import { requestRows } from './rows/requests.ts';
+import { tableOf } from './table.ts';
+import { openUpstream } from './upstream-control.ts';
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
+
+async function run(args: readonly string[]): Promise<void> {
+  const options = readOptions(args);
+  const startedAt = performance.now();
+  installPeers(say);
+  await using upstream = await openUpstream();
+  using loader = openLoader();
+  const bench: Bench = {
+    upstream,
+    loader,
+    targets: options.targets,
+    quick: options.quick,
+    rounds: options.quick ? 3 : 7,
+    roundMs: options.quick ? 300 : 800,
+    wants: (row) => options.only.includes(row),
+    say,
+  };
+
+  const figures: Figure[] = [];
+  for (const rows of [requestRows]) figures.push(...(await rows(bench)));
+
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`;
+  const load = loadavg()[0]?.toFixed(1) ?? '';
+  process.stdout.write(
+    `${machine}; ${seconds} s, load ${load} at the end\n\n${tableOf(figures)}\n`,
+  );
+  if (options.json)
+    writeFileSync(options.json, `${JSON.stringify({ machine, figures }, null, 2)}\n`);
+}
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,41 @@
+import { idOf } from './world.ts';
+
+export type Workload = 'W1' | 'W2S' | 'W2';
+/** How much of an answer may come from a cache. See the README. */
+export type Mode = 'hot' | 'executed' | 'uncached';
+
+const clinic = (ofNote: string) => `query Clinic($id: ID!, $hint: ID) {
+  clinic(id: $id, organizationId: $hint) {
+    clients(first: 25) {
+      nodes {
+        clientId firstName lastName
+        sessions(first: 10) { nodes { sessionId progressNote { ${ofNote} } } }
+      }
+    }
+  }
+}`;
+
+export const DOCUMENTS: Readonly<Record<Workload, string>> = {
+  W1: `query Note($id: ID!, $hint: ID) {
+  progressNote(id: $id, sessionId: $hint) { progressNoteId isLoading note }
+}`,
+  W2S: clinic('progressNoteId isLoading'),
+  W2: clinic('progressNoteId isLoading note'),
+};
+
+/** What a workload takes upstream when nothing is cached. */
+export const UPSTREAM_CALLS: Readonly<Record<Workload, number>> = { W1: 1, W2S: 278, W2: 278 };
+
+/**
+ * The `n`th request's body. "executed" differs from request to request in a hint that a partner's viewer has no
+ * use for: no answer can be remembered whole, and nothing else changes. "uncached" asks for another record each time.
+ */
+export function requestBody(workload: Workload, mode: Mode, n: number): string {
+  const kind = workload === 'W1' ? 'note' : 'clinic';
+  const index = mode === 'uncached' ? 1_000 + n : 1;
+  const hint = mode === 'executed' ? idOf(kind === 'note' ? 'session' : 'organization', n) : null;
+  return JSON.stringify({
+    query: DOCUMENTS[workload],
+    variables: { id: idOf(kind, index), hint },
+  });
+}
