@@ -126,7 +126,7 @@ export function createApp(parts: AppParts): App {
     cors.allow(req, res);
     return graphql(req, res);
   };
-  const pages = config.http.graphiql ? createPages() : undefined;
+  const pages = config.http.graphiql ? createPages(config.auth.kind !== 'open') : undefined;
   const ide = pages?.graphiql((res) => notAllowed(res, ['POST']));
 
   return {

@@ -21,7 +21,29 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-const ASSETS = ['icon.svg'] as const;
+const ASSETS = [
+  'base.css',
+  'beside.js',
+  'chip.js',
+  'detail.js',
+  'dom.js',
+  'edit-form.js',
+  'feed.js',
+  'graphql.js',
+  'icon.svg',
+  'layout.css',
+  'lists.css',
+  'live.js',
+  'main.js',
+  'note-view.js',
+  'note.css',
+  'operations.js',
+  'picker.js',
+  'route.js',
+  'sessions.js',
+  'sign-in.js',
+  'words.js',
+] as const;
 
 function fileOf(name: string): Content {
   return {
@@ -31,8 +53,15 @@ function fileOf(name: string): Content {
   };
 }
 
-/** The front page and its parts, by path. */
-export const liveNotesFiles: Readonly<Record<string, Content>> = {
-  '/': fileOf('index.html'),
-  ...Object.fromEntries(ASSETS.map((name) => [`/assets/${name}`, fileOf(name)])),
-};
+/** The front page and its parts, by path. Where a token is needed the page asks for it first, not after a refusal. */
+export function liveNotesFiles(needsToken: boolean): Readonly<Record<string, Content>> {
+  const page = fileOf('index.html');
+  const load = async () => {
+    const html = (await page.load()).toString();
+    return Buffer.from(needsToken ? html.replace('data-auth="open"', 'data-auth="token"') : html);
+  };
+  return {
+    '/': { ...page, load },
+    ...Object.fromEntries(ASSETS.map((name) => [`/assets/${name}`, fileOf(name)])),
+  };
+}

@@ -15,8 +15,8 @@ export interface Pages {
 }
 
 /** What people look at: GraphiQL and the live notes. Everything comes from this server. */
-export function createPages(): Pages {
-  const files = { ...liveNotesFiles, ...graphiqlFiles };
+export function createPages(needsToken: boolean): Pages {
+  const files = { ...liveNotesFiles(needsToken), ...graphiqlFiles };
   return {
     graphiql: (otherwise) => {
       const GET = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {

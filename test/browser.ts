@@ -1,0 +1,50 @@
+import { type Browser, type Page, chromium } from 'playwright-core';
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Debian's Chromium: the same everywhere the tests run, and nothing to download. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+
+export interface Watched {
+  readonly page: Page;
+  /** What a person would see in red: errors in the console, and exceptions that nothing caught. */
+  readonly problems: readonly string[];
+  /** Every host that anything was asked of. */
+  readonly hosts: ReadonlySet<string>;
+  close(): Promise<void>;
+}
+
+export interface WatchOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** A tab of its own, whose every request and complaint is written down. */
+export async function openPage(browser: Browser, options: WatchOptions = {}): Promise<Watched> {
+  const { width = 1280, height = 800, colorScheme = 'light' } = options;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const hosts = new Set<string>();
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('websocket', (socket) => hosts.add(new URL(socket.url()).host));
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== 'data:' && url.protocol !== 'blob:') hosts.add(url.host);
+  });
+  return { page, problems, hosts, close: () => context.close() };
+}
