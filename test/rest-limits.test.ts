@@ -3,8 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createAllowance } from '../src/rest/allowance.ts';
 import { cancel, createCancel } from '../src/rest/cancel.ts';
+import { createLane } from '../src/rest/lane.ts';
+import type { Lane } from '../src/rest/lane.ts';
 import { createLimiter } from '../src/rest/limiter.ts';
-import type { Rank } from '../src/rest/limiter.ts';
+
 import { createRetryBudget } from '../src/rest/retry-budget.ts';
 import { createFakeClock } from './rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from './rest/partner.ts';
@@ -16,11 +18,11 @@ function oneSlot() {
   const clock = createFakeClock();
   const limiter = createLimiter(1, createAllowance(clock, undefined, undefined), clock);
   const turns: string[] = [];
-  const queue = (name: string, lane: object, rank: Rank = 'read', given = createCancel()) => {
-    void limiter.take(lane, rank, given).then((isGiven) => isGiven && turns.push(name));
+  const queue = (name: string, lane: Lane, given = createCancel()) => {
+    void limiter.take(lane, given).then((isGiven) => isGiven && turns.push(name));
     return given;
   };
-  void limiter.take({}, 'read', createCancel());
+  void limiter.take(createLane('read'), createCancel());
   const drain = async () => {
     for (let i = 0; i < 20; i++) {
       limiter.release();
@@ -34,7 +36,7 @@ function oneSlot() {
 describe('the limiter', () => {
   it('takes operations in turn, so that a large one does not keep a small one waiting', async () => {
     const { drain, queue } = oneSlot();
-    const [large, small] = [{}, {}];
+    const [large, small] = [createLane('read'), createLane('read')];
     for (const n of [1, 2, 3]) queue(`large ${n}`, large);
     queue('small 1', small);
     expect(await drain()).toEqual(['large 1', 'small 1', 'large 2', 'large 3']);
@@ -42,18 +44,16 @@ describe('the limiter', () => {
 
   it('lets the token go first, then mutations, then reads', async () => {
     const { drain, queue } = oneSlot();
-    queue('read', {});
-    queue('write', {}, 'write');
-    queue('token', {}, 'token');
+    for (const rank of ['read', 'write', 'token'] as const) queue(rank, createLane(rank));
     expect(await drain()).toEqual(['token', 'write', 'read']);
   });
 
   it('passes over whoever has gone', async () => {
     const { drain, limiter, queue } = oneSlot();
-    const lane = {};
+    const lane = createLane('read');
     cancel(queue('gone', lane));
     queue('here', lane);
-    cancel(queue('gone too', {}));
+    cancel(queue('gone too', createLane('read')));
     expect(await drain()).toEqual(['here']);
     expect(limiter.queued).toBe(0);
   });
@@ -80,7 +80,7 @@ describe('the allowance', () => {
     const limiter = createLimiter(100, createAllowance(clock, 10, undefined), clock);
     let given = 0;
     for (let i = 0; i < 30; i++) {
-      void limiter.take({}, 'read', createCancel()).then(() => (given += 1));
+      void limiter.take(createLane('read'), createCancel()).then(() => (given += 1));
     }
     await setImmediate();
     expect(given).toBe(1);

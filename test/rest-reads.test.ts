@@ -87,7 +87,11 @@ describe('cached answers', () => {
       (_, response) => answer(response, 200, { isLoading: false, note: [text] }),
       { cacheBytes: 100_000 },
     );
+    const first = createUsage();
+    await setup.partner.loadersFor(first).note(id(99));
     for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
+    // Nobody could tell it any more that it is stale.
+    expect([...first.answers]).toMatchObject([{ valid: false }]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(100_000);
     expect(cacheEntries).toBe(9);
@@ -241,6 +245,25 @@ describe('forgetting', () => {
     expect(await before).toMatchObject({ note: [1] });
     expect([...early.answers]).toMatchObject([{ valid: false }]);
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+  });
+});
+
+describe('forgetting everything', () => {
+  it('leaves no answer valid, and detaches what is in flight', async () => {
+    const late = held();
+    await using setup = await setUp((request, response) =>
+      (request.number === 1 ? numbered : late.script)(request, response),
+    );
+    const usage = createUsage();
+    const loaders = setup.partner.loadersFor(usage);
+    await loaders.note(id(1));
+    const inFlight = loaders.note(id(2));
+    await setup.upstream.arrived(2);
+    setup.partner.forgetAll();
+    late.release(0);
+    await inFlight;
+    expect([...usage.answers].map(({ valid }) => valid)).toEqual([false, false]);
+    expect(setup.partner.state().cacheEntries).toBe(0);
   });
 });
 

@@ -37,17 +37,12 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
     // One large answer must not push out all the others.
     maxEntrySize: Math.ceil(maxBytes / 4),
     dispose: (answer, key, reason) => {
-      // A newer answer has taken its place; evicted ones are still right, only no longer here.
-      if (reason === 'set') answer.valid = false;
-      else index.remove(answer.path, key);
+      // Whatever has left the cache can't be told any more that it is stale.
+      answer.valid = false;
+      if (reason !== 'set') index.remove(answer.path, key);
     },
   });
   const totals = new LRUCache<string, number>({ max: MAX_TOTALS });
-
-  const drop = (key: string, answer: KeptAnswer): void => {
-    answer.valid = false;
-    answers.delete(key);
-  };
 
   // A window must never be put together from two states of its list.
   const noteTotal = (path: string, listKey: string, total: number): void => {
@@ -56,7 +51,7 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
     if (last === undefined || last === total) return;
     for (const key of index.under(path)) {
       const answer = answers.peek(key);
-      if (answer?.listKey === listKey) drop(key, answer);
+      if (answer?.listKey === listKey) answers.delete(key);
     }
   };
 
@@ -73,19 +68,19 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
       const expiresAt = clock.now() + kind.ttlMs(value);
       const answer = { value, expiresAt, valid: true, path, listKey: list?.key };
       answers.set(key, answer, { size: bytes + OVERHEAD_BYTES });
-      // One that is too large is not kept, nor is the one it would have replaced.
       if (answers.has(key)) index.add(path, key);
-      else index.remove(path, key);
+      else {
+        // Too large to be kept, and in the way of the one it would have replaced.
+        answer.valid = false;
+        index.remove(path, key);
+      }
       return answer;
     },
     forget(path) {
-      for (const key of index.under(path)) {
-        const answer = answers.peek(key);
-        if (answer) drop(key, answer);
-      }
+      for (const key of index.under(path)) answers.delete(key);
     },
     forgetAll() {
-      for (const [key, answer] of answers.entries()) drop(key, answer);
+      answers.clear();
     },
     totalOf: (listKey) => totals.get(listKey),
     get bytes() {

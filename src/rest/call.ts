@@ -1,6 +1,6 @@
 import type { Repeat } from './attempts.ts';
 import type { Cancel } from './cancel.ts';
-import type { Rank } from './limiter.ts';
+import type { Lane } from './lane.ts';
 
 /** One call to the Partner API, whatever number of attempts it takes. */
 export interface Call {
@@ -15,8 +15,7 @@ export interface Call {
   /** All but the call that obtains the token. */
   readonly isAuthorized: boolean;
   /** Whose turn it takes in the queue. */
-  readonly lane: object;
-  readonly rank: Rank;
+  readonly lane: Lane;
   readonly cancel: Cancel;
   /** Beyond those that every call has: name, value, name, value. */
   readonly headers: readonly string[];

@@ -1,55 +1,41 @@
 import type { Allowance } from './allowance.ts';
 import type { Cancel } from './cancel.ts';
 import type { Clock } from './clock.ts';
-
-/** The token first, since everything waits for it; then mutations, since a person does. */
-export type Rank = 'token' | 'write' | 'read';
+import type { Lane, Rank, Waiter } from './lane.ts';
 
 /** At most so many calls in flight, shared fairly between operations. */
 export interface Limiter {
   /** A slot, if one is free and nobody waits for it. */
   takeNow(): boolean;
   /** A slot, in turn. False: cancelled while waiting, no slot is held. */
-  take(lane: object, rank: Rank, cancel: Cancel): Promise<boolean>;
+  take(lane: Lane, cancel: Cancel): Promise<boolean>;
   release(): void;
   readonly inFlight: number;
   readonly queued: number;
 }
 
-interface Waiter {
-  readonly cancel: Cancel;
-  readonly give: (isGiven: boolean) => void;
-}
-
-/** Who waits, by operation. The Map's order is whose turn it is. */
-type Queue = Map<object, Waiter[]>;
-
-const RANKS: readonly Rank[] = ['token', 'write', 'read'];
-
 export function createLimiter(maxInFlight: number, allowance: Allowance, clock: Clock): Limiter {
-  const queues: Readonly<Record<Rank, Queue>> = {
-    token: new Map(),
-    write: new Map(),
-    read: new Map(),
-  };
+  // The lanes with somebody in them, whose turn it is first. Not a Map by lane: an outgrown table of a Map
+  // points to the next one, and with it keeps what past operations held alive until a full collection.
+  const turns: Readonly<Record<Rank, Lane[]>> = { token: [], write: [], read: [] };
   let inFlight = 0;
   let queued = 0;
   let isPaused = false;
 
   // A query that fans out into hundreds of calls must not keep a small one waiting behind all of them.
-  const nextInTurn = (): Waiter | undefined => {
-    for (const rank of RANKS) {
-      const queue = queues[rank];
-      for (const [lane, waiters] of queue) {
-        const waiter = waiters.shift();
-        const isAlone = queue.size === 1 && waiters.length > 0;
-        if (!isAlone) {
-          queue.delete(lane);
-          if (waiters.length > 0) queue.set(lane, waiters);
-        }
-        queued -= 1;
-        return waiter;
-      }
+  const nextOf = (lanes: Lane[]): Waiter | undefined => {
+    for (let lane = lanes.shift(); lane; lane = lanes.shift()) {
+      const waiter = firstWaiting(lane);
+      if (lane.waiters.length > 0) lanes.push(lane);
+      if (waiter) return waiter;
+    }
+    return undefined;
+  };
+
+  const firstWaiting = ({ waiters }: Lane): Waiter | undefined => {
+    for (let waiter = waiters.shift(); waiter; waiter = waiters.shift()) {
+      queued -= 1;
+      if (!waiter.cancel.cancelled) return waiter;
     }
     return undefined;
   };
@@ -68,25 +54,11 @@ export function createLimiter(maxInFlight: number, allowance: Allowance, clock: 
   };
 
   const serve = (): void => {
-    while (inFlight < maxInFlight) {
-      dropCancelled();
-      if (queued === 0 || !hasRate()) return;
+    while (inFlight < maxInFlight && queued > 0 && hasRate()) {
+      const next = nextOf(turns.token) ?? nextOf(turns.write) ?? nextOf(turns.read);
+      if (!next) return;
       inFlight += 1;
-      nextInTurn()?.give(true);
-    }
-  };
-
-  // Those who have gone must not use up the rate. Only the next in turn are looked at.
-  const dropCancelled = (): void => {
-    for (const rank of RANKS) {
-      for (const [lane, waiters] of queues[rank]) {
-        while (waiters[0]?.cancel.cancelled) {
-          waiters.shift()?.give(false);
-          queued -= 1;
-        }
-        if (waiters.length > 0) return;
-        queues[rank].delete(lane);
-      }
+      next.give(true);
     }
   };
 
@@ -98,13 +70,10 @@ export function createLimiter(maxInFlight: number, allowance: Allowance, clock: 
 
   return {
     takeNow,
-    take(lane, rank, cancel) {
+    take(lane, cancel) {
       if (takeNow()) return Promise.resolve(true);
-      const queue = queues[rank];
       return new Promise((give) => {
-        const waiters = queue.get(lane);
-        if (waiters) waiters.push({ cancel, give });
-        else queue.set(lane, [{ cancel, give }]);
+        if (lane.waiters.push({ cancel, give }) === 1) turns[lane.rank].push(lane);
         queued += 1;
         // Answered at once; its place in the queue is cleared when its turn comes.
         cancel.stop = () => give(false);

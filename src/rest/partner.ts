@@ -6,6 +6,7 @@ import { createCaller } from './caller.ts';
 import { createCancel } from './cancel.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
+import { createLane } from './lane.ts';
 import { createLimiter } from './limiter.ts';
 import { createLoaders } from './loaders.ts';
 import type { Loaders } from './loaders.ts';
@@ -108,7 +109,7 @@ export function createPartner(
   const answers = createAnswers(clock, cacheBytes);
   const reads = createReads(perform, answers, observer);
 
-  const tokenLane = {};
+  const tokenLane = createLane('token');
   const credentials = JSON.stringify({
     clientId: connection.clientId,
     clientSecret: connection.clientSecret,
@@ -124,7 +125,6 @@ export function createPartner(
       isWrite: false,
       isAuthorized: false,
       lane: tokenLane,
-      rank: 'token',
       cancel: createCancel(),
       headers: [],
       charge: () => {},

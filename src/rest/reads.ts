@@ -45,14 +45,16 @@ interface Underway {
 }
 
 export function createReads(perform: Perform, answers: Answers, observer: PartnerObserver): Reads {
-  const flights = new Map<string, Underway>();
+  // Not a Map: where much comes and goes, its outgrown tables keep what they held alive, and each other,
+  // until a full collection.
+  const flights = Object.create(null) as Record<string, Underway | undefined>;
   const index = createPathIndex();
 
   const detach = (key: string, flight: Flight): void => {
-    const underway = flights.get(key);
+    const underway = flights[key];
     flight.isDetached = true;
     if (underway?.flight !== flight) return;
-    flights.delete(key);
+    delete flights[key];
     index.remove(underway.path, key);
   };
 
@@ -84,7 +86,7 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
       isDetached: false,
     };
     const underway = { flight, answer: fetch(read, flight), path: read.path };
-    flights.set(read.key, underway);
+    flights[read.key] = underway;
     index.add(read.path, read.key);
     return underway;
   };
@@ -126,7 +128,7 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
     totalOf: (listKey) => answers.totalOf(listKey),
     load(read, usage, isFresh) {
       if (usage.signal?.aborted) return Promise.reject(new OperationAborted(read.kind.template));
-      const underway = flights.get(read.key);
+      const underway = flights[read.key];
       if (underway && !isFresh) {
         usage.coalesced += 1;
         underway.flight.payers.push(usage);
@@ -138,13 +140,15 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
     forget(path) {
       answers.forget(path);
       for (const key of index.under(path)) {
-        const underway = flights.get(key);
+        const underway = flights[key];
         if (underway) detach(key, underway.flight);
       }
     },
     forgetAll() {
       answers.forgetAll();
-      for (const [key, { flight }] of flights) detach(key, flight);
+      for (const [key, underway] of Object.entries(flights)) {
+        if (underway) detach(key, underway.flight);
+      }
     },
   };
 }
@@ -159,8 +163,7 @@ function callOf<T>({ key, kind: { template } }: Read<T>, { payers, cancel: given
     repeat: 'freely',
     isWrite: false,
     isAuthorized: true,
-    lane: starter,
-    rank: starter.priority,
+    lane: starter.lane,
     cancel: given,
     headers: traceHeadersOf(starter),
     charge(isRetry) {

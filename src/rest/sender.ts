@@ -50,7 +50,7 @@ export function createSender(parts: SenderParts): Send {
     for (;;) {
       if (breaker.refuses()) throw failingFast(call);
       if (call.isAuthorized && tokens.current() === undefined) await tokens.obtain();
-      const isGiven = await limiter.take(call.lane, call.rank, call.cancel);
+      const isGiven = await limiter.take(call.lane, call.cancel);
       if (!isGiven) throw new OperationAborted(call.template);
       const token = call.isAuthorized ? tokens.current() : NO_TOKEN;
       if (token !== undefined && !call.cancel.cancelled) return token;

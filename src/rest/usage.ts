@@ -1,3 +1,6 @@
+import { createLane } from './lane.ts';
+import type { Lane } from './lane.ts';
+
 /** One answer of the Partner API, as the cache holds it. */
 export interface Answer<T = unknown> {
   readonly value: T;
@@ -20,6 +23,8 @@ export interface Usage {
   retried: number;
   /** All that the operation's data was made of: its answer is right for as long as each of them is. */
   readonly answers: Set<Answer>;
+  /** Its place among those who wait for a call. */
+  readonly lane: Lane;
   /** Calls `leave` when the operation ends early; the answer takes it back. */
   onAbort(leave: () => void): () => void;
 }
@@ -52,6 +57,7 @@ export function createUsage(options: UsageOptions = {}): Usage {
     coalesced: 0,
     retried: 0,
     answers: new Set(),
+    lane: createLane(options.priority ?? 'read'),
     onAbort(leave) {
       if (!signal) return nothingToTakeBack;
       if (signal.aborted) {

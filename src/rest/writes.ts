@@ -6,6 +6,7 @@ import { cancel, createCancel } from './cancel.ts';
 import { CallBudgetExhausted, PartnerContractBroken } from './errors.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
+import { createLane } from './lane.ts';
 import { routes } from './routes.ts';
 import type { Route } from './routes.ts';
 import { traceHeadersOf } from './trace-headers.ts';
@@ -49,8 +50,7 @@ export function createWrites(perform: Perform): Writes {
         repeat,
         isWrite: true,
         isAuthorized: true,
-        lane: usage,
-        rank: 'write',
+        lane: createLane('write'),
         cancel: given,
         headers: traceHeadersOf(usage),
         charge(isRetry) {
