@@ -55,7 +55,7 @@ export function createCaller({
     try {
       for (let isRetry = false; ; isRetry = true) {
         const sent = await send(call, deadline, isRetry);
-        const judgement = judge(call, sent.exchange, clock.wallNow());
+        const judgement = judge(call, sent.exchange, clock);
         learn(sent, judgement);
         if (judgement.answer) return judgement.answer;
 

@@ -2,6 +2,7 @@ import { retryAfterMsOf } from './attempts.ts';
 import type { Failure } from './attempts.ts';
 import { jsonOf, notJson } from './body.ts';
 import type { Call, CallAnswer } from './call.ts';
+import type { Clock } from './clock.ts';
 import { OperationAborted, PartnerContractBroken, PartnerUnavailable } from './errors.ts';
 import type { PartnerError } from './errors.ts';
 import { errorOf, shapeOf } from './failure-shapes.ts';
@@ -21,13 +22,13 @@ export type Judgement =
     };
 
 /** What one exchange means for its call. */
-export function judge(call: Call, exchange: Exchange, wallNow: number): Judgement {
+export function judge(call: Call, exchange: Exchange, clock: Clock): Judgement {
   const route = call.template;
   switch (exchange.kind) {
     case 'answered':
       return exchange.status >= 200 && exchange.status < 300
         ? successOf(call, exchange)
-        : refusalOf(call, exchange, wallNow);
+        : refusalOf(call, exchange, clock);
     case 'unsent':
       return {
         error: new PartnerUnavailable(route, 'no connection could be made'),
@@ -74,11 +75,12 @@ function successOf(call: Call, { body, contentType }: Answered): Judgement {
   };
 }
 
-function refusalOf(call: Call, answered: Answered, wallNow: number): Judgement {
+function refusalOf(call: Call, answered: Answered, clock: Clock): Judgement {
   const { body, contentType, status } = answered;
   const shape = shapeOf(jsonOf(body, contentType), body.length === 0);
   const isEnvelope = shape.layer === 'application';
-  const retryAfterMs = status === 429 ? retryAfterMsOf(answered.retryAfter, wallNow) : undefined;
+  const retryAfterMs =
+    status === 429 ? retryAfterMsOf(answered.retryAfter, clock.wallNow()) : undefined;
   return {
     error: errorOf(call.template, status, shape, retryAfterMs),
     failure: { kind: 'status', status, isEnvelope, retryAfterMs },
