@@ -30,6 +30,8 @@ export interface House {
   readonly milestones: Milestones;
   readonly freshness: Freshness;
   readonly once: Once;
+  /** The wall clock: how old a link is decides what it proves. */
+  readonly now: () => number;
 }
 
 export type Door = 'http' | 'sse' | 'ws';
@@ -48,6 +50,7 @@ export interface Context {
   readonly milestones: Milestones;
   readonly freshness: Freshness;
   readonly once: Once;
+  readonly now: () => number;
   readonly door: Door;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
@@ -72,6 +75,7 @@ export function createContext(house: House, viewer: Viewer, usage: Usage, door: 
     milestones: house.milestones,
     freshness: house.freshness,
     once: house.once,
+    now: house.now,
     door,
     beganAt: house.hub.position,
     seenPages: new Map(),

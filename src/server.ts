@@ -6,6 +6,7 @@ import { createFreshness } from './freshness.ts';
 import { type Log, createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { partnerObserver, watchPartner } from './observe/partner-observer.ts';
+import { type Clock, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { openSandbox } from './sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
@@ -21,7 +22,11 @@ export interface Server extends AsyncDisposable {
 }
 
 /** The whole house: configuration → parts → listening. Closing it finishes what is under way first. */
-export async function openServer(config: Config, log: Log): Promise<Server> {
+export async function openServer(
+  config: Config,
+  log: Log,
+  clock: Clock = systemClock,
+): Promise<Server> {
   const metrics = createMetrics();
   await using opened = new AsyncDisposableStack();
 
@@ -39,7 +44,11 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
     }),
   );
   const partner = opened.use(
-    createPartner(connection, { ...config.upstream, observer: partnerObserver(log, metrics) }),
+    createPartner(connection, {
+      ...config.upstream,
+      clock,
+      observer: partnerObserver(log, metrics),
+    }),
   );
   watchPartner(partner, metrics);
   const milestones = createMilestones(store.keys);
@@ -69,6 +78,7 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
       freshness,
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
+      now: clock.wallNow,
     },
     authenticator: createAuthenticator(config.auth, {
       onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { type Limits, readConfig } from '../src/config.ts';
 import { createLog } from '../src/observe/log.ts';
+import type { Clock } from '../src/rest/clock.ts';
 import { type Sandbox, openSandbox } from '../src/sandbox/sandbox.ts';
 import type { Switches } from '../src/sandbox/sandbox.ts';
 import { openServer } from '../src/server.ts';
@@ -20,6 +21,8 @@ export interface GatewayOptions {
   readonly onLog?: (line: string) => void;
   /** Keeps the embedded store of an earlier gateway. */
   readonly storeDir?: string;
+  /** For tests that can't wait a minute. */
+  readonly clock?: Clock;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not computed with
@@ -82,7 +85,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   const config = { ...read, limits: { ...read.limits, ...options.limits } };
   const destination = { write: (line: string) => options.onLog?.(line) };
   const log = createLog(options.onLog ? 'debug' : 'silent', destination);
-  const server = await openServer(config, log);
+  const server = await openServer(config, log, options.clock);
   if (!options.sandbox) sandbox.deliverTo(`${server.url}/webhooks`);
 
   const close = async (): Promise<void> => {
@@ -123,10 +126,15 @@ const partnerToken = (): Promise<string> => (partner ??= tokenFor(['partner']));
 /** A viewer's token, as a frontend's own backend would make it. */
 export async function tokenFor(
   grants: readonly string[],
-  claims: { readonly subject?: string; readonly expiresInSeconds?: number } = {},
+  claims: {
+    readonly subject?: string;
+    readonly expiresInSeconds?: number;
+    readonly audience?: string;
+  } = {},
 ): Promise<string> {
   const { SignJWT } = await import('jose');
-  return new SignJWT({ grants: [...grants] })
+  const aud = claims.audience === undefined ? {} : { aud: claims.audience };
+  return new SignJWT({ grants: [...grants], ...aud })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(claims.subject ?? 'tester')
     .setExpirationTime(Math.floor(Date.now() / 1000) + (claims.expiresInSeconds ?? 3_600))

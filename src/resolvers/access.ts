@@ -1,100 +1,109 @@
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import type { ListName, ListRef } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
+import { LINK_PROVES_FOR_MS } from '../viewer/link-age.ts';
+import { type ListedKind, canLieUnder, isAbove, listBetween } from './hierarchy.ts';
 import { type Parent, parentsOf } from './parents.ts';
-import type { ListedRef } from './refs.ts';
 import { findInList } from './search.ts';
-
-/** A client can move to another clinician or clinic: for this long such a link is taken at its word. */
-const LINK_PROVES_FOR_MS = 60_000;
-
-type Kind = ListedRef['kind'];
 
 /** May the viewer look inside? Walking down needs no question; everything else needs proof. */
 export function isOpen(
-  ref: { readonly kind: Kind; readonly id: Uuid; readonly open: boolean },
+  ref: { readonly kind: ListedKind; readonly id: Uuid; readonly open: boolean },
   ctx: Context,
 ): Loaded<boolean> {
-  return ref.open || ctx.reach.isPartner || liesUnderGrant(ref.kind, ref.id, ctx);
+  return ref.open || liesUnderGrant(ref.kind, ref.id, ctx);
 }
 
 /** Does a grant of the viewer's name this record, or one that it provably lies under? Asked once an operation. */
-export function liesUnderGrant(kind: Kind, id: Uuid, ctx: Context): Loaded<boolean> {
-  if (ctx.reach.isPartner || ctx.reach.holds(kind, id)) return true;
+export function liesUnderGrant(kind: ListedKind, id: Uuid, ctx: Context): Loaded<boolean> {
+  const { reach } = ctx;
+  if (reach.isPartner || reach.holds(kind, id)) return true;
+  if (!canLieUnder(kind, (above) => reach.granted(above).length > 0)) return refused(ctx);
   const name = `${kind}:${id}`;
   const known = ctx.proofs.get(name);
   if (known !== undefined) return known;
-  // A loop in the lineage proves nothing: while this is being asked, the answer below it is no.
-  ctx.proofs.set(name, false);
-  const proof = prove(kind, id, ctx).then((proven) => {
-    ctx.proofs.set(name, proven);
-    return proven;
-  });
+  const proof = prove(kind, id, ctx).then((proven) => proven || refused(ctx));
   ctx.proofs.set(name, proof);
   return proof;
 }
 
-async function prove(kind: Kind, id: Uuid, ctx: Context): Promise<boolean> {
-  return provesNow(kind, id, await parentsOf(kind, id, undefined, ctx), ctx);
-}
-
-/** Do these links, or their lists read again, put the record under a grant? */
-export async function provesNow(
-  kind: Kind,
-  id: Uuid,
-  parents: readonly Parent[],
-  ctx: Context,
-): Promise<boolean> {
-  const stale: Parent[] = [];
-  for (const parent of parents) {
-    if (!isKind(parent.kind) || !(await liesUnderGrant(parent.kind, parent.id, ctx))) continue;
-    if (lasts(kind) || Date.now() - parent.seenAt < LINK_PROVES_FOR_MS) return true;
-    stale.push(parent);
+/** Links that prove by themselves come before lists that have to be read again, and short lists before long ones. */
+async function prove(kind: ListedKind, id: Uuid, ctx: Context): Promise<boolean> {
+  const parents = await parentsOf(kind, id, undefined, ctx);
+  for (const parent of cheapestFirst(kind, parents, ctx)) {
+    if (!isAbove(kind, parent.kind) || !(await liesUnderGrant(parent.kind, parent.id, ctx)))
+      continue;
+    const remainingMs = provesFor(kind, parent, ctx);
+    if (remainingMs > 0) return lastsFor(remainingMs, ctx);
+    if (await stillThere(kind, id, parent, ctx)) return true;
   }
-  for (const parent of stale) if (await stillThere(kind, id, parent, ctx)) return true;
   return false;
 }
 
-/** Sessions never change their client. */
-const lasts = (kind: Kind): boolean => kind === 'session';
+/** For how many more milliseconds. Sessions never change their client. */
+const provesFor = (kind: ListedKind, { seenAt }: Parent, ctx: Context): number =>
+  kind === 'session' ? Number.POSITIVE_INFINITY : seenAt + LINK_PROVES_FOR_MS - ctx.now();
+
+function cheapestFirst(kind: ListedKind, parents: readonly Parent[], ctx: Context) {
+  const price = (parent: Parent): number =>
+    (provesFor(kind, parent, ctx) > 0 ? 0 : 8) +
+    (ctx.reach.holds(parent.kind, parent.id) ? 0 : 4) +
+    (parent.page === undefined ? 2 : 0) +
+    (parent.kind === 'clinic' ? 1 : 0);
+  return parents.toSorted((a, b) => price(a) - price(b));
+}
 
 /** Reads the list again; a list that no longer holds the row takes the link with it. */
-async function stillThere(kind: Kind, id: Uuid, parent: Parent, ctx: Context): Promise<boolean> {
+async function stillThere(
+  kind: ListedKind,
+  id: Uuid,
+  parent: Parent,
+  ctx: Context,
+): Promise<boolean> {
   const list = listBetween(kind, id, parent);
   if (list && (await findInList({ list, page: parent.page }, id, ctx))) return true;
   ctx.lineage.remove([{ child: `${kind}:${id}`, parent: `${parent.kind}:${parent.id}` }]);
   return false;
 }
 
-/** Is the record in this list of a parent that the viewer may open? The way in that a hint makes cheap. */
-export function isListedUnder(
-  list: ListRef<ListName>,
-  parentKind: Kind,
+/**
+ * The way in that a hint makes cheap: is the record in that list of a parent which the viewer may open? What the
+ * lineage can't prove is looked for in the same way whether it is somebody else's or nobody's.
+ */
+export function isOpenUnder(
+  kind: ListedKind,
   id: Uuid,
+  parent: { readonly kind: ListedKind; readonly id: Uuid },
   ctx: Context,
 ): Loaded<boolean> {
-  if (!list.id) return false;
-  return whenLoaded(liesUnderGrant(parentKind, list.id, ctx), async (open) =>
-    open ? (await findInList({ list }, id, ctx)) !== undefined : false,
+  return whenLoaded(
+    liesUnderGrant(kind, id, ctx),
+    async (proven) => proven || isListedUnder(kind, id, parent, ctx),
   );
 }
 
-function listBetween(kind: Kind, id: Uuid, parent: Parent): ListRef<ListName> | undefined {
-  const lists: Record<string, ListName> = {
-    'clinic<organization': 'clinicsOfOrganization',
-    'program<organization': 'programsOfOrganization',
-    'program<client': 'programsOfClient',
-    'clinician<clinic': 'cliniciansOfClinic',
-    'client<clinic': 'clientsOfClinic',
-    'client<clinician': 'clientsOfClinician',
-  };
-  const name = lists[`${kind}<${parent.kind}`];
-  if (!name) return undefined;
-  return name === 'cliniciansOfClinic'
-    ? { name, id: parent.id, filter: { id } }
-    : { name, id: parent.id };
+async function isListedUnder(
+  kind: ListedKind,
+  id: Uuid,
+  parent: { readonly kind: ListedKind; readonly id: Uuid },
+  ctx: Context,
+): Promise<boolean> {
+  const list = listBetween(kind, id, parent);
+  if (!list || !(await liesUnderGrant(parent.kind, parent.id, ctx))) return false;
+  if (!(await findInList({ list }, id, ctx))) return false;
+  ctx.proofs.set(`${kind}:${id}`, true);
+  return true;
 }
 
-const isKind = (kind: string): kind is Kind =>
-  ['organization', 'clinic', 'program', 'clinician', 'client', 'session'].includes(kind);
+/** Whoever keeps the operation's answer must not keep it for longer than the proof it rests on. */
+function lastsFor(remainingMs: number, ctx: Context): true {
+  const expiresAt = performance.now() + remainingMs;
+  if (remainingMs < Infinity) ctx.usage.answers.add({ value: undefined, expiresAt, valid: true });
+  return true;
+}
+
+/** Nor a refusal at all: the next moment may bring the proof. */
+function refused(ctx: Context): false {
+  ctx.usage.answers.add({ value: undefined, expiresAt: 0, valid: false });
+  return false;
+}

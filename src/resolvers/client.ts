@@ -1,8 +1,9 @@
 import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
+import type { Loaded } from '../loaded.ts';
 import type { SessionRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
-import { isListedUnder } from './access.ts';
+import { isOpenUnder } from './access.ts';
 import { clinicOfClinician } from './clinician.ts';
 import { listed } from './list.ts';
 import { find } from './lookup.ts';
@@ -10,6 +11,7 @@ import { opened } from './opened.ts';
 import { toProgram } from './organization.ts';
 import { parentsOf } from './parents.ts';
 import type { ClientRef, ClinicRef, SessionRef } from './refs.ts';
+import { upward } from './upward.ts';
 
 interface ClientArgs {
   readonly id: Uuid;
@@ -22,28 +24,25 @@ export async function clientById(args: ClientArgs, ctx: Context): Promise<Client
   if (ctx.reach.isPartner) {
     return { kind: 'client', id, open: true, hint: { clinicId, clinicianId } };
   }
-  const open =
-    (clinicianId !== undefined &&
-      (await isListedUnder(
-        { name: 'clientsOfClinician', id: clinicianId },
-        'clinician',
-        id,
-        ctx,
-      ))) ||
-    (clinicId !== undefined &&
-      (await isListedUnder({ name: 'clientsOfClinic', id: clinicId }, 'clinic', id, ctx)));
+  const isOpenAt = async (kind: 'clinician' | 'clinic', parentId: Uuid | undefined) =>
+    parentId !== undefined && isOpenUnder('client', id, { kind, id: parentId }, ctx);
+  const open = (await isOpenAt('clinician', clinicianId)) || (await isOpenAt('clinic', clinicId));
   return { kind: 'client', id, open };
 }
 
 /** The clinic is known from the list, the lineage, the clinician's own clinic, or a search, in that order. */
-export async function clinicOfClient(
+export function clinicOfClient(
   client: ClientRef,
   _args: unknown,
   ctx: Context,
-): Promise<ClinicRef | null> {
-  if (client.clinicId) return { kind: 'clinic', id: client.clinicId, open: false };
+): Loaded<ClinicRef | null> {
+  return upward(client, ctx, () => knownClinicOf(client, ctx));
+}
+
+async function knownClinicOf(client: ClientRef, ctx: Context): Promise<ClinicRef | null> {
+  if (client.clinicId) return clinicAbove(client.clinicId);
   const [clinic] = await parentsOf('client', client.id, 'clinic', ctx);
-  if (clinic) return { kind: 'clinic', id: clinic.id, open: false };
+  if (clinic) return clinicAbove(clinic.id);
   const [clinician] = client.clinicianId
     ? [{ id: client.clinicianId }]
     : await parentsOf('client', client.id, 'clinician', ctx);
@@ -52,11 +51,13 @@ export async function clinicOfClient(
   if (!list?.id) return null;
   return list.name === 'clientsOfClinician'
     ? clinicOfClinicianById(list.id, ctx)
-    : { kind: 'clinic', id: list.id, open: false };
+    : clinicAbove(list.id);
 }
 
+const clinicAbove = (id: Uuid): ClinicRef => ({ kind: 'clinic', id, open: false, above: true });
+
 const clinicOfClinicianById = (id: Uuid, ctx: Context) =>
-  clinicOfClinician({ kind: 'clinician', id, open: false }, {}, ctx);
+  clinicOfClinician({ kind: 'clinician', id, open: false, above: true }, {}, ctx);
 
 export function sessionsOfClient(client: ClientRef, args: WindowArgs, ctx: Context) {
   const toSession = (record: SessionRecord): SessionRef => ({

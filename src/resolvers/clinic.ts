@@ -3,13 +3,14 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { AssessmentRecord, ClientRecord, ClinicianRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
-import { isListedUnder } from './access.ts';
+import { isOpenUnder } from './access.ts';
 import { listed } from './list.ts';
 import { find } from './lookup.ts';
 import { opened } from './opened.ts';
 import { organizationById } from './organization.ts';
 import { parentsOf } from './parents.ts';
 import type { AssessmentRef, ClientRef, ClinicRef, ClinicianRef, OrganizationRef } from './refs.ts';
+import { upward } from './upward.ts';
 
 interface ClinicArgs {
   readonly id: Uuid;
@@ -20,20 +21,22 @@ export function clinicById({ id, organizationId }: ClinicArgs, ctx: Context): Lo
   const clinic: ClinicRef = { kind: 'clinic', id, open: ctx.reach.isPartner };
   if (!organizationId) return clinic;
   if (clinic.open) return { ...clinic, hint: { organizationId } };
-  const list = { name: 'clinicsOfOrganization', id: organizationId } as const;
-  return whenLoaded(isListedUnder(list, 'organization', id, ctx), (open) => ({ ...clinic, open }));
+  const parent = { kind: 'organization', id: organizationId } as const;
+  return whenLoaded(isOpenUnder('clinic', id, parent, ctx), (open) => ({ ...clinic, open }));
 }
 
-export async function organizationOfClinic(
+export function organizationOfClinic(
   clinic: ClinicRef,
   _args: unknown,
   ctx: Context,
-): Promise<OrganizationRef | null> {
-  const [remembered] = clinic.organizationId
-    ? [{ id: clinic.organizationId }]
-    : await parentsOf('clinic', clinic.id, 'organization', ctx);
-  const id = remembered?.id ?? (await find(clinic, ctx))?.list.id;
-  return id ? organizationById({ id }) : null;
+): Loaded<OrganizationRef | null> {
+  return upward(clinic, ctx, async () => {
+    const [remembered] = clinic.organizationId
+      ? [{ id: clinic.organizationId }]
+      : await parentsOf('clinic', clinic.id, 'organization', ctx);
+    const id = remembered?.id ?? (await find(clinic, ctx))?.list.id;
+    return id ? { ...organizationById({ id }), above: true } : null;
+  });
 }
 
 interface CliniciansArgs extends WindowArgs {

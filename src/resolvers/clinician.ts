@@ -3,13 +3,14 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { ClientRecord, MagicEditRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
-import { isListedUnder } from './access.ts';
+import { isOpenUnder } from './access.ts';
 import { filtered } from './clinic.ts';
 import { listed } from './list.ts';
 import { find } from './lookup.ts';
 import { opened } from './opened.ts';
 import { parentsOf } from './parents.ts';
 import type { ClientRef, ClinicRef, ClinicianRef, MagicEditRef } from './refs.ts';
+import { upward } from './upward.ts';
 
 interface ClinicianArgs {
   readonly id: Uuid;
@@ -20,20 +21,22 @@ export function clinicianById({ id, clinicId }: ClinicianArgs, ctx: Context): Lo
   const clinician: ClinicianRef = { kind: 'clinician', id, open: ctx.reach.isPartner };
   if (!clinicId) return clinician;
   if (clinician.open) return { ...clinician, hint: { clinicId } };
-  const list = { name: 'cliniciansOfClinic', id: clinicId, filter: { id } } as const;
-  return whenLoaded(isListedUnder(list, 'clinic', id, ctx), (open) => ({ ...clinician, open }));
+  const parent = { kind: 'clinic', id: clinicId } as const;
+  return whenLoaded(isOpenUnder('clinician', id, parent, ctx), (open) => ({ ...clinician, open }));
 }
 
-export async function clinicOfClinician(
+export function clinicOfClinician(
   clinician: ClinicianRef,
   _args: unknown,
   ctx: Context,
-): Promise<ClinicRef | null> {
-  const [remembered] = clinician.clinicId
-    ? [{ id: clinician.clinicId }]
-    : await parentsOf('clinician', clinician.id, 'clinic', ctx);
-  const id = remembered?.id ?? (await find(clinician, ctx))?.list.id;
-  return id ? { kind: 'clinic', id, open: false } : null;
+): Loaded<ClinicRef | null> {
+  return upward(clinician, ctx, async () => {
+    const [remembered] = clinician.clinicId
+      ? [{ id: clinician.clinicId }]
+      : await parentsOf('clinician', clinician.id, 'clinic', ctx);
+    const id = remembered?.id ?? (await find(clinician, ctx))?.list.id;
+    return id ? { kind: 'clinic', id, open: false, above: true } : null;
+  });
 }
 
 interface ClientsArgs extends WindowArgs {

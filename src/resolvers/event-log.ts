@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { BadInput } from './bad-input.ts';
-import { mayHear } from './hearing.ts';
+import { maySeeEvent } from './hearing.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
@@ -32,7 +32,7 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
   // One more than asked for tells whether there is a next page without reading the log to its end.
   while (hasMore && found.length <= first) {
     const page = await ctx.hub.history(at, args.filter, first + 1);
-    for (const event of page.events) if (await mayHear(event, ctx)) found.push(event);
+    for (const event of page.events) if (await maySeeEvent(event, ctx)) found.push(event);
     ({ scannedTo: at, hasMore } = page);
   }
   return windowOf(found, first, args.after, ctx);

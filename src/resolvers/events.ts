@@ -32,6 +32,7 @@ export const clientOfEvent = ({ clientId }: PartnerEvent): ClientRef => ({
   kind: 'client',
   id: clientId,
   open: false,
+  above: true,
 });
 
 export const clinicianOfEvent = (event: SessionEvent): ClinicianRef => ({
@@ -39,6 +40,7 @@ export const clinicianOfEvent = (event: SessionEvent): ClinicianRef => ({
   id: event.clinicianId,
   clinicId: event.clinicId,
   open: false,
+  above: true,
 });
 
 export const clinicOfEvent = (event: SessionEvent): ClinicRef => ({
@@ -46,12 +48,14 @@ export const clinicOfEvent = (event: SessionEvent): ClinicRef => ({
   id: event.clinicId,
   organizationId: event.organizationId,
   open: false,
+  above: true,
 });
 
 export const organizationOfEvent = (event: SessionEvent): OrganizationRef => ({
   kind: 'organization',
   id: event.organizationId,
   open: false,
+  above: true,
 });
 
 /** Null if it is gone by then: a later regeneration may have replaced it. */

@@ -2,40 +2,76 @@ import type { Context } from '../context.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { isSessionEvent } from '../events/partner-event.ts';
 import type { Loaded } from '../loaded.ts';
-import { liesUnderGrant, provesNow } from './access.ts';
+import { liesUnderGrant } from './access.ts';
 import { hasCode } from './has-code.ts';
+import { readPage } from './pages.ts';
 import { parentsOf } from './parents.ts';
 
-/** May the viewer hear of this event? */
-export function mayHear(event: PartnerEvent, ctx: Context): Loaded<boolean> {
-  if (ctx.reach.isPartner) return true;
-  // An assessment names its client alone: the lineage has to say under whom the client lies.
-  return isSessionEvent(event)
-    ? mayHearOf(event, ctx)
-    : liesUnderGrant('client', event.clientId, ctx);
-}
-
-/** By the event's own, signed ids; where the lineage knows otherwise, the stricter of the two decides. */
-function mayHearOf(event: SessionEvent, ctx: Context): Loaded<boolean> {
+/** May the viewer see this event in the log? Rejects if that takes a list that can't be read now. */
+export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
   const { reach } = ctx;
-  if (reach.holds('session', event.sessionId) || reach.holds('client', event.clientId)) return true;
-  const opens =
-    reach.holds('clinician', event.clinicianId) ||
-    reach.holds('clinic', event.clinicId) ||
-    reach.holds('organization', event.organizationId);
-  return opens && lineageAgrees(event, ctx);
+  if (reach.isPartner || reach.holds('client', event.clientId)) return true;
+  if (!isSessionEvent(event)) return liesUnderGrant('client', event.clientId, ctx);
+  return reach.holds('session', event.sessionId) || maySeeOfSession(event, ctx);
 }
 
-async function lineageAgrees(event: SessionEvent, ctx: Context): Promise<boolean> {
-  const [owner] = await parentsOf('session', event.sessionId, 'client', ctx);
-  if (owner && owner.id !== event.clientId) return false;
-  const known = await parentsOf('client', event.clientId, undefined, ctx);
-  if (known.length === 0) return true;
+/**
+ * The same for an event that is delivered live. There nobody can ask again, and what is held back is lost: while the
+ * Partner API can't be asked, what it last said has to do, and for a session's event the event's own ids.
+ */
+export function mayHear(event: PartnerEvent, ctx: Context): Loaded<boolean> {
+  const decided = maySeeEvent(event, ctx);
+  if (!(decided instanceof Promise)) return decided;
+  return decided.catch((error: unknown) => {
+    if (CANT_BE_ASKED.some((code) => hasCode(error, code))) return wasUnderGrant(event, ctx);
+    throw error;
+  });
+}
+
+const CANT_BE_ASKED = [
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_RATE_LIMITED',
+  'UPSTREAM_CREDENTIALS',
+  'UPSTREAM_BAD_RESPONSE',
+  'UPSTREAM_ROUTE',
+  'QUERY_TOO_EXPENSIVE',
+  'TIMEOUT',
+];
+
+/**
+ * Whoever may see the client hears of it. An event's own ids are not enough: one about an old session names the
+ * clinician of that time, wherever the client has gone since.
+ */
+async function maySeeOfSession(event: SessionEvent, ctx: Context): Promise<boolean> {
+  const owners = await parentsOf('session', event.sessionId, 'client', ctx);
+  if (owners.some(({ id }) => id !== event.clientId)) return false;
+  if (await liesUnderGrant('client', event.clientId, ctx)) return true;
+  // A client that is nowhere lies under nobody else: there the signed ids have the last word.
+  return namesAGrant(event, ctx) && !(await isThere(event, ctx));
+}
+
+const namesAGrant = (event: SessionEvent, { reach }: Context): boolean =>
+  reach.holds('clinician', event.clinicianId) ||
+  reach.holds('clinic', event.clinicId) ||
+  reach.holds('organization', event.organizationId);
+
+async function isThere({ clientId }: SessionEvent, ctx: Context): Promise<boolean> {
   try {
-    return await provesNow('client', event.clientId, known, ctx);
+    await readPage({ name: 'sessionsOfClient', id: clientId }, 1, ctx);
+    return true;
   } catch (error) {
-    // The list can't be read again now. What was signed and what was last seen agree, or this was not reached.
-    if (hasCode(error, 'UPSTREAM_UNAVAILABLE')) return true;
+    if (hasCode(error, 'NOT_FOUND')) return false;
     throw error;
   }
+}
+
+async function wasUnderGrant(event: PartnerEvent, ctx: Context): Promise<boolean> {
+  const { organizationIds, clinicIds, clinicianIds } = await ctx.hub.placeOf(event);
+  const isGranted = (kind: 'organization' | 'clinic' | 'clinician', ids: ReadonlySet<string>) =>
+    ctx.reach.granted(kind).some((id) => ids.has(id));
+  return (
+    isGranted('organization', organizationIds) ||
+    isGranted('clinic', clinicIds) ||
+    isGranted('clinician', clinicianIds)
+  );
 }

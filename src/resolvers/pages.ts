@@ -29,16 +29,15 @@ export function readPage<N extends ListName>(
     ctx.seenPages.set(loaded, list);
     if (!recorded.has(loaded)) {
       recorded.add(loaded);
-      ctx.lineage.record(linksOf(list, loaded));
+      ctx.lineage.record(linksOf(list, loaded, ctx.now()));
     }
     return loaded;
   });
 }
 
-function linksOf(list: ListRef, page: Page<{ readonly id: string }>): Link[] {
+function linksOf(list: ListRef, page: Page<{ readonly id: string }>, seenAt: number): Link[] {
   const relation = relations[list.name];
   if (!relation || !list.id) return [];
-  const seenAt = Date.now();
   const links: Link[] = [];
   for (const row of page.rows) {
     if (!row) continue;

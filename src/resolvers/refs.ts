@@ -25,6 +25,8 @@ interface Ref<Kind extends string> {
   readonly kind: Kind;
   readonly id: Uuid;
   readonly open: boolean;
+  /** Reached by going up from what the viewer may see: its id may be shown, and what it lies under in turn. */
+  readonly above?: true;
   /** Where the caller says that it stands: a place to look first, and no proof. */
   readonly hint?: Hint;
 }

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
-import { isListedUnder } from './access.ts';
+import { isOpenUnder } from './access.ts';
 import { find } from './lookup.ts';
 import { opened } from './opened.ts';
 import { parentsOf } from './parents.ts';
 import { noteRef } from './note-ref.ts';
 import type { ClientRef, MdmRef, NoteRef, SessionRef, TranscriptRef } from './refs.ts';
+import { upward } from './upward.ts';
 
 interface SessionArgs {
   readonly id: Uuid;
@@ -18,20 +19,22 @@ export function sessionById({ id, clientId }: SessionArgs, ctx: Context): Loaded
   if (!clientId) return session;
   if (session.open) return { ...session, hint: { clientId } };
   // A hint is only a place to look: whoever may see the client still has to find the session there.
-  const list = { name: 'sessionsOfClient', id: clientId } as const;
-  return whenLoaded(isListedUnder(list, 'client', id, ctx), (open) => ({ ...session, open }));
+  const parent = { kind: 'client', id: clientId } as const;
+  return whenLoaded(isOpenUnder('session', id, parent, ctx), (open) => ({ ...session, open }));
 }
 
-export async function clientOfSession(
+export function clientOfSession(
   session: SessionRef,
   _args: unknown,
   ctx: Context,
-): Promise<ClientRef | null> {
-  const [remembered] = session.clientId
-    ? [{ id: session.clientId }]
-    : await parentsOf('session', session.id, 'client', ctx);
-  const id = remembered?.id ?? (await find(session, ctx))?.list.id;
-  return id ? { kind: 'client', id, open: false } : null;
+): Loaded<ClientRef | null> {
+  return upward(session, ctx, async () => {
+    const [remembered] = session.clientId
+      ? [{ id: session.clientId }]
+      : await parentsOf('session', session.id, 'client', ctx);
+    const id = remembered?.id ?? (await find(session, ctx))?.list.id;
+    return id ? { kind: 'client', id, open: false, above: true } : null;
+  });
 }
 
 export function noteOfSession(

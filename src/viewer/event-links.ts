@@ -1,4 +1,5 @@
 import type { LineageStore, Link } from '../store/lineage-store.ts';
+import { LINK_PROVES_FOR_MS } from './link-age.ts';
 
 /** The ids of an event, as far as it names them. */
 interface EventIds {
@@ -13,8 +14,8 @@ interface EventIds {
 
 /**
  * What a signed event says about who lies under whom. A session's client, a note's session and a score's client
- * never change, so they are taken at once. Where a client lies can change, and a list is the better witness: there an
- * event only adds what no list has told, and never makes an old link look fresh.
+ * never change, so they are taken at once. Where a client lies does change, and an event about an old session still
+ * names the clinician of that time: such a link says where to look, and is recorded as too old to prove anything.
  */
 export async function linksOfEvent(event: EventIds, lineage: LineageStore): Promise<void> {
   const seenAt = Date.now();
@@ -23,11 +24,12 @@ export async function linksOfEvent(event: EventIds, lineage: LineageStore): Prom
     link('note', event.progressNoteId, 'session', event.sessionId, seenAt),
     link('score', event.scoreId, 'client', event.clientId, seenAt),
   ];
+  const tooOld = seenAt - LINK_PROVES_FOR_MS;
   const changing = [
-    link('client', event.clientId, 'clinician', event.clinicianId, seenAt),
-    link('client', event.clientId, 'clinic', event.clinicId, seenAt),
-    link('clinician', event.clinicianId, 'clinic', event.clinicId, seenAt),
-    link('clinic', event.clinicId, 'organization', event.organizationId, seenAt),
+    link('client', event.clientId, 'clinician', event.clinicianId, tooOld),
+    link('client', event.clientId, 'clinic', event.clinicId, tooOld),
+    link('clinician', event.clinicianId, 'clinic', event.clinicId, tooOld),
+    link('clinic', event.clinicId, 'organization', event.organizationId, tooOld),
   ].filter((made) => made !== undefined);
   const known = await lineage.parentsOf(changing.map(({ child }) => child));
   const news = changing.filter(

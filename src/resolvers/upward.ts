@@ -1,0 +1,17 @@
+import type { Context } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { isOpen } from './access.ts';
+import type { ListedRef } from './refs.ts';
+
+/**
+ * What a record lies under, for whoever may see the record or has come up to it from one. To everyone else it lies
+ * nowhere: an id that somebody made up must not tell whose record it is.
+ */
+export function upward<T>(
+  ref: ListedRef,
+  ctx: Context,
+  parent: () => Loaded<T | null>,
+): Loaded<T | null> {
+  if (ref.above) return parent();
+  return whenLoaded(isOpen(ref, ctx), (open) => (open ? parent() : null));
+}
