@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Failure } from './failure.ts';
 import { failureOf } from './failure.ts';
+import type { Indexes } from './indexes.ts';
 import type { Call, Operations } from './operations.ts';
 import { isRead } from './operations.ts';
 
@@ -10,13 +11,20 @@ export type Reply =
   | { readonly failure: Failure }
   | { readonly replies: readonly Reply[] };
 
-function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
+export interface Engine {
+  readonly db: DatabaseSync;
+  readonly indexes: Indexes;
+  readonly operations: Operations;
+}
+
+function inTransaction<Result>({ db, indexes }: Engine, work: () => Result): Result {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
     db.exec('COMMIT');
     return result;
   } catch (error) {
+    indexes.forget();
     // Some failures have rolled back already.
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
@@ -24,12 +32,12 @@ function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
 }
 
 /** One commit, and so one fsync, for all calls that waited. */
-export function runBatch(db: DatabaseSync, operations: Operations, calls: readonly Call[]): Reply {
+export function runBatch(engine: Engine, calls: readonly Call[]): Reply {
   const run = ([name, ...args]: Call) =>
-    (operations[name] as (...args: readonly unknown[]) => unknown)(...args);
+    (engine.operations[name] as (...args: readonly unknown[]) => unknown)(...args);
   try {
     const readOnly = calls.every(isRead);
-    const answers = readOnly ? calls.map(run) : inTransaction(db, () => calls.map(run));
+    const answers = readOnly ? calls.map(run) : inTransaction(engine, () => calls.map(run));
     return { answers };
   } catch (error) {
     const failure = failureOf(error);
@@ -37,7 +45,7 @@ export function runBatch(db: DatabaseSync, operations: Operations, calls: readon
     // Reads need no disk space, and one call's bad argument is not its neighbours' fault.
     const alone = (call: Call) => failure.kind === 'misuse' || isRead(call);
     return {
-      replies: calls.map((call) => (alone(call) ? runBatch(db, operations, [call]) : { failure })),
+      replies: calls.map((call) => (alone(call) ? runBatch(engine, [call]) : { failure })),
     };
   }
 }

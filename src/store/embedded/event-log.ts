@@ -1,21 +1,13 @@
 import { createChanges } from '../changes.ts';
-import { dedupeWindowMs, stampOf } from '../dedupe.ts';
-import type { EventLog, LogBounds, NewEvent, StoredEvent } from '../event-log.ts';
+import { dedupeWindowMs } from '../dedupe.ts';
+import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
 import { follow } from '../follow.ts';
 import { createRecentEvents } from '../recent-events.ts';
-import type { FlatEvents } from './append-statements.ts';
+import { createAppendGroups } from './append-groups.ts';
 import type { Thread } from './thread.ts';
 
-/** Strings and numbers side by side cross to the worker at a fraction of what objects cost. */
-const flat = (events: readonly NewEvent[]): FlatEvents =>
-  events.flatMap(({ key, armedBy, occurredAt, receivedAt, subject, body }) => [
-    key,
-    armedBy ?? '',
-    stampOf(occurredAt),
-    receivedAt,
-    subject ?? '',
-    body,
-  ]);
+/** An old key is as good as gone before it is removed, so there is no hurry. */
+const SWEEP_BATCHES = 20;
 
 export function createEmbeddedLog(
   thread: Thread,
@@ -28,6 +20,11 @@ export function createEmbeddedLog(
   const windowMs = dedupeWindowMs(retentionMs);
   let { oldest } = thread.opened;
 
+  const append = createAppendGroups(thread, retentionMs, clock, (stored) => {
+    for (const event of stored) if (event) recent.push(event);
+    changes.announce();
+  });
+
   const bounds = (): LogBounds => ({ epoch, oldest, newest: recent.newest });
 
   /** What was trimmed lives on in memory for a while; both ways of reading agree that it is gone. */
@@ -38,18 +35,7 @@ export function createEmbeddedLog(
 
   return {
     epoch,
-    async append(events) {
-      if (events.length === 0) return [];
-      const now = clock();
-      const positions = await thread.call('append', flat(events), now, now - windowMs);
-      const stored = events.map(({ receivedAt, body }, index) => {
-        const position = positions[index] ?? 0;
-        return position > 0 ? { position, receivedAt, body } : undefined;
-      });
-      for (const event of stored) if (event) recent.push(event);
-      changes.announce();
-      return stored;
-    },
+    append,
     arm: (noteId) => thread.call('arm', noteId, clock(), clock() - windowMs),
     disarm: (noteId) => thread.call('disarm', noteId),
     read,
@@ -66,7 +52,9 @@ export function createEmbeddedLog(
       ),
     async trim() {
       while (await thread.call('trimEvents', clock(), retentionMs));
-      while (await thread.call('trimKeys', clock() - windowMs));
+      for (let batch = 0; batch < SWEEP_BATCHES; batch++) {
+        if (!(await thread.call('sweepKeys', clock() - windowMs))) break;
+      }
       ({ oldest } = await thread.call('bounds'));
     },
   };

@@ -2,17 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { appendStatements } from './append-statements.ts';
 import { eventStatements } from './event-statements.ts';
 import { factStatements } from './fact-statements.ts';
+import type { Indexes } from './indexes.ts';
 import { lineageStatements } from './lineage-statements.ts';
-import { subjectStatements } from './subject-statements.ts';
 import { quarantineStatements } from './quarantine-statements.ts';
 
 /** Everything the worker can be asked for, by name. */
-export function createOperations(db: DatabaseSync) {
-  const { indexSubject, eventsOfSubject } = subjectStatements(db);
+export function createOperations(db: DatabaseSync, indexes: Indexes) {
   return {
-    ...appendStatements(db, indexSubject),
-    eventsOfSubject,
-    ...eventStatements(db),
+    ...appendStatements(db, indexes),
+    ...eventStatements(db, indexes),
     ...lineageStatements(db),
     ...factStatements(db),
     ...quarantineStatements(db),

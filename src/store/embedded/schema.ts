@@ -3,23 +3,20 @@ import type { DatabaseSync } from 'node:sqlite';
 const VERSION = 1;
 
 /**
- * Rows that age are numbered, and renewed by a new number: the oldest are then always at the low
- * end, and tidying never has to look further. AUTOINCREMENT keeps a position from ever being
- * given twice, even after all events have been trimmed.
+ * AUTOINCREMENT keeps a position from ever being given twice, even after all events have been trimmed.
+ * An event carries its key and subject; `seen` and `event_of_subject` are filled from it behind.
  */
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
   CREATE TABLE event (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
+    position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, body TEXT NOT NULL,
+    subject TEXT, key TEXT NOT NULL, stamp TEXT NOT NULL, at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE event_of_subject (
     subject TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (subject, position)
   ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE seen (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, stamps TEXT NOT NULL
-  ) STRICT;
+  CREATE TABLE seen (key TEXT PRIMARY KEY, at INTEGER NOT NULL, stamps TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE armed (note TEXT PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
   CREATE TABLE link (

@@ -14,12 +14,17 @@ export interface Thread {
     name: Name,
     ...args: Parameters<Operations[Name]>
   ) => Promise<ReturnType<Operations[Name]>>;
+  /** As `call`, with arguments made only when they are sent: what is gathered until then goes along. */
+  readonly callLate: <Name extends OperationName>(
+    name: Name,
+    args: () => Parameters<Operations[Name]>,
+  ) => Promise<ReturnType<Operations[Name]>>;
   /** Resolves when all that was asked for is done and the file is closed. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly call: Call;
+  readonly call: () => Call;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -54,7 +59,7 @@ export async function openThread(
     waiting = waiting.slice(MAX_BATCH);
     if (underWay.length > 0)
       return worker.postMessage(
-        underWay.map(({ call }) => call),
+        underWay.map(({ call }) => call()),
         [],
       );
     worker.unref();
@@ -95,13 +100,13 @@ export async function openThread(
   worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
   worker.on('exit', () => end('the event store is closed'));
 
-  function call(...asked: Call): Promise<unknown> {
+  function enqueue(call: () => Call): Promise<unknown> {
     if (ended) return Promise.reject(new StoreUnavailable(ended));
     if (waiting.length >= MAX_WAITING) {
       return Promise.reject(new StoreUnavailable('the event store is overloaded'));
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    waiting.push({ call: asked, resolve, reject });
+    waiting.push({ call, resolve, reject });
     if (!scheduled && underWay.length === 0) {
       // After this turn of the loop: whatever else arrives in it shares the commit.
       scheduled = true;
@@ -113,7 +118,9 @@ export async function openThread(
 
   return {
     opened: first.opened,
-    call: call as Thread['call'],
+    call: ((...call: Call) => enqueue(() => call)) as Thread['call'],
+    callLate: ((name: OperationName, args: () => unknown[]) =>
+      enqueue(() => [name, ...args()])) as Thread['callLate'],
     async close() {
       if (waiting.length > 0 || underWay.length > 0) {
         await new Promise<void>((resolve) => (drained = resolve));

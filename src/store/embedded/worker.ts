@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { runBatch } from './batch.ts';
+import type { Engine } from './batch.ts';
 import { failureOf, isLocked } from './failure.ts';
+import { createIndexes } from './indexes.ts';
 import { createOperations } from './operations.ts';
-import type { Operations } from './operations.ts';
 import { prepareDatabase } from './schema.ts';
 import type { FromWorker, ToWorker } from './thread.ts';
 
@@ -16,15 +17,16 @@ if (!port) throw new Error('this file is the worker thread of the embedded store
 
 const post = (message: FromWorker) => port.postMessage(message);
 
-function open(): { db: DatabaseSync; operations: Operations } | undefined {
+function open(): Engine | undefined {
   try {
     // The log names patients' records: for this user's eyes only.
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const db = new DatabaseSync(join(dir, 'events.db'));
     prepareDatabase(db);
-    const operations = createOperations(db);
+    const indexes = createIndexes(db);
+    const operations = createOperations(db, indexes);
     post({ opened: operations.bounds() });
-    return { db, operations };
+    return { db, indexes, operations };
   } catch (error) {
     const reason = isLocked(error)
       ? 'is in use by another process: set EVENT_STORE_DIR to another directory, or REDIS_URL to share one store'
@@ -39,7 +41,7 @@ if (!store) port.close();
 
 port.on('message', (message: ToWorker) => {
   if (!store) return;
-  if (message !== 'close') return post(runBatch(store.db, store.operations, message));
+  if (message !== 'close') return post(runBatch(store, message));
   store.db.close();
   port.close();
 });
