@@ -53,11 +53,9 @@ export function pagesToSearch(place: Place, sight: Sight, seen: SeenIds): number
     pages.filter((page) => page >= 1 && page <= lastPageOf(total) && seen.page(page) === undefined);
 
   if (sight.low !== undefined || sight.high !== undefined) return unread(pagesAround(sight));
-  // The same length, and the anchor's page not needed: taken for unchanged. One row added and another removed since then
-  // look just like that; to tell, every page-aligned step of a walk would have to read one page more.
-  const own = pageOf(place.offset);
-  if (total === place.total && seen.page(own) === undefined) return [];
+  if (isTakenForUnchanged(place, seen)) return [];
 
+  const own = pageOf(place.offset);
   const shifted = pageOf(Math.max(0, place.offset + total - place.total));
   for (const ring of rings(own, shifted, Math.max(own, lastPageOf(total)))) {
     const next = unread(ring);
@@ -65,6 +63,13 @@ export function pagesToSearch(place: Place, sight: Sight, seen: SeenIds): number
   }
   return [];
 }
+
+/**
+ * The same length, and the anchor's page not needed. One row added and another removed since then look just like that;
+ * to tell, every page-aligned step of a walk would have to read one page more.
+ */
+const isTakenForUnchanged = (place: Place, seen: SeenIds): boolean =>
+  seen.total() === place.total && seen.page(pageOf(place.offset)) === undefined;
 
 /**
  * Between a row seen before the anchor and one seen behind it lies nothing else to read. With one of them only, a page
@@ -84,10 +89,13 @@ function* rings(own: number, shifted: number, last: number): Generator<number[]>
 }
 
 /** Where the cursor cuts the list: the offset of the first row behind the cut. */
-export function cutOf(place: Place, side: 'after' | 'before', sight: Sight): number {
+export function cutOf(place: Place, side: 'after' | 'before', sight: Sight, seen: SeenIds): number {
   // The anchor is gone; what is between its nearest neighbours was added since, so either side of it will do.
   const gap = sight.low ?? sight.high;
   if (sight.anchor === undefined && gap !== undefined) return gap;
+  // Its whole page is gone: what came behind the page stands where the page began.
+  const isLost = place.ids.some((id) => id !== 0) && !isTakenForUnchanged(place, seen);
+  if (sight.anchor === undefined && isLost) return firstOffsetOf(pageOf(place.offset));
   const anchor = sight.anchor ?? place.offset;
   return side === 'after' ? anchor + 1 : anchor;
 }

@@ -68,7 +68,7 @@ function* cutAt(
   for (;;) {
     const sight = sightOf(place, reading);
     const pages = pagesToSearch(place, sight, reading);
-    if (pages.length === 0) return cutOf(place, side, sight);
+    if (pages.length === 0) return cutOf(place, side, sight, reading);
     yield* got(reading.read(pages, { fresh: true }));
   }
 }

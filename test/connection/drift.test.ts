@@ -46,9 +46,9 @@ describe('after a change, a forward step', () => {
     expect(list.asked).toEqual([2, 1]);
   });
 
-  it('falls back to its offset when nobody remembered is left', async () => {
+  it('goes on where its page began when nobody remembered is left', async () => {
     const { cursor, list } = changed(50, 19, 10, 20, 0);
-    expect(await shown({ first: 5, after: cursor }, list)).toEqual(numbers(30, 35));
+    expect(await shown({ first: 5, after: cursor }, list)).toEqual(numbers(20, 25));
     expect(list.asked).toEqual([3, 2, 1, 4]);
   });
 
