@@ -134,16 +134,16 @@ describe('filters of clinicians and assessments', () => {
   });
 });
 
-describe('rows that are not as documented', () => {
-  const rows = (...data: readonly object[]) => ({
-    body: {
-      data,
-      meta: { totalItems: data.length, totalPages: 1, itemsPerPage: 10, currentPage: 1 },
-    },
-  });
-  const ODD = `query($id: ID!) { clinician(id: $id) { clients { totalCount nodes { clientId status dateOfBirth email raw } } } }`;
-  const row = (n: number, fields: object) => ({ id: ids.client(n), ...fields });
+const rows = (...data: readonly object[]) => ({
+  body: {
+    data,
+    meta: { totalItems: data.length, totalPages: 1, itemsPerPage: 10, currentPage: 1 },
+  },
+});
+const ODD = `query($id: ID!) { clinician(id: $id) { clients { totalCount nodes { clientId status dateOfBirth email raw } } } }`;
+const row = (n: number, fields: object) => ({ id: ids.client(n), ...fields });
 
+describe('rows that are not as documented', () => {
   it('reads a status it does not know as UNKNOWN, and passes the rest on', async () => {
     gateway.sandbox.answerNext(
       '/clinicians/:id/clients',
