@@ -1,0 +1,85 @@
+import type { Gateway, GraphQLAnswer } from '../gateway.ts';
+
+const CHANGE = `__typename
+  ... on ProgressNoteChange { cursor raw progressNote { progressNoteId isLoading isLocked note } }
+  ... on Problem { message }
+  ... on InvalidInput { issues }`;
+
+const document = (field: string, type: string): string =>
+  `mutation($input: ${type}!) { result: ${field}(input: $input) { ${CHANGE} } }`;
+
+/** The three that change a note, each with the route it sends to and an input that will do. */
+export const changes = {
+  magicEdit: {
+    document: document('magicEdit', 'MagicEditInput'),
+    route: 'POST /progress-notes/:id/magic-edit',
+    input: { userInstructions: 'Shorten the plan.' },
+  },
+  regenerate: {
+    document: document('regenerateProgressNote', 'RegenerateProgressNoteInput'),
+    route: 'POST /progress-notes/:id/regenerate',
+    input: {},
+  },
+  update: {
+    document: document('updateProgressNote', 'UpdateProgressNoteInput'),
+    route: 'PATCH /progress-notes/:id',
+    input: { patch: { note: ['By hand.'] } },
+  },
+} as const;
+
+export type Change = keyof typeof changes;
+
+export interface Changed extends GraphQLAnswer {
+  /** What the mutation answered; null beside an error. */
+  readonly result: GraphQLAnswer['data'];
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export async function change(
+  gateway: Gateway,
+  name: Change,
+  progressNoteId: string,
+  input: object = {},
+  headers?: Headers,
+): Promise<Changed> {
+  const { document: text, input: usual } = changes[name];
+  const variables = { input: { progressNoteId, ...usual, ...input } };
+  const answer = await gateway.query(text, variables, headers);
+  return { ...answer, result: answer.data?.result };
+}
+
+export const magicEdit = (gateway: Gateway, noteId: string, input?: object, headers?: Headers) =>
+  change(gateway, 'magicEdit', noteId, input, headers);
+
+export const countOf = ({ sandbox }: Gateway, name: Change): number =>
+  sandbox.countOf(changes[name].route);
+
+/** What the Partner API's application answers when it refuses. */
+export const envelope = (statusCode: number, message: unknown) => ({
+  error: {
+    type: 'SomeException',
+    message,
+    statusCode,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    details: [],
+  },
+  path: '/somewhere',
+});
+
+export const codesOf = ({ errors }: GraphQLAnswer): unknown[] | undefined =>
+  errors?.map(({ extensions }) => extensions.code);
+
+/** Each of these leaves it open whether the request took effect. */
+export const unclearAnswers = [
+  ['500', { status: 500, body: envelope(500, 'broken') }],
+  ['502', { status: 502, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
+  ['503', { status: 503, body: envelope(503, 'busy') }],
+  ['504', { status: 504, rawBody: '' }],
+  ['a reset', { reset: 'afterReceiving' }],
+  ['half an answer', { reset: 'midAnswer', body: { progressNoteId: 'half' } }],
+  [
+    'a page of somebody in between',
+    { rawBody: '<html>', headers: { 'content-type': 'text/html' } },
+  ],
+] as const;
