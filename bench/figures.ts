@@ -13,8 +13,6 @@ export const spread = (values: readonly number[]): number =>
 export interface Figure {
   readonly row: string;
   readonly target: string;
-  /** What `ratio` is a ratio of, in words. */
-  readonly against?: string;
   readonly ratio?: number;
   readonly spread?: number;
   readonly cpuUs?: number;
@@ -22,6 +20,7 @@ export interface Figure {
   readonly ms?: number;
   readonly upstreamCalls?: number;
   readonly memoryMb?: number;
+  readonly note?: string;
   readonly goal?: string;
   readonly met?: boolean;
 }

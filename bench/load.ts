@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 
+import { type Delivery, noteReady } from './events.ts';
 import { type Mode, type Workload, requestBody } from './workloads.ts';
 
 /** One burst of requests, bounded in time and number. */
@@ -7,7 +8,8 @@ export interface Job {
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly workload: Workload;
+  /** K: webhooks. */
+  readonly workload: Workload | 'K';
   readonly mode: Mode;
   /** The number of the first request, so that no two bursts ask the same. */
   readonly from: number;
@@ -25,15 +27,24 @@ export interface Burst {
 
 const FAILED = Buffer.from('{"errors"');
 
-function exchange(pool: Pool, job: Job, body: string): Promise<{ ok: boolean; bytes: number }> {
+function requestOf({ workload, mode, headers }: Job, n: number): Delivery {
+  if (workload === 'K') return noteReady(n);
+  return { body: requestBody(workload, mode, n), headers };
+}
+
+function exchange(
+  pool: Pool,
+  path: string,
+  { body, headers }: Delivery,
+): Promise<{ ok: boolean; bytes: number }> {
   return new Promise((resolve) => {
     let ok = false;
     let bytes = 0;
     pool.dispatch(
-      { method: 'POST', path: job.path, headers: job.headers, body },
+      { method: 'POST', path, headers, body },
       {
         onRequestStart: () => {},
-        onResponseStart: (_, status) => void (ok = status === 200),
+        onResponseStart: (_, status) => void (ok = status < 300),
         onResponseData: (_, chunk) => {
           if (bytes === 0 && chunk.subarray(0, FAILED.length).equals(FAILED)) ok = false;
           bytes += chunk.length;
@@ -47,7 +58,7 @@ function exchange(pool: Pool, job: Job, body: string): Promise<{ ok: boolean; by
 
 async function burst(job: Job): Promise<Burst> {
   const pool = new Pool(job.url, { connections: job.connections, allowH2: false });
-  const constant = job.mode === 'hot' ? requestBody(job.workload, 'hot', 0) : undefined;
+  const constant = job.mode === 'hot' ? requestOf(job, 0) : undefined;
   const startedAt = performance.now();
   let sent = 0;
   let failures = 0;
@@ -56,7 +67,7 @@ async function burst(job: Job): Promise<Burst> {
     while (sent < job.maxCount && performance.now() - startedAt < job.durationMs) {
       const n = job.from + sent;
       sent += 1;
-      const answer = await exchange(pool, job, constant ?? requestBody(job.workload, job.mode, n));
+      const answer = await exchange(pool, job.path, constant ?? requestOf(job, n));
       bytes += answer.bytes;
       if (!answer.ok) failures += 1;
     }

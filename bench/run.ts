@@ -6,7 +6,12 @@ import type { Figure } from './figures.ts';
 import { installPeers } from './install.ts';
 import { openLoader } from './loader.ts';
 import { readOptions } from './options.ts';
+import { broadcastRows } from './rows/broadcast.ts';
+import { coldRows } from './rows/cold.ts';
+import { filteredRows } from './rows/filtered.ts';
+import { ingestRows } from './rows/ingest.ts';
 import { requestRows } from './rows/requests.ts';
+import { startRows } from './rows/start.ts';
 import { tableOf } from './table.ts';
 import { openUpstream } from './upstream-control.ts';
 
@@ -30,7 +35,8 @@ async function run(args: readonly string[]): Promise<void> {
   };
 
   const figures: Figure[] = [];
-  for (const rows of [requestRows]) figures.push(...(await rows(bench)));
+  const all = [requestRows, coldRows, broadcastRows, filteredRows, ingestRows, startRows];
+  for (const rows of all) figures.push(...(await rows(bench)));
 
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`;

@@ -10,6 +10,7 @@ const HEADINGS = [
   'ms',
   'upstream calls',
   'MB',
+  'note',
   'goal',
 ];
 
@@ -30,6 +31,7 @@ function cellsOf(figure: Figure): readonly string[] {
     number(figure.ms, 1),
     number(figure.upstreamCalls, 2).replace(/\.00$/, ''),
     number(figure.memoryMb, 0),
+    figure.note ?? '',
     goal === undefined ? '' : `${goal} ${met ? '✓' : '✗'}`,
   ];
 }

@@ -1,0 +1,114 @@
+import type { Bench } from '../bench.ts';
+import type { Child } from '../child.ts';
+import { openChild } from '../child.ts';
+import { type Crowd, nextEvent, openCrowd } from '../crowd.ts';
+import type { Delivery } from '../events.ts';
+import { type Figure, median, spread } from '../figures.ts';
+import { openGateway } from '../gateway.ts';
+
+const FEW = 1_000;
+const MANY = 5_000;
+const EVENTS_A_ROUND = 3;
+
+interface Side {
+  readonly name: string;
+  readonly child: Child;
+  readonly crowd: Crowd;
+  readonly next: () => Delivery;
+}
+
+interface Round {
+  readonly cpuUs: number;
+  readonly lastMs: number;
+}
+
+/** S1: 5,000 subscribers with the same document, one event, against a raw broadcast of the same bytes. */
+export async function broadcastRows(bench: Bench): Promise<readonly Figure[]> {
+  if (!bench.wants('S1')) return [];
+  bench.say('S1');
+  await using gateway = await openGateway(bench.upstream.url);
+  await using raw = await openChild({ script: 'bench/targets/raw-ws.ts' });
+  using ofGateway = openCrowd(gateway.url, false);
+  using ofRaw = openCrowd(raw.url, false);
+
+  const gatewaySide: Side = {
+    name: 'gateway',
+    child: gateway,
+    crowd: ofGateway,
+    next: () => nextEvent(),
+  };
+  const { slope: gatewaySlope, sample } = await grown(gatewaySide);
+  const bytes = { body: sample, headers: {} };
+  const rawSide: Side = { name: 'raw ws', child: raw, crowd: ofRaw, next: () => bytes };
+  const { slope: rawSlope } = await grown(rawSide);
+
+  const rounds: { gateway: Round; raw: Round }[] = [];
+  for (let i = 0; i < bench.rounds; i += 1)
+    rounds.push({ gateway: await fired(gatewaySide), raw: await fired(rawSide) });
+
+  const ofCpu = rounds.map((round) => round.gateway.cpuUs / round.raw.cpuUs);
+  const ofReceipt = rounds.map((round) => round.gateway.lastMs / round.raw.lastMs);
+  return [
+    {
+      row: 'S1 CPU of an event',
+      target: 'gateway',
+      ratio: median(ofCpu),
+      spread: spread(ofCpu),
+      cpuUs: median(rounds.map((round) => round.gateway.cpuUs)),
+      goal: '≤ 1.20',
+      met: median(ofCpu) <= 1.2,
+    },
+    {
+      row: 'S1 last receipt',
+      target: 'gateway',
+      ratio: median(ofReceipt),
+      spread: spread(ofReceipt),
+      ms: median(rounds.map((round) => round.gateway.lastMs)),
+      goal: '≤ 1.25',
+      met: median(ofReceipt) <= 1.25,
+    },
+    {
+      row: 'S1 heap a subscriber',
+      target: 'gateway',
+      ratio: gatewaySlope / rawSlope,
+      note: kilobytes(gatewaySlope),
+      goal: '≤ 2.0',
+      met: gatewaySlope / rawSlope <= 2,
+    },
+    {
+      row: 'S1',
+      target: 'raw ws',
+      ratio: 1,
+      cpuUs: median(rounds.map((round) => round.raw.cpuUs)),
+      ms: median(rounds.map((round) => round.raw.lastMs)),
+      note: kilobytes(rawSlope),
+    },
+  ];
+}
+
+const kilobytes = (bytes: number): string => `${(bytes / 1_024).toFixed(1)} KB`;
+
+/** Lets everybody in; the slope is the heap that each one past the first thousand takes. */
+async function grown({ child, crowd, next }: Side): Promise<{ slope: number; sample: string }> {
+  await crowd.grow(FEW);
+  await crowd.settle(next, FEW);
+  const few = await child.usageAfterGc();
+  await crowd.grow(MANY);
+  const { sample } = await crowd.settle(next, MANY);
+  const many = await child.usageAfterGc();
+  await crowd.fire(
+    Array.from({ length: 5 }, () => next()),
+    MANY,
+  );
+  return { slope: (many.heapBytes - few.heapBytes) / (MANY - FEW), sample };
+}
+
+async function fired({ name, child, crowd, next }: Side): Promise<Round> {
+  const deliveries = Array.from({ length: EVENTS_A_ROUND }, () => next());
+  const before = await child.usage();
+  const { lastMs } = await crowd.fire(deliveries, crowd.size);
+  const after = await child.usage();
+  const heard = lastMs.filter((ms) => ms !== undefined);
+  if (heard.length < EVENTS_A_ROUND) throw new Error(`${name} must reach everybody, but did not`);
+  return { cpuUs: (after.cpuUs - before.cpuUs) / EVENTS_A_ROUND, lastMs: median(heard) };
+}

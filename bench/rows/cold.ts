@@ -1,0 +1,100 @@
+import type { Bench } from '../bench.ts';
+import { type Figure, median, spread } from '../figures.ts';
+import { type Opened, type Target, openTargets } from '../targets.ts';
+import { UPSTREAM_CALLS } from '../workloads.ts';
+
+const DELAY_MS = 20;
+/** Three levels: what no answer can be faster than. */
+const CRITICAL_PATH_MS = 3 * DELAY_MS;
+/** Enough for 250 notes at once, for everybody who takes part. */
+const CONNECTIONS = '256';
+/** A little more than lists and notes are cached for. */
+const EXPIRED_MS = 5_300;
+const FROM = 5_000_000;
+const WARM_UPS = 8;
+
+interface Round {
+  readonly ms: number;
+  readonly calls: number;
+}
+type Rounds = ReadonlyMap<Target, readonly Round[]>;
+
+/** cold W2: nothing cached, an upstream that takes its time. Wall time, one request at a time. */
+export async function coldRows(bench: Bench): Promise<readonly Figure[]> {
+  if (!bench.wants('cold')) return [];
+  bench.say('cold W2');
+  const wanted = bench.targets.filter((name) => name !== 'raw');
+  const env = { PARTNER_MAX_CONCURRENCY: CONNECTIONS };
+  await using opened = await openTargets(bench.upstream.url, wanted, env);
+  const pass = async (from: number, count: number): Promise<Rounds> => {
+    const rounds = new Map<Target, Round[]>(opened.targets.map((target) => [target, []]));
+    for (let i = 0; i < count; i += 1)
+      for (const target of opened.targets)
+        rounds.get(target)?.push(await asked(bench, opened, target, from + i));
+    return rounds;
+  };
+
+  await pass(FROM, WARM_UPS);
+  await bench.upstream.setDelay(DELAY_MS);
+  try {
+    await pass(FROM + 100, 2);
+    const unknown = await pass(FROM + 200, bench.rounds);
+    await new Promise((resolve) => setTimeout(resolve, EXPIRED_MS));
+    const known = await pass(FROM + 200, bench.rounds);
+    return [
+      ...figuresOf('cold W2, length unknown', unknown, 1.05),
+      ...figuresOf('cold W2, length known', known, undefined),
+    ];
+  } finally {
+    await bench.upstream.setDelay(0);
+  }
+}
+
+async function asked(
+  { loader, upstream }: Bench,
+  { headers }: Opened,
+  target: Target,
+  from: number,
+): Promise<Round> {
+  const before = await upstream.calls();
+  const { seconds, failures } = await loader.run({
+    url: target.child.url,
+    path: target.path('W2'),
+    headers,
+    workload: 'W2',
+    mode: 'uncached',
+    from,
+    connections: 1,
+    durationMs: 10_000,
+    maxCount: 1,
+  });
+  if (failures > 0) throw new Error(`${target.name} must answer the cold query, but failed`);
+  return { ms: seconds * 1_000, calls: (await upstream.calls()) - before };
+}
+
+/** Against the hand-coded aggregator; once the length is known the goal is against the critical path. */
+function figuresOf(row: string, rounds: Rounds, goal: number | undefined): readonly Figure[] {
+  const byHand = [...rounds].find(([{ name }]) => name === 'request')?.[1] ?? [];
+  return [...rounds].map(([{ name }, own]) => {
+    const ms = median(own.map((round) => round.ms));
+    const ratios = own.map((round, i) => round.ms / (byHand[i]?.ms ?? Number.NaN));
+    const ratio = median(ratios);
+    const ofPath = ms / CRITICAL_PATH_MS;
+    const calls = own.map((round) => round.calls);
+    const isJudged = name === 'gateway';
+    const isFast = goal === undefined ? ofPath <= 1.5 : ratio <= goal;
+    return {
+      row,
+      target: name,
+      ratio,
+      spread: spread(ratios),
+      ms,
+      upstreamCalls: median(calls),
+      note: `${ofPath.toFixed(2)} × ${CRITICAL_PATH_MS} ms`,
+      ...(isJudged && {
+        goal: goal === undefined ? '≤ 1.5 × 60 ms' : `≤ ${goal}, 278 calls`,
+        met: isFast && calls.every((count) => count === UPSTREAM_CALLS.W2),
+      }),
+    };
+  });
+}

@@ -1,0 +1,60 @@
+import type { Bench } from '../bench.ts';
+import { type Child, openChild } from '../child.ts';
+import { type Figure, median, spread } from '../figures.ts';
+import { openGateway } from '../gateway.ts';
+
+const CONNECTIONS = 32;
+const MAX_COUNT = 20_000;
+const PATH = '/webhooks';
+
+interface Round {
+  readonly cpuUs: number;
+  readonly perSecond: number;
+}
+
+/** K: signed webhooks, each durable before its answer, against a `node:http` that only reads them. */
+export async function ingestRows(bench: Bench): Promise<readonly Figure[]> {
+  if (!bench.wants('K')) return [];
+  bench.say('K');
+  await using gateway = await openGateway(bench.upstream.url);
+  await using raw = await openChild({ script: 'bench/targets/raw-http.ts' });
+  const rounds: { gateway: Round; raw: Round }[] = [];
+  await measure(bench, gateway);
+  await measure(bench, raw);
+  for (let i = 0; i < bench.rounds; i += 1)
+    rounds.push({ gateway: await measure(bench, gateway), raw: await measure(bench, raw) });
+
+  const ratios = rounds.map((round) => round.raw.cpuUs / round.gateway.cpuUs);
+  const figure = (target: 'gateway' | 'raw') => ({
+    row: 'K webhook ingest',
+    target,
+    cpuUs: median(rounds.map((round) => round[target].cpuUs)),
+    perSecond: median(rounds.map((round) => round[target].perSecond)),
+  });
+  const ratio = median(ratios);
+  return [
+    { ...figure('gateway'), ratio, spread: spread(ratios), goal: '≥ 0.70', met: ratio >= 0.7 },
+    { ...figure('raw'), ratio: 1 },
+  ];
+}
+
+let next = 1;
+
+async function measure(bench: Bench, child: Child): Promise<Round> {
+  const before = await child.usage();
+  const { count, failures, seconds } = await bench.loader.run({
+    url: child.url,
+    path: PATH,
+    headers: {},
+    workload: 'K',
+    mode: 'uncached',
+    from: next,
+    connections: CONNECTIONS,
+    durationMs: bench.roundMs,
+    maxCount: MAX_COUNT,
+  });
+  const after = await child.usage();
+  next += count;
+  if (failures > 0) throw new Error(`every webhook must be answered 2xx, but ${failures} were not`);
+  return { cpuUs: (after.cpuUs - before.cpuUs) / count, perSecond: count / seconds };
+}

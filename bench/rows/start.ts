@@ -1,0 +1,34 @@
+import type { Bench } from '../bench.ts';
+import { type Figure, median, spread } from '../figures.ts';
+import { openGateway } from '../gateway.ts';
+
+const STARTS = 3;
+const IDLE_MS = 1_000;
+const MOST_MS = 1_500;
+const MOST_MB = 150;
+
+/** From the start of the process to `/readyz` saying yes, and what it takes up once it idles. */
+export async function startRows(bench: Bench): Promise<readonly Figure[]> {
+  if (!bench.wants('start')) return [];
+  bench.say('start');
+  const ms: number[] = [];
+  const megabytes: number[] = [];
+  for (let i = 0; i < STARTS; i += 1) {
+    await using gateway = await openGateway(bench.upstream.url);
+    ms.push(gateway.readyMs);
+    await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+    megabytes.push((await gateway.usage()).rssBytes / 2 ** 20);
+  }
+  const isMet = median(ms) < MOST_MS && median(megabytes) < MOST_MB;
+  return [
+    {
+      row: 'start to ready, idle memory',
+      target: 'gateway',
+      ms: median(ms),
+      spread: spread(ms),
+      memoryMb: median(megabytes),
+      goal: '< 1500 ms, < 150 MB',
+      met: isMet,
+    },
+  ];
+}
