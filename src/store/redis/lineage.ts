@@ -53,7 +53,8 @@ export function createRedisLineage({ command }: Pick<Connection, 'command'>): Li
 export async function trimLineage(
   { command }: Pick<Connection, 'command'>,
   now: number,
+  maxChildren = LINEAGE_MAX_LINKS,
 ): Promise<void> {
-  const args = [LINEAGE_MAX_LINKS, now - LINEAGE_KEPT_MS];
+  const args = [maxChildren, now - LINEAGE_KEPT_MS];
   while ((await runScript<number>(command, trimLinksScript, [], args)) > 0);
 }
