@@ -1,18 +1,14 @@
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-
-interface Attempt {
-  readonly route: string;
-  readonly status: number | undefined;
-  readonly outcome: string;
-  readonly durationMs: number;
-}
+import { type TracedCall, traceCall } from './tracing.ts';
 
 /** What the REST side tells, as numbers and, where somebody should look, lines. */
 export function partnerObserver(log: Log, metrics: Metrics) {
   return {
-    attempt: ({ route, status, outcome, durationMs }: Attempt) =>
-      metrics.upstreamCall(route, status ?? outcome, durationMs),
+    attempt(attempt: TracedCall): void {
+      metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
+      traceCall(attempt);
+    },
     unreadableRows: (route: string, count: number) =>
       log.warn('rows without a usable id were left out', { route, count }),
     breakerChanged: (state: string) => log.warn(`the circuit to the Partner API is ${state}`),

@@ -24,4 +24,6 @@ export interface ObservedAttempt {
     | 'garbled'
     | 'aborted';
   readonly durationMs: number;
+  /** Those that say which trace it belongs to: name, value, name, value. */
+  readonly traceHeaders: readonly string[];
 }

@@ -91,6 +91,7 @@ export function createSender(parts: SenderParts): Send {
       status: result.kind === 'answered' ? result.status : undefined,
       outcome: outcomeOf(result),
       durationMs: clock.now() - startedAt,
+      traceHeaders: call.headers,
     });
   };
 

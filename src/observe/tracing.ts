@@ -1,0 +1,84 @@
+import {
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  propagation,
+  ROOT_CONTEXT,
+  trace,
+} from '@opentelemetry/api';
+
+/**
+ * Spans through the OpenTelemetry API: whoever wants them loads an SDK of their choice before the server
+ * (`node --import ./otel.js src/server.ts`). Without one nothing is recorded and nothing is sent upstream.
+ * Names are operation names, field names and route templates; no span carries a value.
+ */
+export interface OperationTrace {
+  /** For the calls that the operation makes. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** A field that may cost calls: the answer ends it. */
+  field(name: string): () => void;
+  end(outcome: string, calls: number): void;
+}
+
+const nothing = (): void => {};
+const UNTRACED: OperationTrace = { headers: undefined, field: () => nothing, end: nothing };
+
+export function traceOperation(kind: string, name: string | undefined): OperationTrace {
+  const span = tracer().startSpan(name ? `${kind} ${name}` : kind, { kind: SpanKind.SERVER });
+  if (!span.isRecording()) return UNTRACED;
+  span.setAttribute('graphql.operation.type', kind);
+  const inside = trace.setSpan(ROOT_CONTEXT, span);
+  const headers: Record<string, string> = {};
+  propagation.inject(inside, headers);
+  return {
+    headers,
+    field(field) {
+      const child = tracer().startSpan(field, { kind: SpanKind.INTERNAL }, inside);
+      return () => child.end();
+    },
+    end(outcome, calls) {
+      span.setAttributes({ outcome, 'upstream.calls': calls });
+      end(span, outcome === 'ok');
+    },
+  };
+}
+
+export interface TracedCall {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number | undefined;
+  readonly outcome: string;
+  readonly durationMs: number;
+  /** Name, value, name, value; empty where the operation is not traced. */
+  readonly traceHeaders: readonly string[];
+}
+
+/** A call that has ended, under the operation that paid for it. */
+export function traceCall(call: TracedCall): void {
+  const [, traceparent] = call.traceHeaders;
+  if (traceparent === undefined) return;
+  const endedAt = Date.now();
+  const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
+  const startTime = endedAt - call.durationMs;
+  const span = tracer().startSpan(
+    `${call.method} ${call.route}`,
+    { kind: SpanKind.CLIENT, startTime },
+    parent,
+  );
+  span.setAttributes({ 'http.route': call.route, outcome: call.outcome });
+  if (call.status !== undefined) span.setAttribute('http.response.status_code', call.status);
+  end(span, call.outcome === 'ok', endedAt);
+}
+
+// Asked for each time: an SDK may be registered later than this file is loaded.
+const tracer = () => trace.getTracer('partner-graph');
+
+function end(span: Span, isOk: boolean, endedAt?: number): void {
+  if (!isOk) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(endedAt);
+}
+
+/** Has somebody loaded an SDK? */
+export function isTracing(): boolean {
+  return tracer().startSpan('probe').isRecording();
+}
