@@ -4,6 +4,7 @@ import type { EventHub } from './events/event-hub.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Freshness } from './freshness.ts';
 import type { Loaded } from './loaded.ts';
+import type { Audit, OperationAudit } from './observe/audit.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
 import type { Partner } from './rest/partner.ts';
@@ -30,6 +31,8 @@ export interface House {
   readonly milestones: Milestones;
   readonly freshness: Freshness;
   readonly once: Once;
+  /** Undefined where nothing is written down. */
+  readonly audit: Audit | undefined;
   /** The wall clock: how old a link is decides what it proves. */
   readonly now: () => number;
 }
@@ -51,6 +54,8 @@ export interface Context {
   readonly freshness: Freshness;
   readonly once: Once;
   readonly now: () => number;
+  /** Whoever shows a patient's record says so here, and whoever does not show it too. */
+  readonly audit: OperationAudit | undefined;
   readonly door: Door;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
@@ -61,7 +66,13 @@ export interface Context {
   readonly proofs: Map<string, Loaded<boolean>>;
 }
 
-export function createContext(house: House, viewer: Viewer, usage: Usage, door: Door): Context {
+export function createContext(
+  house: House,
+  viewer: Viewer,
+  usage: Usage,
+  door: Door,
+  operation: string | undefined,
+): Context {
   return {
     viewer,
     reach: reachOf(viewer),
@@ -76,6 +87,7 @@ export function createContext(house: House, viewer: Viewer, usage: Usage, door: 
     freshness: house.freshness,
     once: house.once,
     now: house.now,
+    audit: house.audit?.begin(viewer.subject, operation),
     door,
     beganAt: house.hub.position,
     seenPages: new Map(),

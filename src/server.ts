@@ -3,6 +3,7 @@ import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
 import { openHub } from './events/hub.ts';
 import { createFreshness } from './freshness.ts';
+import { createAudit } from './observe/audit.ts';
 import { type Log, createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { partnerObserver, watchPartner } from './observe/partner-observer.ts';
@@ -79,6 +80,7 @@ export async function openServer(
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
       now: clock.wallNow,
+      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
     },
     authenticator: createAuthenticator(config.auth, {
       onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),

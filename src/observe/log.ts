@@ -1,7 +1,7 @@
 import pino, { type DestinationStream } from 'pino';
 import { describeError } from './describe-error.ts';
 import { readableLines } from './readable-lines.ts';
-import { operationName, plainText, recordName, subjectText } from './safe-text.ts';
+import { operationName, plainText, recordName, subjectsText } from './safe-text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -49,7 +49,8 @@ export interface OperationLine {
 }
 
 export interface AuditLine {
-  readonly subject: string;
+  /** One, or all who were shown the same thing in the same moment. */
+  readonly subject: string | readonly string[];
   readonly operation: string | undefined;
   /** `Client:<uuid>` and the like: which, never what. */
   readonly records: readonly string[];
@@ -100,7 +101,7 @@ export function createLog(level: LogLevel, destination = standardOutput()): Log 
     audit: (line) =>
       logger.audit(
         {
-          subject: subjectText(line.subject),
+          subject: subjectsText(line.subject),
           operation: operationName(line.operation),
           records: line.records.map(recordName),
           outcome: plainText(line.outcome),

@@ -31,6 +31,8 @@ export function recordName(record: string): string {
 }
 
 /** Who asked, as the token's issuer spells it: shown in the audit, but never able to leave its line. */
-export function subjectText(subject: string): string {
-  return subject.slice(0, 256).replace(CONTROLS, '?');
+export function subjectsText(subject: string | readonly string[]): string | string[] {
+  return typeof subject === 'string' ? subjectText(subject) : subject.map(subjectText);
 }
+
+const subjectText = (subject: string): string => subject.slice(0, 256).replace(CONTROLS, '?');

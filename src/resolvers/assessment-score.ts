@@ -8,9 +8,15 @@ import type { ClientRef, ScoreRef } from './refs.ts';
 export async function scoreById(id: Uuid, ctx: Context): Promise<ScoreRef | null> {
   const [client] = await parentsOf('score', id, 'client', ctx);
   const open = client ? await liesUnderGrant('client', client.id, ctx) : ctx.reach.isPartner;
-  if (!open) return null;
-  const record = await ctx.loaders.score(id);
-  return record ? { kind: 'score', id, record, clientId: client?.id } : null;
+  const record = open && (await ctx.loaders.score(id));
+  if (record) return scoreShown({ kind: 'score', id, record, clientId: client?.id }, ctx);
+  ctx.audit?.missed(`AssessmentScore:${id}`);
+  return null;
+}
+
+export function scoreShown(score: ScoreRef, ctx: Context): ScoreRef {
+  ctx.audit?.saw(`AssessmentScore:${score.id}`);
+  return score;
 }
 
 export function clientOfScore(score: ScoreRef): ClientRef | null {

@@ -4,6 +4,7 @@ import type { EventFilter } from '../events/filter.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { BadInput } from './bad-input.ts';
 import { maySeeEvent } from './hearing.ts';
+import { sawEvent } from './shown.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
@@ -44,9 +45,10 @@ function windowOf(
   after: string | null | undefined,
   ctx: Context,
 ): EventWindow {
-  const edges = found
-    .slice(0, first)
-    .map((node) => ({ cursor: ctx.hub.cursorAt(node.position), node }));
+  const edges = found.slice(0, first).map((node) => {
+    sawEvent(node, ctx);
+    return { cursor: ctx.hub.cursorAt(node.position), node };
+  });
   return {
     edges,
     pageInfo: {

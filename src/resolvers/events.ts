@@ -8,6 +8,7 @@ import type {
   TranscriptReadyEvent,
 } from '../events/partner-event.ts';
 import { whenLoaded } from '../loaded.ts';
+import { scoreShown } from './assessment-score.ts';
 import { opened } from './opened.ts';
 import { noteRef } from './note-ref.ts';
 import type {
@@ -73,7 +74,7 @@ export const mdmOfEvent = (event: MdmEvent, args: unknown, ctx: Context) =>
 
 export function scoreOfEvent({ scoreId, clientId }: AssessmentEvent, _args: unknown, ctx: Context) {
   return whenLoaded(ctx.loaders.score(scoreId), (record): ScoreRef | null =>
-    record ? { kind: 'score', id: scoreId, record, clientId } : null,
+    record ? scoreShown({ kind: 'score', id: scoreId, record, clientId }, ctx) : null,
   );
 }
 

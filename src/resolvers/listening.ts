@@ -9,11 +9,15 @@ import { NotFound } from './not-found.ts';
 import { organizationById } from './organization.ts';
 import type { ListedRef } from './refs.ts';
 import { sessionById } from './session.ts';
+import { recordNameOf } from './shown.ts';
 
 /** A filter that names a record asks about that record: it must be the viewer's, or it does not exist. */
 export async function mayListen(filter: EventFilter, ctx: Context): Promise<void> {
   const named = await mostParticular(filter, ctx);
-  if (named && !(await isOpen(named, ctx))) throw new NotFound();
+  if (!named || (await isOpen(named, ctx))) return;
+  const name = recordNameOf(named);
+  if (name) ctx.audit?.did('subscribe: denied', name);
+  throw new NotFound();
 }
 
 /** It alone has to be open: the others can only narrow it further, and say where to look for it. */

@@ -16,6 +16,7 @@ import type {
   SessionRef,
 } from './refs.ts';
 import { type Candidate, findInLists } from './search.ts';
+import { missed, saw } from './shown.ts';
 
 /** What a lazily known record was looked up as: its attributes, or undefined if it is nowhere, or not open. */
 export function recordOf<R extends ListedRef>(
@@ -24,9 +25,10 @@ export function recordOf<R extends ListedRef>(
 ): Loaded<NonNullable<R['record']> | undefined> {
   if (ref.record && ref.open) return ref.record;
   return whenLoaded(isOpen(ref, ctx), (open) =>
-    open
-      ? whenLoaded(find(ref, ctx), (found) => found?.row as NonNullable<R['record']>)
-      : undefined,
+    whenLoaded(open ? find(ref, ctx) : undefined, (found) => {
+      (found ? saw : missed)(ref, ctx);
+      return found?.row as NonNullable<R['record']> | undefined;
+    }),
   );
 }
 

@@ -12,12 +12,16 @@ export function listedById<K extends ListedRef['kind']>(kind: K, id: Uuid, ctx: 
 
 export async function transcriptById(sessionId: Uuid, ctx: Context): Promise<TranscriptRef | null> {
   const session = await sessionById({ id: sessionId }, ctx);
-  return (await isOpen(session, ctx)) ? transcriptOfSession(session, {}, ctx) : null;
+  if (await isOpen(session, ctx)) return transcriptOfSession(session, {}, ctx);
+  ctx.audit?.missed(`Transcript:${sessionId}`);
+  return null;
 }
 
 export async function mdmById(sessionId: Uuid, ctx: Context): Promise<MdmRef | null> {
   const session = await sessionById({ id: sessionId }, ctx);
-  return (await isOpen(session, ctx)) ? mdmOfSession(session, {}, ctx) : null;
+  if (await isOpen(session, ctx)) return mdmOfSession(session, {}, ctx);
+  ctx.audit?.missed(`MDM:${sessionId}`);
+  return null;
 }
 
 export function assessmentById(

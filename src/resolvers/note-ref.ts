@@ -4,8 +4,19 @@ import type { NoteRef } from './refs.ts';
 
 const recorded = new WeakSet<object>();
 
-/** A note as the graph holds it; whose it is, is remembered on the way. */
+/** A note that is shown; whose it is, is remembered on the way. */
 export function noteRef(
+  record: NoteRef['record'],
+  sessionId: Uuid | undefined,
+  ctx: Context,
+): NoteRef {
+  const note = noteMet(record, sessionId, ctx);
+  ctx.audit?.saw(`ProgressNote:${record.id ?? `session:${note.sessionId}`}`);
+  return note;
+}
+
+/** The same for one that is only looked at here. */
+export function noteMet(
   record: NoteRef['record'],
   sessionId: Uuid | undefined,
   ctx: Context,

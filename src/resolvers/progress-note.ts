@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen, liesUnderGrant } from './access.ts';
-import { noteRef } from './note-ref.ts';
+import { noteMet, noteRef } from './note-ref.ts';
 import { parentsOf } from './parents.ts';
 import type { NoteRef, SessionRef } from './refs.ts';
 import { sessionById } from './session.ts';
@@ -16,17 +16,19 @@ export interface NoteArgs {
 /** The API hands any note to the partner: whose it is has to be proven before it is shown. */
 export async function noteById(args: NoteArgs, ctx: Context): Promise<NoteRef | null> {
   const proof = await proofOfNote(args, ctx);
-  if (!proof) return null;
-  const record = await ctx.loaders.note(args.id);
-  return record ? noteRef(record, proof.sessionId, ctx) : null;
+  const record = proof && (await ctx.loaders.note(args.id));
+  if (record) return noteRef(record, proof.sessionId, ctx);
+  ctx.audit?.missed(`ProgressNote:${args.id}`);
+  return null;
 }
 
 /** The note of a session that has none of its own id yet. */
 export async function noteBySession(sessionId: Uuid, ctx: Context): Promise<NoteRef | null> {
   const session = await sessionById({ id: sessionId }, ctx);
-  if (!(await isOpen(session, ctx))) return null;
-  const record = await ctx.loaders.noteOfSession(sessionId);
-  return record ? noteRef(record, sessionId, ctx) : null;
+  const record = (await isOpen(session, ctx)) && (await ctx.loaders.noteOfSession(sessionId));
+  if (record) return noteRef(record, sessionId, ctx);
+  ctx.audit?.missed(`ProgressNote:session:${sessionId}`);
+  return null;
 }
 
 interface Proof {
@@ -48,7 +50,7 @@ export async function proofOfNote(args: NoteArgs, ctx: Context): Promise<Proof |
   // The hint may lie: the session has to hold this very note.
   const record = await ctx.loaders.noteOfSession(sessionId);
   if (record?.id !== args.id) return undefined;
-  noteRef(record, sessionId, ctx);
+  noteMet(record, sessionId, ctx);
   return { sessionId };
 }
 

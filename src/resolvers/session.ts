@@ -56,7 +56,7 @@ export function transcriptOfSession(
 ): Loaded<TranscriptRef | null> {
   return opened(session, ctx, () =>
     whenLoaded(ctx.loaders.transcript(session.id), (record) =>
-      record === 'not-ready' ? null : { kind: 'transcript', session, record },
+      record === 'not-ready' ? null : shown({ kind: 'transcript', session, record }, ctx),
     ),
   );
 }
@@ -68,9 +68,15 @@ export function mdmOfSession(
 ): Loaded<MdmRef | null> {
   return opened(session, ctx, () =>
     whenLoaded(ctx.loaders.mdm(session.id), (record) =>
-      record === 'not-ready' ? null : { kind: 'mdm', session, record },
+      record === 'not-ready' ? null : shown({ kind: 'mdm', session, record }, ctx),
     ),
   );
+}
+
+function shown<R extends TranscriptRef | MdmRef>(artifact: R, ctx: Context): R {
+  const type = artifact.kind === 'mdm' ? 'MDM' : 'Transcript';
+  ctx.audit?.saw(`${type}:${artifact.session.id}`);
+  return artifact;
 }
 
 export type ArtifactStatus = 'READY' | 'NOT_READY' | 'FAILED';

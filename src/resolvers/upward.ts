@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { isOpen } from './access.ts';
 import type { ListedRef } from './refs.ts';
+import { missed } from './shown.ts';
 
 /**
  * What a record lies under, for whoever may see the record or has come up to it from one. To everyone else it lies
@@ -13,5 +14,9 @@ export function upward<T>(
   parent: () => Loaded<T | null>,
 ): Loaded<T | null> {
   if (ref.above) return parent();
-  return whenLoaded(isOpen(ref, ctx), (open) => (open ? parent() : null));
+  return whenLoaded(isOpen(ref, ctx), (open) => {
+    if (open) return parent();
+    missed(ref, ctx);
+    return null;
+  });
 }

@@ -1,4 +1,5 @@
 import { type TokenOutcome, authenticateClinician } from '../resolvers/clinician-tokens.ts';
+import { auditedWrite } from '../resolvers/audited-write.ts';
 import { oneCall } from '../resolvers/price.ts';
 import { builder } from './builder.ts';
 import { idOf } from './global-id.ts';
@@ -58,7 +59,11 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: AuthenticateClinicianInput, required: true, description: 'For whom.' }),
     },
     extensions: { ...oneCall, once: true },
-    resolve: (_root, { input }, ctx) =>
-      authenticateClinician(idOf('Clinician', 'clinicianId', input.clinicianId), ctx),
+    resolve: (_root, { input }, ctx) => {
+      const id = idOf('Clinician', 'clinicianId', input.clinicianId);
+      return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, () =>
+        authenticateClinician(id, ctx),
+      );
+    },
   }),
 }));

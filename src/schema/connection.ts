@@ -1,4 +1,5 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
+import { type Row, nodeShown, nodesShown } from '../resolvers/shown.ts';
 import { builder } from './builder.ts';
 import {
   Assessment,
@@ -39,7 +40,7 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 type NodeType<T> = ReturnType<typeof builder.objectRef<T>>;
 
 /** The connection and edge types of one kind of node. Each member reads only the pages that it needs. */
-function connectionOf<T>(noun: string, node: NodeType<T>) {
+function connectionOf<T extends Row>(noun: string, node: NodeType<T>) {
   const edge = builder.objectRef<Edge<T>>(`${noun}Edge`).implement({
     description: 'A row of the list and its place.',
     fields: (t) => ({
@@ -52,7 +53,7 @@ function connectionOf<T>(noun: string, node: NodeType<T>) {
         type: node,
         description: 'The record.',
         nullable: false,
-        resolve: (row) => row.node as never,
+        resolve: (row, args, ctx) => nodeShown(row, args, ctx) as never,
       }),
     }),
   });
@@ -69,7 +70,7 @@ function connectionOf<T>(noun: string, node: NodeType<T>) {
         type: [node],
         description: 'The rows.',
         nullable: false,
-        resolve: (window) => window.nodes() as never,
+        resolve: (window, args, ctx) => nodesShown(window, args, ctx) as never,
       }),
       pageInfo: t.field({
         type: PageInfo,

@@ -1,4 +1,5 @@
 import { type NoteChange, noteAfterChange } from '../resolvers/note-change.ts';
+import { auditedWrite } from '../resolvers/audited-write.ts';
 import { oneCall } from '../resolvers/price.ts';
 import { magicEdit, regenerateNote } from '../resolvers/rewrite-note.ts';
 import { updateNote } from '../resolvers/update-note.ts';
@@ -90,6 +91,8 @@ const targetOf = (input: TargetInput) => ({
   clientId: optionalIdOf('Client', 'clientId', input.clientId),
 });
 
+const nameOf = ({ id }: { readonly id: string }) => `ProgressNote:${id}`;
+
 builder.mutationFields((t) => ({
   magicEdit: t.field({
     type: resultOf('MagicEditResult', 'What became of a magic edit.'),
@@ -97,7 +100,12 @@ builder.mutationFields((t) => ({
       'Rewrites a note as `userInstructions` asks. Sent once: if no clear answer comes, the error OUTCOME_UNKNOWN says so, and whether `progress_note_regenerated` follows tells what came of it.',
     args: { input: t.arg({ type: MagicEditInput, required: true, description: 'What to do.' }) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => magicEdit({ ...input, ...targetOf(input) }, ctx),
+    resolve: (_root, { input }, ctx) => {
+      const target = targetOf(input);
+      return auditedWrite('magicEdit', nameOf(target), ctx, () =>
+        magicEdit({ ...input, ...target }, ctx),
+      );
+    },
   }),
   regenerateProgressNote: t.field({
     type: resultOf('RegenerateProgressNoteResult', 'What became of a regeneration.'),
@@ -111,7 +119,12 @@ builder.mutationFields((t) => ({
       }),
     },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => regenerateNote({ ...input, ...targetOf(input) }, ctx),
+    resolve: (_root, { input }, ctx) => {
+      const target = targetOf(input);
+      return auditedWrite('regenerateProgressNote', nameOf(target), ctx, () =>
+        regenerateNote({ ...input, ...target }, ctx),
+      );
+    },
   }),
   updateProgressNote: t.field({
     type: resultOf('UpdateProgressNoteResult', 'What became of an update.'),
@@ -121,6 +134,11 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateProgressNoteInput, required: true, description: 'What to do.' }),
     },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => updateNote({ ...targetOf(input), patch: input.patch }, ctx),
+    resolve: (_root, { input }, ctx) => {
+      const target = targetOf(input);
+      return auditedWrite('updateProgressNote', nameOf(target), ctx, () =>
+        updateNote({ ...target, patch: input.patch }, ctx),
+      );
+    },
   }),
 }));

@@ -2,6 +2,7 @@ import {
   type AssignmentOutcome,
   assignSecondaryClinicians,
 } from '../resolvers/secondary-clinicians.ts';
+import { auditedWrite } from '../resolvers/audited-write.ts';
 import { oneCall } from '../resolvers/price.ts';
 import { builder } from './builder.ts';
 import { idOf } from './global-id.ts';
@@ -50,13 +51,12 @@ builder.mutationFields((t) => ({
       }),
     },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) =>
-      assignSecondaryClinicians(
-        {
-          clientId: idOf('Client', 'clientId', input.clientId),
-          clinicianIds: input.clinicianIds.map((id) => idOf('Clinician', 'clinicianIds', id)),
-        },
-        ctx,
-      ),
+    resolve: (_root, { input }, ctx) => {
+      const clientId = idOf('Client', 'clientId', input.clientId);
+      const clinicianIds = input.clinicianIds.map((id) => idOf('Clinician', 'clinicianIds', id));
+      return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, () =>
+        assignSecondaryClinicians({ clientId, clinicianIds }, ctx),
+      );
+    },
   }),
 }));

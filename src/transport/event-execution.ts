@@ -3,6 +3,7 @@ import { type ValidatedSubscriptionArgs, executeSubscriptionEvent } from 'graphq
 import { type Context, type Door, type House, createContext } from '../context.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { mayHear } from '../resolvers/hearing.ts';
+import { sawEvent } from '../resolvers/shown.ts';
 import { createUsage } from '../rest/usage.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { Executed } from './executions.ts';
@@ -29,8 +30,10 @@ export function createEventExecution(parts: EventExecutionParts) {
   const { house, maxUpstreamCalls } = parts;
 
   /** New loaders for every event: what it links to is fetched anew. */
-  const contextFor = ({ viewer, door }: Listening, signal?: AbortSignal): Context =>
-    createContext(house, viewer, createUsage({ maxCalls: maxUpstreamCalls, signal }), door);
+  const contextFor = ({ viewer, door, prepared }: Listening, signal?: AbortSignal): Context => {
+    const usage = createUsage({ maxCalls: maxUpstreamCalls, signal });
+    return createContext(house, viewer, usage, door, prepared.name);
+  };
 
   async function execute(event: PartnerEvent, listening: Listening): Executed {
     const late = new AbortController();
@@ -41,8 +44,10 @@ export function createEventExecution(parts: EventExecutionParts) {
       const args = listening.prepared.args as ValidatedSubscriptionArgs;
       const execution = { ...args, rootValue: event, contextValue };
       const { data, errors } = await executeSubscriptionEvent(execution);
-      if (!errors) return createPayload({ data });
-      return createPayload({ errors: errors.map((e) => spokenOf(e, parts.onMasked)), data });
+      sawEvent(event, contextValue);
+      const seen = contextValue.audit?.seen;
+      if (!errors) return createPayload({ data }, seen);
+      return createPayload({ errors: errors.map((e) => spokenOf(e, parts.onMasked)), data }, seen);
     } finally {
       clearTimeout(timer);
     }

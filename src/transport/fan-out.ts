@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 
+import type { Audit } from '../observe/audit.ts';
 import { mayListen } from '../resolvers/listening.ts';
 import type { Position } from '../store/event-log.ts';
 import {
@@ -46,6 +47,9 @@ export function createFanOut(parts: FanOutParts) {
     running += 1;
 
     const begin = async (): Promise<void> => {
+      const audited = house.audit
+        ? auditedSubscriber(subscriber, listening, house.audit)
+        : subscriber;
       const { filter, after: cursor, key } = wantedBy(listening.prepared.args);
       await mayListen(filter, contextFor(listening));
       const after = cursor === undefined ? undefined : await hub.resume(cursor);
@@ -53,7 +57,7 @@ export function createFanOut(parts: FanOutParts) {
       const { group, release } = hold(listening, key, filter);
       leave = release;
       const join = (since: Position): void => {
-        const quit = group.join({ subscriber, since });
+        const quit = group.join({ subscriber: audited, since });
         leave = () => {
           quit();
           release();
@@ -67,7 +71,7 @@ export function createFanOut(parts: FanOutParts) {
         group,
         filter,
         after,
-        subscriber,
+        subscriber: audited,
         onDelivered,
         join,
         signal,
@@ -100,5 +104,20 @@ export function createFanOut(parts: FanOutParts) {
     get size() {
       return running;
     },
+  };
+}
+
+/** One execution serves many: who got it is written down for each of them. */
+function auditedSubscriber(
+  subscriber: Subscriber,
+  { viewer, prepared }: Listening,
+  audit: Audit,
+): Subscriber {
+  return {
+    next(payload) {
+      audit.delivered(viewer.subject, prepared.name, payload.shows);
+      return subscriber.next(payload);
+    },
+    lost: () => subscriber.lost(),
   };
 }

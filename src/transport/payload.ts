@@ -4,16 +4,19 @@ export interface Payload {
   readonly messageTail: Buffer;
   /** The same as a server-sent event. */
   readonly streamEvent: Buffer;
+  /** Which records it shows, for the audit of each who gets it. */
+  readonly shows: readonly string[];
 }
 
 const BEFORE = Buffer.from('event: next\ndata: ');
 const AFTER = Buffer.from('\n\n');
 
-export function createPayload(result: unknown): Payload {
+export function createPayload(result: unknown, shows: readonly string[] = []): Payload {
   const messageTail = Buffer.from(`${JSON.stringify(result)}}`);
   let streamEvent: Buffer | undefined;
   return {
     messageTail,
+    shows,
     get streamEvent() {
       // JSON has no line break in it, so one `data:` line holds it all.
       streamEvent ??= Buffer.concat([BEFORE, messageTail.subarray(0, -1), AFTER]);

@@ -102,9 +102,10 @@ export function createPipeline(parts: PipelineParts) {
       signal: controller.signal,
       priority: prepared.kind === 'mutation' ? 'write' : 'read',
     });
-    const contextValue = createContext(house, viewer, usage, door);
+    const contextValue = createContext(house, viewer, usage, door, prepared.name);
     const result = executeRootSelectionSet({ ...prepared.args, contextValue });
     const finish = (finished: ExecutionResult): Answer => {
+      contextValue.audit?.finish();
       const answer = answerOf(finished, prepared.estimated, usage);
       const durationMs = performance.now() - startedAt;
       parts.onFinished({

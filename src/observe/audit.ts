@@ -1,0 +1,89 @@
+import type { AuditLine } from './log.ts';
+
+/** Past this a line is hard to store and to search: the rest goes into the next one. */
+const MOST_RECORDS = 100;
+const MOST_SUBJECTS = 500;
+
+/** Who has seen or changed which record of a patient: names of records, and never what stands in them. */
+export interface Audit {
+  /** For one operation, or one event that is delivered. */
+  begin(subject: string, operation: string | undefined): OperationAudit;
+  /** One event, shown to this one too. Those who get it in the same moment share a line. */
+  delivered(subject: string, operation: string | undefined, records: readonly string[]): void;
+}
+
+export interface OperationAudit {
+  /** Shown to the viewer. */
+  saw(record: string): void;
+  /** Asked for and not shown: not there, or not the viewer's. */
+  missed(record: string): void;
+  /** Written down at once, since it can't wait for the operation to end well. */
+  did(outcome: string, record: string): void;
+  readonly seen: readonly string[];
+  /** Writes down what was seen and what was missed. */
+  finish(): void;
+}
+
+export function createAudit(write: (line: AuditLine) => void): Audit {
+  function lines(
+    subject: AuditLine['subject'],
+    operation: string | undefined,
+    records: readonly string[],
+    outcome: string,
+  ): void {
+    for (let at = 0; at < records.length; at += MOST_RECORDS) {
+      write({ subject, operation, records: records.slice(at, at + MOST_RECORDS), outcome });
+    }
+  }
+
+  function begin(subject: string, operation: string | undefined): OperationAudit {
+    const seen = new Set<string>();
+    const missing = new Set<string>();
+    return {
+      saw: (record) => void seen.add(record),
+      missed: (record) => void missing.add(record),
+      did: (outcome, record) => write({ subject, operation, records: [record], outcome }),
+      get seen() {
+        return [...seen];
+      },
+      finish() {
+        if (seen.size > 0) lines(subject, operation, [...seen], 'read');
+        if (missing.size > 0) lines(subject, operation, [...missing], 'denied');
+      },
+    };
+  }
+
+  return { begin, delivered: createDeliveries(lines) };
+}
+
+type Lines = (
+  subject: readonly string[],
+  operation: string | undefined,
+  records: readonly string[],
+  outcome: string,
+) => void;
+
+/** An event goes to thousands in one turn: a line for each of them would cost more than the event itself. */
+function createDeliveries(lines: Lines): Audit['delivered'] {
+  const waiting = new Map<readonly string[], Map<string | undefined, Set<string>>>();
+
+  function flush(): void {
+    for (const [records, byOperation] of waiting) {
+      for (const [operation, subjects] of byOperation) {
+        const all = [...subjects];
+        for (let at = 0; at < all.length; at += MOST_SUBJECTS) {
+          lines(all.slice(at, at + MOST_SUBJECTS), operation, records, 'delivered');
+        }
+      }
+    }
+    waiting.clear();
+  }
+
+  return (subject, operation, records) => {
+    if (waiting.size === 0) setImmediate(flush);
+    const byOperation = waiting.get(records) ?? new Map<string | undefined, Set<string>>();
+    waiting.set(records, byOperation);
+    const subjects = byOperation.get(operation) ?? new Set();
+    byOperation.set(operation, subjects.add(subject));
+  };
+}
