@@ -42,7 +42,7 @@ describe.skipIf(!redisAvailable)('a key, over two instances', () => {
     makeClaimsOlder(redis);
     expect(codesOf(await magicEdit(two, noteId, key))).toEqual(['OUTCOME_UNKNOWN']);
     expect(countOf(one, 'magicEdit')).toBe(1);
-    expect((await dying).result.__typename).toBe('ProgressNoteChange');
+    expect((await dying).result.type).toBe('ProgressNoteChange');
   });
 });
 

@@ -66,7 +66,7 @@ describe('a key', () => {
     await magicEdit(gateway, note(1, 1), key, await asViewer('c', 'partner'));
     const more = await asViewer('c', 'partner', `client:${client(1)}`);
     const { result } = await magicEdit(gateway, note(1, 1), key, more);
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
@@ -76,7 +76,7 @@ describe('a key', () => {
     await magicEdit(gateway, note(1, 2), key, await asViewer('d', 'partner'));
     const less = await asViewer('d', `clinic:${clinic(1)}`);
     const { result } = await magicEdit(gateway, note(1, 2), key, less);
-    expect(result).toEqual({ __typename: 'NotFound', message: expect.any(String) });
+    expect(result).toEqual({ type: 'NotFound', message: expect.any(String) });
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
@@ -99,7 +99,7 @@ describe('a key', () => {
     await magicEdit(gateway, noteId, { ...key, userInstructions: 'Shorter.' });
     const again = { ...key, userInstructions: '  Shorter.\n' };
     const { result } = await magicEdit(gateway, noteId.toUpperCase(), again);
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
@@ -107,7 +107,7 @@ describe('a key', () => {
     const [locked, key] = [gateway.sandbox.ids.note(3, 5), newKey()];
     await magicEdit(gateway, locked, key);
     const { result } = await magicEdit(gateway, locked, key);
-    expect(result.__typename).toBe('ProgressNoteLocked');
+    expect(result.type).toBe('ProgressNoteLocked');
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
@@ -119,7 +119,7 @@ describe('a key', () => {
     });
     expect(codesOf(await magicEdit(gateway, noteId, key))).toEqual(['UPSTREAM_RATE_LIMITED']);
     const { result } = await magicEdit(gateway, noteId, key);
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(countOf(gateway, 'magicEdit')).toBe(2);
   });
 
@@ -172,7 +172,7 @@ describe('a key, over a restart', () => {
       await magicEdit(first, b, unknown);
     }
     await using second = await openGateway({ sandbox, storeDir });
-    expect((await magicEdit(second, a, known)).result.__typename).toBe('ProgressNoteChange');
+    expect((await magicEdit(second, a, known)).result.type).toBe('ProgressNoteChange');
     expect(codesOf(await magicEdit(second, b, unknown))).toEqual(['OUTCOME_UNKNOWN']);
     expect(countOf(second, 'magicEdit')).toBe(2);
     rmSync(storeDir, { recursive: true, force: true });

@@ -22,7 +22,7 @@ describe('a magic edit', () => {
     });
     expect(errors).toBeUndefined();
     expect(result).toMatchObject({
-      __typename: 'ProgressNoteChange',
+      type: 'ProgressNoteChange',
       raw: { progressNoteId: noteId },
       progressNote: { progressNoteId: noteId },
     });
@@ -41,7 +41,7 @@ describe('a magic edit', () => {
     const { result } = await magicEdit(gateway, gateway.sandbox.ids.note(1, 0), {
       userInstructions,
     });
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(gateway.sandbox.requests[0]?.body).toEqual({
       userInstructions: userInstructions.trim(),
     });
@@ -58,7 +58,7 @@ describe('a magic edit', () => {
     const { result } = await magicEdit(gateway, gateway.sandbox.ids.note(0, 0), {
       userInstructions,
     });
-    expect(result.__typename).toBe('InvalidInput');
+    expect(result.type).toBe('InvalidInput');
     expect(result.issues).toEqual([`"userInstructions" ${issue}`]);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
@@ -81,7 +81,7 @@ describe('a magic edit', () => {
 describe('a regeneration', () => {
   it('is sent once, without a body', async () => {
     const { result } = await change(gateway, 'regenerate', gateway.sandbox.ids.note(2, 0));
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     const [sent] = gateway.sandbox.requests;
     expect(sent).toMatchObject({ route: 'POST /progress-notes/:progressNoteId/regenerate' });
     expect(sent?.headers['content-length']).toBe('0');
@@ -122,7 +122,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     const authorization = `Bearer ${await tokenFor([`clinic:${gateway.sandbox.ids.clinic(1)}`])}`;
     const noteId = gateway.sandbox.ids.note(4, 0);
     const { result } = await change(gateway, name, noteId, {}, { authorization });
-    expect(result.__typename).toBe('NotFound');
+    expect(result.type).toBe('NotFound');
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
@@ -131,7 +131,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     const authorization = `Bearer ${await tokenFor([`client:${ids.client(5)}`])}`;
     const hints = { sessionId: ids.session(5, 1), clientId: ids.client(5) };
     const { result } = await change(gateway, name, ids.note(5, 1), hints, { authorization });
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(1);
   });
 
@@ -140,7 +140,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     const authorization = `Bearer ${await tokenFor([`client:${ids.client(6)}`])}`;
     const hints = { sessionId: ids.session(6, 0), clientId: ids.client(6) };
     const { result } = await change(gateway, name, ids.note(7, 0), hints, { authorization });
-    expect(result.__typename).toBe('NotFound');
+    expect(result.type).toBe('NotFound');
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(0);
   });
 });

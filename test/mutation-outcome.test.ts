@@ -34,7 +34,7 @@ describe.each(all)('%s', (name) => {
     answerNext(name, { status: 400, body: envelope(400, message) });
     const { result } = await change(gateway, name, noteId());
     expect(result).toMatchObject({
-      __typename: 'InvalidInput',
+      type: 'InvalidInput',
       issues: typeof message === 'string' ? [message] : message.message,
     });
     expect(countOf(gateway, name)).toBe(1);
@@ -42,7 +42,7 @@ describe.each(all)('%s', (name) => {
 
   it('of a note that is not there is NotFound', async () => {
     const { result } = await change(gateway, name, '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b');
-    expect(result.__typename).toBe('NotFound');
+    expect(result.type).toBe('NotFound');
     expect(countOf(gateway, name)).toBe(1);
   });
 
@@ -64,7 +64,7 @@ describe.each(all)('%s', (name) => {
     gateway.sandbox.resetCounts();
     gateway.sandbox.expireTokens();
     const { result } = await change(gateway, name, noteId());
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(countOf(gateway, name)).toBe(2);
     expect(gateway.sandbox.countOf('POST /partners/authenticate')).toBe(1);
   });
@@ -77,7 +77,7 @@ describe.each(all)('%s', (name) => {
     const { result, errors } = await change(gateway, name, gateway.sandbox.ids.note(1, 0));
     expect(errors).toBeUndefined();
     expect(result).toEqual({
-      __typename: 'ProgressNoteLocked',
+      type: 'ProgressNoteLocked',
       message: 'The progress note is locked.',
     });
     expect(countOf(gateway, name)).toBe(1);
@@ -149,7 +149,7 @@ describe('an edit that takes long', () => {
     const { route } = changes.magicEdit;
     hasty.sandbox.answerNext(route, { delayMs: 400, takesEffect: true, body: { slow: true } });
     const { result } = await change(hasty, 'magicEdit', hasty.sandbox.ids.note(0, 0));
-    expect(result).toMatchObject({ __typename: 'ProgressNoteChange', raw: { slow: true } });
+    expect(result).toMatchObject({ type: 'ProgressNoteChange', raw: { slow: true } });
     expect(countOf(hasty, 'magicEdit')).toBe(1);
   });
 

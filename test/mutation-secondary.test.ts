@@ -18,7 +18,7 @@ afterEach(() => {
 async function assign(clinicianIds: readonly string[], clientId?: string, authorization?: string) {
   const answer = await gateway.query(
     `mutation($input: AssignSecondaryCliniciansInput!) { result: assignSecondaryClinicians(input: $input) {
-      __typename ... on SecondaryCliniciansAssigned { client { clientId } raw }
+      type: __typename ... on SecondaryCliniciansAssigned { client { clientId } raw }
       ... on InvalidInput { issues } } }`,
     { input: { clientId: clientId ?? gateway.sandbox.ids.client(0), clinicianIds } },
     authorization ? { authorization } : undefined,
@@ -35,7 +35,7 @@ describe('assigning secondary clinicians', () => {
     const [a, b] = [clinician(1), clinician(2)];
     const { result } = await assign([a, b, a.toUpperCase(), b]);
     expect(result).toEqual({
-      __typename: 'SecondaryCliniciansAssigned',
+      type: 'SecondaryCliniciansAssigned',
       client: { clientId: client(0) },
       raw: { clientId: client(0), assigned: [a, b], skipped: [] },
     });
@@ -46,7 +46,7 @@ describe('assigning secondary clinicians', () => {
   it('takes 50 different clinicians, however often each is named', async () => {
     gateway.sandbox.answerNext(ROUTE, { body: {} });
     const { result } = await assign([...uuids(50), ...uuids(50)]);
-    expect(result.__typename).toBe('SecondaryCliniciansAssigned');
+    expect(result.type).toBe('SecondaryCliniciansAssigned');
     expect(gateway.sandbox.requests.at(-1)?.body).toEqual({ clinicianIds: uuids(50) });
   });
 
@@ -73,7 +73,7 @@ describe('assigning secondary clinicians', () => {
     const { clinician, client } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`clinician:${clinician(3)}`])}`;
     const { result } = await assign([clinician(3)], client(400), authorization);
-    expect(result.__typename).toBe('NotFound');
+    expect(result.type).toBe('NotFound');
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
@@ -81,22 +81,22 @@ describe('assigning secondary clinicians', () => {
     const { clinician, client } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`client:${client(1)}`])}`;
     const { result } = await assign([clinician(20)], client(1), authorization);
-    expect(result.__typename).toBe('SecondaryCliniciansAssigned');
+    expect(result.type).toBe('SecondaryCliniciansAssigned');
   });
 
   it('hands a rejection on as InvalidInput, and a missing client as NotFound', async () => {
     gateway.sandbox.answerNext(ROUTE, { status: 400, body: envelope(400, 'not one of yours') });
     expect((await assign(uuids(1))).result).toEqual({
-      __typename: 'InvalidInput',
+      type: 'InvalidInput',
       issues: ['not one of yours'],
     });
-    expect((await assign(uuids(1), uuids(2)[1])).result.__typename).toBe('NotFound');
+    expect((await assign(uuids(1), uuids(2)[1])).result.type).toBe('NotFound');
   });
 
   it('is tried up to three times, and succeeds with the third', async () => {
     gateway.sandbox.answerNext(ROUTE, { status: 503, times: 2 });
     const { result } = await assign([gateway.sandbox.ids.clinician(4)]);
-    expect(result.__typename).toBe('SecondaryCliniciansAssigned');
+    expect(result.type).toBe('SecondaryCliniciansAssigned');
     expect(gateway.sandbox.countOf(ROUTE)).toBe(3);
   });
 

@@ -29,7 +29,7 @@ describe('an update', () => {
   it('passes an empty object on', async () => {
     const note = gateway.sandbox.ids.note(0, 1);
     const { result } = await change(gateway, 'update', note, { patch: {} });
-    expect(result.__typename).toBe('ProgressNoteChange');
+    expect(result.type).toBe('ProgressNoteChange');
     expect(sentBody()).toEqual({});
   });
 

@@ -11,6 +11,8 @@ class Coded extends Error {
   }
 }
 
+const failing = (code: string) => async (): Promise<never> => Promise.reject(new Coded(code));
+
 /** Counts its runs, and ends each of them as told. */
 function createDeed() {
   const runs: PromiseWithResolvers<string>[] = [];
@@ -80,8 +82,8 @@ describe.each(engines)('once, over the $name store', ({ create }) => {
   it('frees the key after a failure that had no effect', async () => {
     const [{ keys }] = await engine.open();
     const once = createOnce(keys);
-    const refused = async () => Promise.reject(new Coded('UPSTREAM_UNAVAILABLE'));
-    await expect(once('k', 'p', refused)).rejects.toThrow('UPSTREAM_UNAVAILABLE');
+    const refused = once('k', 'p', failing('UPSTREAM_UNAVAILABLE'));
+    await expect(refused).rejects.toThrow('UPSTREAM_UNAVAILABLE');
     expect(await once('k', 'p', async () => 'second')).toBe('second');
   });
 
@@ -106,8 +108,7 @@ describe('once, over a store that fails after the send', () => {
   it('tells what has happened, and sends nothing again', async () => {
     await using embedded = await engine.create();
     const [{ keys }] = await embedded.open();
-    const failing = async () => Promise.reject(new Error('the store is down'));
-    const once = createOnce({ ...keys, put: failing });
+    const once = createOnce({ ...keys, put: failing('THE_STORE_IS_DOWN') });
     expect(await once('k', 'p', async () => 'done')).toBe('done');
     const later = createOnce(keys, () => Date.now() + 60_000);
     await expect(later('k', 'p', async () => 'again')).rejects.toThrow(FirstCallUnknown);

@@ -1,6 +1,6 @@
 import type { Gateway, GraphQLAnswer } from '../gateway.ts';
 
-const CHANGE = `__typename
+const CHANGE = `type: __typename
   ... on ProgressNoteChange { cursor raw progressNote { progressNoteId isLoading isLocked note } }
   ... on Problem { message }
   ... on InvalidInput { issues }`;
