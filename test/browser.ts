@@ -34,6 +34,8 @@ export interface WatchOptions {
 export async function openPage(browser: Browser, options: WatchOptions = {}): Promise<Watched> {
   const { width = 1280, height = 800, colorScheme = 'light' } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  // Under the test's own limit, so that the message names the step that did not happen.
+  context.setDefaultTimeout(12_000);
   const page = await context.newPage();
   const problems: string[] = [];
   const hosts = new Set<string>();

@@ -1,7 +1,7 @@
 /** GraphiQL opens with these in its tabs. */
 export const examples = [
   {
-    query: `# Clients of a clinic, with their latest sessions and notes: one request instead of dozens.
+    query: `# Clients with their latest sessions and notes: one request instead of dozens.
 query Clients {
   organizations(first: 1) {
     nodes {
@@ -15,15 +15,22 @@ query Clients {
               firstName
               lastName
               status
-              sessions(first: 3) {
+              sessions(first: 2) {
                 nodes {
-                  sessionId
                   transcriptStatus
-                  progressNote { progressNoteId isLoading isLocked note }
+                  progressNote {
+                    progressNoteId
+                    isLoading
+                    isLocked
+                    note
+                  }
                 }
               }
             }
-            pageInfo { hasNextPage endCursor }
+            pageInfo {
+              hasNextPage
+              endCursor
+            }
           }
         }
       }
@@ -33,25 +40,49 @@ query Clients {
 `,
   },
   {
-    query: `# Asks for a rewrite. Take a progressNoteId from the first tab.
-mutation Edit($noteId: ID!) {
-  magicEdit(input: { progressNoteId: $noteId, userInstructions: "Make the plan shorter." }) {
+    query: `# Asks for a rewrite. Take a progressNoteId that is not
+# locked from the first tab. Run it twice: the key makes
+# the second one harmless.
+mutation Edit($noteId: ID!, $key: String) {
+  magicEdit(
+    input: {
+      progressNoteId: $noteId
+      userInstructions: "Make the plan shorter."
+      idempotencyKey: $key
+    }
+  ) {
     __typename
-    ... on ProgressNoteChange { cursor progressNote { isLoading note } }
-    ... on Problem { message }
+    ... on ProgressNoteChange {
+      cursor
+      progressNote {
+        isLoading
+        note
+      }
+    }
+    ... on Problem {
+      message
+    }
   }
 }
 `,
-    variables: '{ "noteId": "" }',
+    variables: '{\n  "noteId": "",\n  "key": "first-try"\n}',
   },
   {
-    query: `# Notes as they become ready. Leave it running: the sandbox begins a session every few seconds.
+    query: `# Notes as they become ready. Leave it running: in the
+# sandbox a session begins every few seconds.
 subscription Live {
   noteReady {
     cursor
     type
-    client { firstName lastName }
-    progressNote { progressNoteId note }
+    occurredAt
+    client {
+      firstName
+      lastName
+    }
+    progressNote {
+      progressNoteId
+      note
+    }
   }
 }
 `,

@@ -37,9 +37,14 @@ const PAGE = `<!doctype html>
 `;
 
 const OPTIONS = {
-  title: 'partner-graph',
+  title: '<a href="/">Live notes</a>',
+  logo: '<img src="/assets/icon.svg" alt="" width="28" height="28">',
   // Over WebSocket, GraphiQL would leave out what stands in its headers editor.
   subscriptionsProtocol: 'SSE',
+  // A subscription would go by GET, with its variables in the address.
+  method: 'POST',
+  // A token is not to be found in the browser's storage when its owner has left.
+  shouldPersistHeaders: false,
   defaultTabs: examples,
 };
 
@@ -48,7 +53,10 @@ const START = `self.MonacoEnvironment = {
   getWorkerUrl: (_module, label) => '${FOLDER}/' + label + '.worker.js',
 };
 document.addEventListener('DOMContentLoaded', () => {
-  YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(OPTIONS)});
+  const options = ${JSON.stringify(OPTIONS)};
+  // Without this, what is typed goes into the address, and with it into histories and logs.
+  options.onEditQuery = () => {};
+  YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), options);
 });
 `;
 

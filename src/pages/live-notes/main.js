@@ -66,20 +66,22 @@ async function go(isByPerson) {
     feed.close();
     showState('idle');
   }
-  const feedShown = route.clinician && route.clinician !== before.clinician && feed.show(route);
-  const detailShown = detail.show(route);
-  if (isByPerson) moveFocus(before);
-  await Promise.all([feedShown, detailShown]);
+  const isOther = route.clinician && route.clinician !== before.clinician;
+  if (isByPerson && !route.session) leaveFor(before);
+  await Promise.all([isOther && feed.show(route), open(route, isByPerson)]);
 }
 
-function moveFocus(before) {
-  if (route.session) {
-    byId('detail-title').focus();
-    return;
-  }
-  const left =
+async function open(wanted, isByPerson) {
+  await detail.show(wanted);
+  // What is hidden can't take the focus: not before the session is there.
+  if (isByPerson && wanted.session && wanted === route) byId('detail-title').focus();
+}
+
+/** Back from a session to its row; otherwise to the top of what is shown now. */
+function leaveFor(before) {
+  const row =
     before.session && document.querySelector(`[data-id="${CSS.escape(before.session)}"] a`);
-  if (left) left.focus();
+  if (row) row.focus();
   else byId(route.clinician ? 'feed-title' : 'picker-title').focus();
 }
 
