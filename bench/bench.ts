@@ -11,6 +11,10 @@ export interface Bench {
   readonly quick: boolean;
   readonly rounds: number;
   readonly roundMs: number;
+  /** Before the first round: what is slow in the beginning is the compiler's doing. */
+  readonly warmUpMs: number;
+  /** A directory for the gateway's CPU profiles. */
+  readonly profileDir: string | undefined;
   wants(row: RowName): boolean;
   say(line: string): void;
 }

@@ -11,6 +11,8 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Where its output goes; nowhere by default. */
   readonly logFile?: string;
+  /** Where a CPU profile goes when the process ends. */
+  readonly profileDir?: string | undefined;
   /** A path that answers 200 once the process is ready. */
   readonly readyPath?: string;
 }
@@ -33,7 +35,9 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   const port = await freePort();
   const output = openSync(options.logFile ?? '/dev/null', 'a');
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--import', './bench/probe.ts', options.script], {
+  const { profileDir, script } = options;
+  const profiled = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : [];
+  const child = spawn(process.execPath, [...profiled, '--import', './bench/probe.ts', script], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), ...options.env },
     stdio: ['ignore', output, 'inherit', 'ipc'],
@@ -42,7 +46,7 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   const url = `http://127.0.0.1:${port}`;
   const stop = () => stopped(child);
   try {
-    await untilReady(`${url}${options.readyPath ?? '/'}`, child, options.script);
+    await untilReady(`${url}${options.readyPath ?? '/'}`, child, script);
   } catch (error) {
     await stop();
     throw error;

@@ -17,11 +17,13 @@ export interface Gateway extends Child {
 export async function openGateway(
   upstreamUrl: string,
   env: Readonly<Record<string, string>> = {},
+  profileDir?: string,
 ): Promise<Gateway> {
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-bench-'));
   const child = await openChild({
     script: 'src/server.ts',
     readyPath: '/readyz',
+    profileDir,
     logFile: join(dir, 'gateway.log'),
     env: {
       HOST: '127.0.0.1',

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { TARGETS, type TargetName } from './targets.ts';
@@ -10,9 +11,10 @@ export interface Options {
   readonly only: readonly RowName[];
   readonly targets: readonly TargetName[];
   readonly json: string | undefined;
+  readonly profile: string | undefined;
 }
 
-const USAGE = `Usage: npm run bench -- [--quick] [--only ${ROWS.join(',')}] [--target ${TARGETS.join(',')}] [--json file]`;
+const USAGE = `Usage: npm run bench -- [--quick] [--only ${ROWS.join(',')}] [--target ${TARGETS.join(',')}] [--json file] [--profile directory]`;
 
 /** The raw limits are always there: without them there is no ratio. */
 export function readOptions(args: readonly string[]): Options {
@@ -23,6 +25,7 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: 'string' },
       target: { type: 'string' },
       json: { type: 'string' },
+      profile: { type: 'string' },
     },
   });
   return {
@@ -32,6 +35,7 @@ export function readOptions(args: readonly string[]): Options {
       ...new Set([...chosen('--target', values.target, TARGETS), 'raw', 'request'] as const),
     ],
     json: values.json,
+    profile: values.profile && resolve(values.profile),
   };
 }
 

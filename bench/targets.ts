@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Bench } from './bench.ts';
 import { type Child, openChild } from './child.ts';
 import { type Gateway, openGateway, tokenOf } from './gateway.ts';
 import { type Mode, type Workload, DOCUMENTS, requestBody } from './workloads.ts';
@@ -29,12 +30,11 @@ export interface Opened extends AsyncDisposable {
 
 /** Opens the gateway always: the others are checked against its answers, and the raw limit sends them. */
 export async function openTargets(
-  upstreamUrl: string,
-  wanted: readonly TargetName[],
+  { upstream: { url: upstreamUrl }, targets: named, profileDir }: Bench,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Opened> {
   await using opened = new AsyncDisposableStack();
-  const gateway = opened.use(await openGateway(upstreamUrl, env));
+  const gateway = opened.use(await openGateway(upstreamUrl, env, profileDir));
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
@@ -44,7 +44,7 @@ export async function openTargets(
   const targets: Target[] = [{ name: 'gateway', child: gateway, path: atGraphql }];
   const missing = new Map<TargetName, string>();
 
-  for (const name of wanted.filter((each) => each !== 'gateway')) {
+  for (const name of named.filter((each) => each !== 'gateway')) {
     try {
       const child = opened.use(
         await openChild({

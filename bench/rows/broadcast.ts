@@ -26,7 +26,7 @@ interface Round {
 export async function broadcastRows(bench: Bench): Promise<readonly Figure[]> {
   if (!bench.wants('S1')) return [];
   bench.say('S1');
-  await using gateway = await openGateway(bench.upstream.url);
+  await using gateway = await openGateway(bench.upstream.url, {}, bench.profileDir);
   await using raw = await openChild({ script: 'bench/targets/raw-ws.ts' });
   using ofGateway = openCrowd(gateway.url, false);
   using ofRaw = openCrowd(raw.url, false);

@@ -9,6 +9,7 @@ const PATH = '/webhooks';
 
 interface Round {
   readonly cpuUs: number;
+  readonly mainThreadUs: number;
   readonly perSecond: number;
 }
 
@@ -16,11 +17,11 @@ interface Round {
 export async function ingestRows(bench: Bench): Promise<readonly Figure[]> {
   if (!bench.wants('K')) return [];
   bench.say('K');
-  await using gateway = await openGateway(bench.upstream.url);
+  await using gateway = await openGateway(bench.upstream.url, {}, bench.profileDir);
   await using raw = await openChild({ script: 'bench/targets/raw-http.ts' });
   const rounds: { gateway: Round; raw: Round }[] = [];
-  await measure(bench, gateway);
-  await measure(bench, raw);
+  await measure(bench, gateway, bench.warmUpMs);
+  await measure(bench, raw, bench.warmUpMs);
   for (let i = 0; i < bench.rounds; i += 1)
     rounds.push({ gateway: await measure(bench, gateway), raw: await measure(bench, raw) });
 
@@ -29,6 +30,7 @@ export async function ingestRows(bench: Bench): Promise<readonly Figure[]> {
     row: 'K webhook ingest',
     target,
     cpuUs: median(rounds.map((round) => round[target].cpuUs)),
+    note: `${median(rounds.map((round) => round[target].mainThreadUs)).toFixed(0)} µs main thread`,
     perSecond: median(rounds.map((round) => round[target].perSecond)),
   });
   const ratio = median(ratios);
@@ -40,7 +42,7 @@ export async function ingestRows(bench: Bench): Promise<readonly Figure[]> {
 
 let next = 1;
 
-async function measure(bench: Bench, child: Child): Promise<Round> {
+async function measure(bench: Bench, child: Child, durationMs = bench.roundMs): Promise<Round> {
   const before = await child.usage();
   const { count, failures, seconds } = await bench.loader.run({
     url: child.url,
@@ -50,11 +52,15 @@ async function measure(bench: Bench, child: Child): Promise<Round> {
     mode: 'uncached',
     from: next,
     connections: CONNECTIONS,
-    durationMs: bench.roundMs,
+    durationMs,
     maxCount: MAX_COUNT,
   });
   const after = await child.usage();
   next += count;
   if (failures > 0) throw new Error(`every webhook must be answered 2xx, but ${failures} were not`);
-  return { cpuUs: (after.cpuUs - before.cpuUs) / count, perSecond: count / seconds };
+  return {
+    cpuUs: (after.cpuUs - before.cpuUs) / count,
+    mainThreadUs: (after.mainThreadUs - before.mainThreadUs) / count,
+    perSecond: count / seconds,
+  };
 }

@@ -32,6 +32,7 @@ const TRIES = 4;
 
 interface Round extends Burst {
   readonly cpuUs: number;
+  readonly mainThreadUs: number;
   readonly upstreamCalls: number;
   readonly rssBytes: number;
 }
@@ -40,22 +41,29 @@ interface Round extends Burst {
 export async function requestRows(bench: Bench): Promise<readonly Figure[]> {
   const rows = ROWS.filter(({ mode }) => bench.wants(mode));
   if (rows.length === 0) return [];
-  await using opened = await openTargets(bench.upstream.url, bench.targets);
+  await using opened = await openTargets(bench);
   for (const [name, reason] of opened.missing) bench.say(`${name} is left out: ${reason}`);
   await checkAnswers(opened);
 
   const figures: Figure[] = [];
   for (const row of rows) {
     bench.say(`${row.mode} ${row.workload}`);
-    const targets = opened.targets.filter(({ name }) => takesPart(name, row.mode));
+    const targets = opened.targets.filter(({ name }) => takesPart(name, row, bench.quick));
     const rounds = await interleaved(bench, opened, targets, row);
     figures.push(...figuresOf(row, targets, rounds));
   }
   return figures;
 }
 
-const takesPart = (name: string, mode: Mode): boolean =>
-  mode === 'uncached' ? name !== 'raw' : name !== 'request' && name !== 'dispatch';
+/**
+ * Peers remember no answers, so that hot is executed for them: a quick run measures it once. Mesh has no cache here
+ * at all.
+ */
+function takesPart(name: string, { mode }: Row, quick: boolean): boolean {
+  if (mode === 'uncached') return name !== 'raw';
+  if (name === 'request' || name === 'dispatch' || name === 'mesh') return false;
+  return !quick || mode === 'executed' || name === 'gateway' || name === 'raw';
+}
 
 /** A server that answers something else would be compared with nothing. */
 async function checkAnswers({ targets, headers }: Opened): Promise<void> {
@@ -76,7 +84,7 @@ async function interleaved(
   row: Row,
 ): Promise<ReadonlyMap<Target, readonly Round[]>> {
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
-  for (const target of targets) await burst(bench, opened, target, row, bench.roundMs);
+  for (const target of targets) await burst(bench, opened, target, row, bench.warmUpMs);
   for (let i = 0; i < bench.rounds; i += 1) {
     // Each round in another order, so that nobody always comes after the heaviest.
     const order = [...targets.slice(i % targets.length), ...targets.slice(0, i % targets.length)];
@@ -98,7 +106,8 @@ async function measure(bench: Bench, opened: Opened, target: Target, row: Row): 
     // Five seconds ended in the middle of the round: that was not the row's case.
     if (row.mode !== 'uncached' && upstreamCalls > 0 && i < TRIES) continue;
     const cpuUs = (after.cpuUs - before.cpuUs) / done.count;
-    return { ...done, cpuUs, upstreamCalls, rssBytes: after.rssBytes };
+    const mainThreadUs = (after.mainThreadUs - before.mainThreadUs) / done.count;
+    return { ...done, cpuUs, mainThreadUs, upstreamCalls, rssBytes: after.rssBytes };
   }
 }
 
@@ -140,6 +149,7 @@ function figuresOf(
       perSecond: median(own.map(({ count, seconds }) => count / seconds)),
       upstreamCalls: median(own.map(({ upstreamCalls, count }) => upstreamCalls / count)),
       memoryMb: (own.at(-1)?.rssBytes ?? 0) / 2 ** 20,
+      note: `${median(own.map(({ mainThreadUs }) => mainThreadUs)).toFixed(0)} µs main thread`,
       ...(isJudged && {
         goal: `≥ ${row.goal}${callsGoal(row)}`,
         met: ratio >= (row.goal ?? 0) && hasFewCalls(row, own),
