@@ -23,6 +23,7 @@ import { createLiveConnections } from './transport/live-connections.ts';
 import { type Prepared, createPipeline } from './transport/pipeline.ts';
 import { createRouter, notAllowed } from './transport/router.ts';
 import { createWsDoor } from './transport/ws-door.ts';
+import { traceFields } from './transport/trace-fields.ts';
 import { createYogaDoor } from './transport/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
 import type { Viewer } from './viewer/viewer.ts';
@@ -51,6 +52,7 @@ export interface App {
 /** Joins the parts into one HTTP handler: every door, one pipeline. */
 export function createApp(parts: AppParts): App {
   const { config, schema, house, log, metrics } = parts;
+  traceFields(schema);
   const onMasked = (error: unknown) => log.error('unexpected error', { error });
   const { limits, operation } = config;
   const observe = createOperationObserver(log, metrics);

@@ -4,6 +4,7 @@ import type { EventHub } from './events/event-hub.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Freshness } from './freshness.ts';
 import type { Loaded } from './loaded.ts';
+import type { OperationTrace } from './observe/tracing.ts';
 import type { Audit, OperationAudit } from './observe/audit.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
@@ -57,6 +58,8 @@ export interface Context {
   /** Whoever shows a patient's record says so here, and whoever does not show it too. */
   readonly audit: OperationAudit | undefined;
   readonly door: Door;
+  /** Spans of fields that may cost calls, where the operation is traced. */
+  readonly trace?: OperationTrace;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
   /** Pages this operation has read: the first place where a search looks. */

@@ -9,6 +9,7 @@ import {
 
 import { type Door, type House, createContext } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
+import { traceOperation } from '../observe/tracing.ts';
 import { type Usage, createUsage } from '../rest/usage.ts';
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
@@ -97,24 +98,23 @@ export function createPipeline(parts: PipelineParts) {
   function execute(prepared: Prepared, viewer: Viewer, door: Door): Execution {
     const startedAt = performance.now();
     const controller = new AbortController();
+    const trace = traceOperation(prepared.kind, prepared.name);
     const usage = createUsage({
       maxCalls: limits.maxUpstreamCalls,
       signal: controller.signal,
       priority: prepared.kind === 'mutation' ? 'write' : 'read',
+      ...(trace.headers && { traceHeaders: trace.headers }),
     });
-    const contextValue = createContext(house, viewer, usage, door, prepared.name);
+    const context = createContext(house, viewer, usage, door, prepared.name);
+    const contextValue = { ...context, trace };
     const result = executeRootSelectionSet({ ...prepared.args, contextValue });
     const finish = (finished: ExecutionResult): Answer => {
       contextValue.audit?.finish();
       const answer = answerOf(finished, prepared.estimated, usage);
       const durationMs = performance.now() - startedAt;
-      parts.onFinished({
-        ...prepared,
-        viewer,
-        durationMs,
-        usage: answer.extensions.upstream,
-        codes: codesOf(answer),
-      });
+      const codes = codesOf(answer);
+      parts.onFinished({ ...prepared, viewer, durationMs, usage: answer.extensions.upstream, codes });
+      trace.end(codes[0] ?? 'ok', usage.calls);
       return answer;
     };
     if (!(result instanceof Promise)) return { answer: finish(result), abandon: () => {} };
