@@ -61,8 +61,17 @@ export function estimateCalls(
 
   const root = schema.getRootType(operation.operation);
   const fields = root ? gatherFields([operation.selectionSet], root, validated) : [];
+  for (const name of repeatedOf(fields)) issues.add(`"${name}" may be asked for once an operation`);
   return { calls: ofFields(fields), issues: [...issues] };
 }
+
+/** Names of fields that may stand once at the root (`once` in their extensions) and stand there under several aliases. */
+const repeatedOf = (fields: readonly GatheredField[]): readonly string[] => {
+  const names = fields
+    .filter(({ field }) => field.extensions['once'])
+    .map(({ field }) => field.name);
+  return names.filter((name, at) => names.indexOf(name) !== at);
+};
 
 type Repeated = Exclude<Price, { kind: 'list' | 'call' }>;
 
