@@ -83,6 +83,7 @@ export async function openServer(
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
     },
     authenticator: createAuthenticator(config.auth, {
+      now: clock.wallNow,
       onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
     }),
     webhookSecret: connection.clientSecret,

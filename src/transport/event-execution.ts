@@ -6,6 +6,7 @@ import { mayHear } from '../resolvers/hearing.ts';
 import { sawEvent } from '../resolvers/shown.ts';
 import { createUsage } from '../rest/usage.ts';
 import type { Viewer } from '../viewer/viewer.ts';
+import { inDocumentOrder } from './error-order.ts';
 import type { Executed } from './executions.ts';
 import { spokenOf } from './masking.ts';
 import { createPayload } from './payload.ts';
@@ -47,7 +48,8 @@ export function createEventExecution(parts: EventExecutionParts) {
       sawEvent(event, contextValue);
       const seen = contextValue.audit?.seen;
       if (!errors) return createPayload({ data }, seen);
-      return createPayload({ errors: errors.map((e) => spokenOf(e, parts.onMasked)), data }, seen);
+      const spoken = inDocumentOrder(errors).map((error) => spokenOf(error, parts.onMasked));
+      return createPayload({ errors: spoken, data }, seen);
     } finally {
       clearTimeout(timer);
     }

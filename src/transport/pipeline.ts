@@ -14,6 +14,7 @@ import { type Usage, createUsage } from '../rest/usage.ts';
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { type DocumentLimits, createDocuments, spokenValidationError } from './documents.ts';
+import { inDocumentOrder } from './error-order.ts';
 import { estimateCalls } from './estimate.ts';
 import { spokenOf } from './masking.ts';
 import type { OperationRequest } from './operation-request.ts';
@@ -113,7 +114,13 @@ export function createPipeline(parts: PipelineParts) {
       const answer = answerOf(finished, prepared.estimated, usage);
       const durationMs = performance.now() - startedAt;
       const codes = codesOf(answer);
-      parts.onFinished({ ...prepared, viewer, durationMs, usage: answer.extensions.upstream, codes });
+      parts.onFinished({
+        ...prepared,
+        viewer,
+        durationMs,
+        usage: answer.extensions.upstream,
+        codes,
+      });
       trace.end(codes[0] ?? 'ok', usage.calls);
       return answer;
     };
@@ -127,7 +134,7 @@ export function createPipeline(parts: PipelineParts) {
     const { calls, cached, coalesced, retried } = usage;
     const extensions = { upstream: { estimated, calls, cached, coalesced, retried } };
     if (!result.errors) return { data: result.data, extensions };
-    const errors = result.errors.map((error) => spokenOf(error, parts.onMasked));
+    const errors = inDocumentOrder(result.errors).map((error) => spokenOf(error, parts.onMasked));
     return { errors, data: result.data, extensions };
   }
 
