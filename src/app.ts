@@ -15,11 +15,10 @@ import type { Metrics } from './observe/metrics.ts';
 import { createOperationObserver } from './observe/operation-observer.ts';
 import { createPages } from './pages/pages.ts';
 import { createCors } from './transport/cors.ts';
-import { createEventStream } from './transport/event-stream.ts';
+import { createEventStreams } from './transport/event-stream.ts';
 import { createFanOut } from './transport/fan-out.ts';
 import { createHealth } from './transport/health.ts';
 import { createJsonDoor } from './transport/json-door.ts';
-import { createLiveConnections } from './transport/live-connections.ts';
 import { type Prepared, createPipeline } from './transport/pipeline.ts';
 import { createRouter, notAllowed } from './transport/router.ts';
 import { createWsDoor } from './transport/ws-door.ts';
@@ -75,18 +74,17 @@ export function createApp(parts: AppParts): App {
   const yoga = createYogaDoor(schema);
   const cors = createCors(config.http.allowedOrigins);
 
-  const live = createLiveConnections(limits.socketPingMs);
   const onSlow = () => metrics.slowConsumerClosed();
-  const follow = createEventStream({ fanOut, live, limits, onSlow });
+  const streams = createEventStreams({ fanOut, limits, onSlow });
   const stream = async (prepared: Prepared, viewer: Viewer, res: ServerResponse) => {
-    if (prepared.kind === 'subscription') return follow(res, { prepared, viewer, door: 'sse' });
+    if (prepared.kind === 'subscription')
+      return streams.follow(res, { prepared, viewer, door: 'sse' });
     await yoga.stream((await pipeline.execute(prepared, viewer, 'sse').answer) as never, res);
   };
   const sockets = createWsDoor({
     schema,
     pipeline,
     fanOut,
-    live,
     limits,
     authenticate: parts.authenticator.authenticate,
     allowedOrigins: config.http.allowedOrigins,
@@ -95,7 +93,7 @@ export function createApp(parts: AppParts): App {
     onSlow,
     onMasked,
   });
-  metrics.watch('sockets', () => sockets.size);
+  metrics.watch('sockets', () => sockets.live.size);
   metrics.watch('subscriptions', () => fanOut.size);
   const graphql = createJsonDoor({
     pipeline,
@@ -133,8 +131,13 @@ export function createApp(parts: AppParts): App {
 
   return {
     upgrade: sockets.upgrade,
-    eventsLost: () => live.endAll('lost'),
-    endSubscriptions: live.close,
+    eventsLost() {
+      sockets.live.endAll('lost');
+      streams.live.endAll('lost');
+    },
+    async endSubscriptions(graceMs) {
+      await Promise.all([sockets.live.close(graceMs), streams.live.close(graceMs)]);
+    },
     handle: createRouter({
       routes: [
         { path: '/graphql', methods: { POST: post, OPTIONS: cors.preflight, ...ide } },

@@ -1,70 +1,94 @@
 import type { ServerResponse } from 'node:http';
 
-import type { FanOut, Listening } from './fan-out.ts';
-import type { LiveConnection, LiveConnections } from './live-connections.ts';
-import { type Outlet, type OutboxLimits, createOutbox } from './outbox.ts';
+import { type Backlog, type BacklogLimits, createBacklog } from './backlog.ts';
+import type { FanOut, Listening, Subscription } from './fan-out.ts';
+import { type LiveConnections, createLiveConnections } from './live-connections.ts';
 import { type Payload, createPayload } from './payload.ts';
 
 /** Some browsers and proxies show nothing of a response until there is a first byte; later ones keep it open. */
 const KEEP_ALIVE = ':\n\n';
 const COMPLETE = 'event: complete\ndata:\n\n';
 const STALLED_MS = 10_000;
+/** Node holds a turn's writes back to send them together, so a little is always buffered. */
+const ENOUGH_BYTES = 16_384;
 
 export interface EventStreamParts {
   readonly fanOut: FanOut;
-  readonly live: LiveConnections;
-  readonly limits: OutboxLimits & { readonly socketPingMs: number };
+  readonly limits: BacklogLimits & { readonly socketPingMs: number };
   readonly onSlow: () => void;
 }
 
-/**
- * A subscription as server-sent events (graphql-sse, distinct connections). It ends without `complete` where the client
- * is to come back: its token is over, it is too slow, or this process goes.
- */
-export function createEventStream({ fanOut, live, limits, onSlow }: EventStreamParts) {
-  return (res: ServerResponse, listening: Listening): void => {
-    const { expiresAt } = listening.viewer;
-    let keepAliveAt = performance.now() + limits.socketPingMs;
-    begin(res);
+interface Stream {
+  readonly res: ServerResponse;
+  readonly expiresAt: number | undefined;
+  keepAliveAt: number;
+  backlog: Backlog<Payload> | undefined;
+}
 
-    function over(): void {
-      subscription.end();
-      outbox.close();
-      live.remove(kept);
+export interface EventStreams {
+  readonly live: LiveConnections<Stream>;
+  follow(res: ServerResponse, listening: Listening): void;
+}
+
+/**
+ * Subscriptions as server-sent events (graphql-sse, distinct connections). A stream ends without `complete` where the
+ * client is to come back: its token is over, it is too slow, or this process goes.
+ */
+export function createEventStreams({ fanOut, limits, onSlow }: EventStreamParts): EventStreams {
+  const live = createLiveConnections<Stream>(limits.socketPingMs, {
+    beat(stream, now) {
+      if (isExpired(stream)) return end(stream);
+      if (isBehind(stream) && stream.backlog.isStalled(now, STALLED_MS)) return cut(stream);
+      if (now < stream.keepAliveAt) return;
+      stream.keepAliveAt = now + limits.socketPingMs;
+      stream.res.write(KEEP_ALIVE);
+    },
+    end,
+    destroy: ({ res }) => res.destroy(),
+  });
+
+  /** It reads nothing, so it would not read an end either. */
+  function cut({ res }: Stream): void {
+    onSlow();
+    res.destroy();
+  }
+
+  function deliver(stream: Stream, payload: Payload): void | Promise<void> {
+    const { res } = stream;
+    if (isExpired(stream)) end(stream);
+    if (res.writableEnded || res.destroyed) return;
+    if (isBehind(stream)) {
+      return stream.backlog.put(payload) ? stream.backlog.caughtUp : cut(stream);
     }
-    /** It reads nothing, so it would not read an end either. */
-    function cut(): void {
-      onSlow();
-      res.destroy();
-    }
-    const isExpired = (): boolean => expiresAt !== undefined && Date.now() >= expiresAt;
-    const outbox = createOutbox(streamOutlet(res), limits, cut);
-    const kept: LiveConnection = {
-      beat(now) {
-        if (isExpired()) return void res.end();
-        if (outbox.isStalled(now, STALLED_MS)) return cut();
-        if (now < keepAliveAt) return;
-        keepAliveAt = now + limits.socketPingMs;
-        res.write(KEEP_ALIVE);
-      },
-      end: () => void res.end(),
-      destroy: () => res.destroy(),
-    };
-    const subscription = fanOut.subscribe(listening, {
-      next(payload) {
-        if (res.writableEnded) return;
-        if (isExpired()) return void res.end();
-        return outbox.put(payload);
-      },
-      lost: () => void res.end(),
-    });
-    live.add(kept);
-    res.once('close', over);
-    void subscription.live.then((refusal) => {
-      if (!refusal || res.writableEnded) return;
-      res.write(createPayload({ errors: refusal.errors }).streamEvent);
-      res.end(COMPLETE);
-    });
+    res.write(payload.streamEvent, () => stream.backlog?.flushed());
+    if (res.writableLength <= ENOUGH_BYTES) return;
+    stream.backlog = createBacklog(outletOf(res), limits);
+    return stream.backlog.caughtUp;
+  }
+
+  return {
+    live,
+    follow(res, listening) {
+      const { expiresAt } = listening.viewer;
+      const keepAliveAt = performance.now() + limits.socketPingMs;
+      const stream: Stream = { res, expiresAt, keepAliveAt, backlog: undefined };
+      begin(res);
+      live.add(stream);
+      const subscription: Subscription = fanOut.subscribe(listening, {
+        next: (payload) => deliver(stream, payload),
+        lost: () => end(stream),
+        refused({ errors }) {
+          if (res.writableEnded) return;
+          res.write(createPayload({ errors }).streamEvent);
+          res.end(COMPLETE);
+        },
+      });
+      res.once('close', () => {
+        fanOut.end(subscription);
+        stream.backlog?.drop();
+        live.remove(stream);
+      });
+    },
   };
 }
 
@@ -77,10 +101,18 @@ function begin(res: ServerResponse): void {
   res.write(KEEP_ALIVE);
 }
 
-/** Node holds a turn's writes back to send them together, so a little is always buffered. */
-const streamOutlet = (res: ServerResponse): Outlet<Payload> => ({
-  write: ({ streamEvent }, onFlushed) => void res.write(streamEvent, onFlushed),
-  sizeOf: ({ streamEvent }) => streamEvent.length,
+const end = ({ res }: Stream): void => void res.end();
+
+const isExpired = ({ expiresAt }: Stream): boolean =>
+  expiresAt !== undefined && Date.now() >= expiresAt;
+
+const isBehind = (stream: Stream): stream is Stream & { readonly backlog: Backlog<Payload> } =>
+  stream.backlog?.hasCaughtUp === false;
+
+const outletOf = (res: ServerResponse) => ({
+  write: ({ streamEvent }: Payload, onFlushed: () => void) =>
+    void res.write(streamEvent, onFlushed),
+  sizeOf: ({ streamEvent }: Payload) => streamEvent.length,
+  isFull: () => res.writableLength > ENOUGH_BYTES,
   bufferedBytes: () => res.writableLength,
-  enoughBytes: 16_384,
 });

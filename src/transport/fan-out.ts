@@ -1,8 +1,7 @@
 import { GraphQLError } from 'graphql';
 
-import type { Audit } from '../observe/audit.ts';
-import { mayListen } from '../resolvers/listening.ts';
 import type { Position } from '../store/event-log.ts';
+import { mayListen } from '../resolvers/listening.ts';
 import {
   type EventExecutionParts,
   type Listening,
@@ -10,23 +9,35 @@ import {
 } from './event-execution.ts';
 import { replayThenJoin } from './group-replay.ts';
 import { spokenOf } from './masking.ts';
+import type { Payload } from './payload.ts';
 import { type Refusal, refuseWith } from './refusal.ts';
 import { wantedBy } from './subscription-args.ts';
-import type { Subscriber } from './subscription-group.ts';
-import { createGroups } from './subscription-groups.ts';
+import { type HeldGroup, createGroups } from './subscription-groups.ts';
 
 export type { Listening } from './event-execution.ts';
-export type { Subscriber } from './subscription-group.ts';
 
 export interface FanOutParts extends EventExecutionParts {
   readonly onDelivered: (count: number) => void;
 }
 
+/** One who gets what events say, in the log's order, each once. */
+export interface Subscriber {
+  /** Bounding what waits is the door's. A promise is waited for while replaying, and not once live. */
+  next(payload: Payload): void | Promise<void>;
+  /** There would be a gap: the client has to come back and resume by its cursor. */
+  lost(): void;
+  /** It did not begin, or could not be replayed to its end. */
+  refused(refusal: Refusal): void;
+}
+
+/** Small: there are thousands. What it was asked with is not kept. */
 export interface Subscription {
-  /** Settles once it is live, replay done; or with why it can't be. Never rejects. */
-  readonly live: Promise<Refusal | undefined>;
-  /** At once, replaying or live. */
-  end(): void;
+  readonly subscriber: Subscriber;
+  since: Position;
+  held: HeldGroup | undefined;
+  /** While replaying only: a signal takes more memory than all the rest. */
+  replaying: AbortController | undefined;
+  isOver: boolean;
 }
 
 export type FanOut = ReturnType<typeof createFanOut>;
@@ -36,60 +47,44 @@ export function createFanOut(parts: FanOutParts) {
   const { onDelivered, onMasked, house } = parts;
   const { hub } = house;
   const { contextFor, execute } = createEventExecution(parts);
-  const hold = createGroups({ hub, execute, onDelivered, onFailure: onMasked });
+  const groups = createGroups({ hub, execute, onDelivered, onFailure: onMasked });
   let running = 0;
 
-  function subscribe(listening: Listening, subscriber: Subscriber): Subscription {
-    let ended = false;
-    let leave: (() => void) | undefined;
-    // Only while replaying: a signal takes more memory than all the rest of a live subscription.
-    let replaying: AbortController | undefined;
-    running += 1;
+  /** Resolves once it is live. */
+  async function begin(subscription: Subscription, listening: Listening): Promise<void> {
+    const { filter, after: cursor, key } = wantedBy(listening.prepared.args);
+    await mayListen(filter, contextFor(listening));
+    const after = cursor === undefined ? undefined : await hub.resume(cursor);
+    if (subscription.isOver) return;
+    const held = groups.hold(listening, key, filter);
+    const { group } = held;
+    subscription.held = held;
+    const join = (since: Position): void => {
+      subscription.since = since;
+      group.join(subscription);
+    };
+    if (after === undefined) return join(hub.position);
+    const deliver = (payload: Payload): void | Promise<void> => {
+      onDelivered(1);
+      return subscription.subscriber.next(payload);
+    };
+    const replaying = new AbortController();
+    subscription.replaying = replaying;
+    const { signal } = replaying;
+    await replayThenJoin({ hub, group, filter, after, deliver, join, signal });
+    subscription.replaying = undefined;
+  }
 
-    const begin = async (): Promise<void> => {
-      const audited = house.audit
-        ? auditedSubscriber(subscriber, listening, house.audit)
-        : subscriber;
-      const { filter, after: cursor, key } = wantedBy(listening.prepared.args);
-      await mayListen(filter, contextFor(listening));
-      const after = cursor === undefined ? undefined : await hub.resume(cursor);
-      if (ended) return;
-      const { group, release } = hold(listening, key, filter);
-      leave = release;
-      const join = (since: Position): void => {
-        const quit = group.join({ subscriber: audited, since });
-        leave = () => {
-          quit();
-          release();
-        };
-      };
-      if (after === undefined) return join(hub.position);
-      replaying = new AbortController();
-      const { signal } = replaying;
-      await replayThenJoin({
-        hub,
-        group,
-        filter,
-        after,
-        subscriber: audited,
-        onDelivered,
-        join,
-        signal,
-      });
-      replaying = undefined;
-    };
-    const end = (): void => {
-      if (ended) return;
-      ended = true;
-      running -= 1;
-      replaying?.abort();
-      leave?.();
-    };
-    const refused = (error: unknown): Refusal => {
-      end();
-      return refusalOf(error);
-    };
-    return { live: begin().then(() => undefined, refused), end };
+  /** At once, replaying or live. */
+  function end(subscription: Subscription): void {
+    if (subscription.isOver) return;
+    subscription.isOver = true;
+    running -= 1;
+    subscription.replaying?.abort();
+    const { held } = subscription;
+    if (!held) return;
+    held.group.leave(subscription);
+    groups.release(held);
   }
 
   function refusalOf(thrown: unknown): Refusal {
@@ -99,25 +94,27 @@ export function createFanOut(parts: FanOutParts) {
   }
 
   return {
-    subscribe,
+    end,
+    subscribe(listening: Listening, subscriber: Subscriber): Subscription {
+      const subscription: Subscription = {
+        subscriber,
+        since: 0,
+        held: undefined,
+        replaying: undefined,
+        isOver: false,
+      };
+      running += 1;
+      begin(subscription, listening).catch((error: unknown) => {
+        const refusal = refusalOf(error);
+        if (subscription.isOver) return;
+        end(subscription);
+        subscriber.refused(refusal);
+      });
+      return subscription;
+    },
     /** Subscriptions that are running, replaying or live. */
     get size() {
       return running;
     },
-  };
-}
-
-/** One execution serves many: who got it is written down for each of them. */
-function auditedSubscriber(
-  subscriber: Subscriber,
-  { viewer, prepared }: Listening,
-  audit: Audit,
-): Subscriber {
-  return {
-    next(payload) {
-      audit.delivered(viewer.subject, prepared.name, payload.shows);
-      return subscriber.next(payload);
-    },
-    lost: () => subscriber.lost(),
   };
 }

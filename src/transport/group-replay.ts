@@ -3,7 +3,8 @@ import { type EventFilter, matches, needsPlace, placeByOwnIds } from '../events/
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { subscribeFrom } from '../events/replay.ts';
 import type { Position } from '../store/event-log.ts';
-import type { Group, Subscriber } from './subscription-group.ts';
+import type { Payload } from './payload.ts';
+import type { Group } from './subscription-group.ts';
 
 /** Executions that run ahead of the one which is delivered: a resume must not take a round trip for each event. */
 const AHEAD = 16;
@@ -13,8 +14,7 @@ export interface Replay {
   readonly group: Group;
   readonly filter: EventFilter;
   readonly after: Position;
-  readonly subscriber: Subscriber;
-  readonly onDelivered: (count: number) => void;
+  readonly deliver: (payload: Payload) => void | Promise<void>;
   /** Nothing has been delivered past `since`: everything later comes live. */
   readonly join: (since: Position) => void;
   readonly signal: AbortSignal;
@@ -53,9 +53,7 @@ export async function replayThenJoin(replay: Replay): Promise<void> {
     const made = group.payloadOf(event);
     runAhead(event.position);
     const payload = await made;
-    if (!payload || signal.aborted) return;
-    replay.onDelivered(1);
-    await replay.subscriber.next(payload);
+    if (payload && !signal.aborted) await replay.deliver(payload);
   };
   await subscribeFrom(source, after, filter, listener, signal);
 }

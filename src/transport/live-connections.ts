@@ -1,20 +1,21 @@
 /** Why a connection is ended from this side. */
 export type Ending = 'shutdown' | 'lost';
 
-/** A socket or a stream that stays open. */
-export interface LiveConnection {
+/** What can be done to a connection that stays open. */
+export interface Upkeep<C> {
   /** Called a few times a second; `now` is on the clock of `performance.now()`. */
-  beat(now: number): void;
+  beat(connection: C, now: number): void;
   /** In order, so that the client knows to come back. */
-  end(ending: Ending): void;
+  end(connection: C, ending: Ending): void;
   /** At once. */
-  destroy(): void;
+  destroy(connection: C): void;
 }
 
-export interface LiveConnections {
+export interface LiveConnections<C> {
+  readonly size: number;
   readonly beatMs: number;
-  add(connection: LiveConnection): void;
-  remove(connection: LiveConnection): void;
+  add(connection: C): void;
+  remove(connection: C): void;
   endAll(ending: Ending): void;
   /** Ends all in order, and cuts those that have not gone when `graceMs` are over. */
   close(graceMs: number): Promise<void>;
@@ -22,10 +23,10 @@ export interface LiveConnections {
 
 const MOST_BEAT_MS = 250;
 
-/** Whatever stays open: one timer for all of it, since thousands of timers would take more memory than the sockets. */
-export function createLiveConnections(pingMs: number): LiveConnections {
+/** Whatever stays open at one door: one timer for all of it, since each would take more memory than its socket. */
+export function createLiveConnections<C>(pingMs: number, upkeep: Upkeep<C>): LiveConnections<C> {
   const beatMs = Math.min(MOST_BEAT_MS, Math.ceil(pingMs / 4));
-  const open = new Set<LiveConnection>();
+  const open = new Set<C>();
   let timer: NodeJS.Timeout | undefined;
   let lastBeat = 0;
   let onEmpty: (() => void) | undefined;
@@ -36,14 +37,17 @@ export function createLiveConnections(pingMs: number): LiveConnections {
     lastBeat = now;
     // This process was busy or asleep: what clients have sent meanwhile must be read before they are judged.
     if (isLate) return;
-    for (const connection of open) connection.beat(now);
+    for (const connection of open) upkeep.beat(connection, now);
   }
 
   function endAll(ending: Ending): void {
-    for (const connection of open) connection.end(ending);
+    for (const connection of open) upkeep.end(connection, ending);
   }
 
   return {
+    get size() {
+      return open.size;
+    },
     beatMs,
     add(connection) {
       open.add(connection);
@@ -65,7 +69,7 @@ export function createLiveConnections(pingMs: number): LiveConnections {
       onEmpty = resolve;
       endAll('shutdown');
       const impatience = setTimeout(() => {
-        for (const connection of open) connection.destroy();
+        for (const connection of open) upkeep.destroy(connection);
       }, graceMs);
       await promise;
       clearTimeout(impatience);

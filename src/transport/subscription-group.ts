@@ -8,18 +8,13 @@ const AT_ONCE = 16;
 /** More events than this behind, the group can't go on live: its members resume by their cursors. */
 const MOST_WAITING = 10_000;
 
-/** One who gets what the group's events say, in the log's order. */
-export interface Subscriber {
-  /** Bounding what waits is the door's. A promise is waited for while replaying, and not once live. */
-  next(payload: Payload): void | Promise<void>;
-  /** There would be a gap: the client has to come back and resume by its cursor. */
-  lost(): void;
-}
-
 export interface Member {
-  readonly subscriber: Subscriber;
   /** Nothing up to here is for this member: it came later, or has replayed it. */
   readonly since: Position;
+  readonly subscriber: {
+    next(payload: Payload): void | Promise<void>;
+    lost(): void;
+  };
 }
 
 export interface GroupParts {
@@ -31,8 +26,9 @@ export interface GroupParts {
 
 export interface Group {
   readonly payloadOf: (event: PartnerEvent) => Executed;
-  /** Live from now on; the answer leaves. */
-  join(member: Member): () => void;
+  /** Live from now on. */
+  join(member: Member): void;
+  leave(member: Member): void;
 }
 
 interface Begun {
@@ -40,7 +36,7 @@ interface Begun {
   readonly payload: Executed;
 }
 
-/** An event is executed once for all members. */
+/** An event is executed once for all members, and told to them in the log's order. */
 export function createGroup(parts: GroupParts): Group {
   const members = new Set<Member>();
   const waiting: PartnerEvent[] = [];
@@ -50,6 +46,7 @@ export function createGroup(parts: GroupParts): Group {
 
   function hear(event: PartnerEvent): void {
     waiting.push(event);
+    begin();
     if (waiting.length > MOST_WAITING) giveUp();
     else if (!telling) void tellAll();
   }
@@ -64,16 +61,16 @@ export function createGroup(parts: GroupParts): Group {
 
   async function tellAll(): Promise<void> {
     telling = true;
-    for (begin(); begun[0]; begin()) {
-      const { position, payload } = begun[0];
+    for (let [first] = begun; first; [first] = begun) {
       try {
-        tell(await payload, position);
+        tell(await first.payload, first.position);
       } catch (error) {
         // Going on would leave a gap that nobody notices.
         parts.onFailure(error);
         giveUp();
       }
-      begun.shift();
+      if (begun[0] === first) begun.shift();
+      begin();
     }
     telling = false;
   }
@@ -100,13 +97,13 @@ export function createGroup(parts: GroupParts): Group {
     join(member) {
       members.add(member);
       stop ??= parts.listen(hear);
-      return () => {
-        members.delete(member);
-        if (members.size > 0 || !stop) return;
-        stop();
-        stop = undefined;
-        waiting.length = 0;
-      };
+    },
+    leave(member) {
+      members.delete(member);
+      if (members.size > 0 || !stop) return;
+      stop();
+      stop = undefined;
+      waiting.length = 0;
     },
   };
 }

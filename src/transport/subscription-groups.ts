@@ -15,38 +15,41 @@ export interface GroupsParts {
 }
 
 export interface HeldGroup {
+  readonly name: string;
   readonly group: Group;
-  readonly release: () => void;
+  holders: number;
 }
 
 /** One group for each distinct document, variables and reach that somebody listens with. */
 export function createGroups({ hub, execute, onDelivered, onFailure }: GroupsParts) {
-  const groups = new Map<string, { readonly group: Group; holders: number }>();
+  const groups = new Map<string, HeldGroup>();
   const executed = createExecutions();
   const numberOf = createNumbering();
 
-  function create(name: string, listening: Listening, filter: EventFilter) {
+  function create(name: string, listening: Listening, filter: EventFilter): HeldGroup {
     const group = createGroup({
       listen: (heard) => hub.subscribe(filter, heard),
       payloadOf: (event) => executed(`${event.position}\n${name}`, () => execute(event, listening)),
       onDelivered,
       onFailure,
     });
-    return { group, holders: 0 };
+    return { name, group, holders: 0 };
   }
 
-  /** Held while replaying too, so that those who resume together share what they execute. */
-  return (listening: Listening, key: string, filter: EventFilter): HeldGroup => {
-    const { prepared, viewer } = listening;
-    const name = `${numberOf(prepared.args.document)}\n${viewer.reach}\n${key}`;
-    const held = groups.get(name) ?? create(name, listening, filter);
-    groups.set(name, held);
-    held.holders += 1;
-    const release = (): void => {
+  return {
+    /** Held while replaying too, so that those who resume together share what they execute. */
+    hold(listening: Listening, key: string, filter: EventFilter): HeldGroup {
+      const { prepared, viewer } = listening;
+      const name = `${numberOf(prepared.args.document)}\n${viewer.reach}\n${key}`;
+      const held = groups.get(name) ?? create(name, listening, filter);
+      groups.set(name, held);
+      held.holders += 1;
+      return held;
+    },
+    release(held: HeldGroup): void {
       held.holders -= 1;
-      if (held.holders === 0) groups.delete(name);
-    };
-    return { group: held.group, release };
+      if (held.holders === 0) groups.delete(held.name);
+    },
   };
 }
 

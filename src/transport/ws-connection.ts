@@ -1,158 +1,158 @@
 import type { Socket } from 'node:net';
 
-import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
 import type { Limits } from '../config.ts';
 import type { Viewer } from '../viewer/viewer.ts';
-import type { LiveConnection, LiveConnections } from './live-connections.ts';
-import { type OutboxLimits, createOutbox } from './outbox.ts';
+import { type Backlog, createBacklog } from './backlog.ts';
 import type { Payload } from './payload.ts';
 import { CLOSE, reasonFor } from './ws-close.ts';
-import { socketOutlet } from './ws-frame.ts';
-import { type SocketCount, createMessageRate } from './ws-limits.ts';
+import { type SocketItem, sizeOfItem, writeItem } from './ws-frame.ts';
+import type { SocketCount } from './ws-limits.ts';
 
 /** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
 const STALLED_MS = 10_000;
 
-type ConnectionLimits = OutboxLimits &
-  Pick<
-    Limits,
-    'socketPingMs' | 'socketMessages' | 'socketMessagesWindowMs' | 'operationsPerSocket'
-  >;
-
-export interface ConnectionParts {
-  readonly limits: ConnectionLimits;
-  readonly live: LiveConnections;
+/** What all sockets share. */
+export interface SocketRules {
+  readonly limits: Limits;
+  /** A beat less than configured: nobody who is gone is kept for longer than two pings. */
+  readonly pingEveryMs: number;
   readonly viewers: SocketCount;
   readonly onSlow: () => void;
-  /** The protocol: gets what the client sends, and answers what is to be done when the socket is over. */
-  readonly opened: (socket: ProtocolSocket, connection: WsConnection) => () => Promise<void>;
 }
 
-/** One client's socket as the protocol sees it. */
+/** One client's socket. A record, and functions over it: there are thousands, and each closure of each would count. */
 export interface WsConnection {
+  readonly ws: WebSocket;
+  readonly raw: Socket;
+  readonly rules: SocketRules;
   /** Undefined until the client has said who it is. */
-  readonly viewer: Viewer | undefined;
+  viewer: Viewer | undefined;
   /** False once it is on its way to be closed: nothing is sent any more. */
-  readonly isOpen: boolean;
+  isOpen: boolean;
   operations: number;
-  readonly mayBegin: () => boolean;
-  /** False, and closed, if the viewer has too many sockets already. */
-  welcome(viewer: Viewer): boolean;
-  /** `head` is the message up to its payload. */
-  deliver(head: string, payload: Payload): void | Promise<void>;
-  close(code: number): void;
+  messages: number;
+  windowEndsAt: number;
+  pingAt: number;
+  hasPonged: boolean;
+  /** There while the reader is behind. */
+  backlog: Backlog<SocketItem> | undefined;
+  readonly flushed: () => void;
+  /** To be done once the protocol is through with the message at hand. */
+  onHandled: (() => void) | undefined;
+  /** Ends what the protocol has running. */
+  over: (() => Promise<void>) | undefined;
 }
 
-export function openConnection(ws: WebSocket, raw: Socket, parts: ConnectionParts): void {
-  const { limits, live } = parts;
-  const pingEveryMs = limits.socketPingMs - live.beatMs;
-  let viewer: Viewer | undefined;
-  let isOpen = true;
-  let hasPonged = true;
-  let pingAt = performance.now() + pingEveryMs;
-  let over: (() => Promise<void>) | undefined;
-
-  /** What it holds is let go of now: the client may take its time to agree, or never do. */
-  function release(): void {
-    if (!isOpen) return;
-    isOpen = false;
-    outbox.close();
-    if (viewer) parts.viewers.leave(viewer.subject);
-    void over?.();
-  }
-
-  function close(code: number): void {
-    if (!isOpen) return;
-    release();
-    ws.close(code, reasonFor(code));
-  }
-
-  function closeSlow(): void {
-    if (isOpen) parts.onSlow();
-    close(CLOSE.tryAgainLater);
-  }
-
-  const outbox = createOutbox(socketOutlet(raw), limits, closeSlow);
-
-  const isExpired = (): boolean =>
-    viewer?.expiresAt !== undefined && Date.now() >= viewer.expiresAt;
-
-  const isFlood = createMessageRate(limits.socketMessages, limits.socketMessagesWindowMs);
-
-  /** Everything a client sends counts, protocol pings and pongs too: each costs an answer or a look. */
-  const counted = (): boolean => {
-    if (isOpen && isFlood()) close(CLOSE.tryAgainLater);
-    return isOpen;
-  };
-
+export function createConnection(ws: WebSocket, raw: Socket, rules: SocketRules): WsConnection {
   const connection: WsConnection = {
+    ws,
+    raw,
+    rules,
+    viewer: undefined,
+    isOpen: true,
     operations: 0,
-    get viewer() {
-      return viewer;
-    },
-    get isOpen() {
-      return isOpen;
-    },
-    mayBegin: () => connection.operations < limits.operationsPerSocket,
-    welcome(who) {
-      if (!isOpen) return false;
-      const isWelcome = parts.viewers.enter(who.subject);
-      if (isWelcome) viewer = who;
-      else close(CLOSE.tryAgainLater);
-      return isWelcome;
-    },
-    deliver(head, payload) {
-      if (isExpired()) close(CLOSE.forbidden);
-      if (isOpen) return outbox.put({ head, payload });
-    },
-    close,
+    messages: 0,
+    windowEndsAt: 0,
+    pingAt: performance.now() + rules.pingEveryMs,
+    hasPonged: true,
+    backlog: undefined,
+    flushed: () => connection.backlog?.flushed(),
+    onHandled: undefined,
+    over: undefined,
   };
+  return connection;
+}
 
-  const kept: LiveConnection = {
-    beat(now) {
-      if (isExpired()) close(CLOSE.forbidden);
-      if (outbox.isStalled(now, STALLED_MS)) closeSlow();
-      if (now < pingAt) return;
-      if (!hasPonged) return ws.terminate();
-      hasPonged = false;
-      pingAt = now + pingEveryMs;
-      ws.ping();
-    },
-    end: (ending) => close(ending === 'shutdown' ? CLOSE.goingAway : CLOSE.tryAgainLater),
-    destroy: () => ws.terminate(),
-  };
+/** What it holds is let go of now: the client may take its time to agree, or never do. */
+export function release(connection: WsConnection): void {
+  if (!connection.isOpen) return;
+  connection.isOpen = false;
+  connection.backlog?.drop();
+  if (connection.viewer) connection.rules.viewers.leave(connection.viewer.subject);
+  void connection.over?.();
+}
 
-  live.add(kept);
-  ws.on('error', release);
-  ws.on('ping', counted);
-  ws.on('pong', () => {
-    hasPonged = counted();
-  });
-  ws.on('close', () => {
-    release();
-    live.remove(kept);
-  });
-  over = parts.opened(
-    {
-      protocol: ws.protocol,
-      send(text) {
-        if (!isOpen) return;
-        // Answers of the protocol itself don't wait in the queue, but neither may they pile up.
-        if (raw.writableLength > limits.socketQueueBytes) return closeSlow();
-        ws.send(text);
-      },
-      close: (code = CLOSE.badRequest) => close(code),
-      onMessage(handle) {
-        ws.on('message', (data: Buffer, isBinary: boolean) => {
-          if (!counted()) return;
-          if (isBinary) return close(CLOSE.badRequest);
-          // What it can't make sense of, it throws: a type that only servers send, for one.
-          handle(data.toString()).catch(() => close(CLOSE.badRequest));
-        });
-      },
-    },
-    connection,
-  );
+export function close(connection: WsConnection, code: number): void {
+  if (!connection.isOpen) return;
+  release(connection);
+  connection.ws.close(code, reasonFor(code));
+}
+
+function closeSlow(connection: WsConnection): void {
+  if (connection.isOpen) connection.rules.onSlow();
+  close(connection, CLOSE.tryAgainLater);
+}
+
+/** False, and closed, if the viewer has too many sockets already. */
+export function welcome(connection: WsConnection, viewer: Viewer): boolean {
+  if (!connection.isOpen) return false;
+  const isWelcome = connection.rules.viewers.enter(viewer.subject);
+  if (isWelcome) connection.viewer = viewer;
+  else close(connection, CLOSE.tryAgainLater);
+  return isWelcome;
+}
+
+/** False, and closed, if the client sends too much. Everything counts, pings too: each costs an answer or a look. */
+export function counted(connection: WsConnection): boolean {
+  const { socketMessages, socketMessagesWindowMs } = connection.rules.limits;
+  const now = performance.now();
+  if (now >= connection.windowEndsAt) {
+    connection.windowEndsAt = now + socketMessagesWindowMs;
+    connection.messages = 0;
+  }
+  connection.messages += 1;
+  if (connection.messages > socketMessages) close(connection, CLOSE.tryAgainLater);
+  return connection.isOpen;
+}
+
+/** An answer of the protocol itself. It does not wait in a queue, but neither may such answers pile up. */
+export function answer(connection: WsConnection, text: string): void {
+  if (!connection.isOpen) return;
+  const { raw, rules, ws } = connection;
+  if (raw.writableLength > rules.limits.socketQueueBytes) closeSlow(connection);
+  else ws.send(text);
+}
+
+/** An event. The promise is for whoever can wait until the reader has caught up. */
+export function deliver(
+  connection: WsConnection,
+  head: string,
+  payload: Payload,
+): void | Promise<void> {
+  if (isExpired(connection)) close(connection, CLOSE.forbidden);
+  if (!connection.isOpen) return;
+  const { raw } = connection;
+  const item = { head, payload };
+  if (connection.backlog && !connection.backlog.hasCaughtUp) {
+    if (!connection.backlog.put(item)) return closeSlow(connection);
+    return connection.backlog.caughtUp;
+  }
+  writeItem(raw, item, connection.flushed);
+  // The system took it all, as it nearly always does.
+  if (raw.writableLength === 0) return void (connection.backlog = undefined);
+  connection.backlog = createBacklog(outletOf(raw), connection.rules.limits);
+  return connection.backlog.caughtUp;
+}
+
+const outletOf = (raw: Socket) => ({
+  write: (item: SocketItem, onFlushed: () => void) => writeItem(raw, item, onFlushed),
+  sizeOf: sizeOfItem,
+  isFull: () => raw.writableLength > 0,
+  bufferedBytes: () => raw.writableLength,
+});
+
+const isExpired = ({ viewer }: WsConnection): boolean =>
+  viewer?.expiresAt !== undefined && Date.now() >= viewer.expiresAt;
+
+export function beat(connection: WsConnection, now: number): void {
+  const { ws, backlog, rules } = connection;
+  if (isExpired(connection)) close(connection, CLOSE.forbidden);
+  if (backlog && !backlog.hasCaughtUp && backlog.isStalled(now, STALLED_MS)) closeSlow(connection);
+  if (now < connection.pingAt) return;
+  if (!connection.hasPonged) return ws.terminate();
+  connection.hasPonged = false;
+  connection.pingAt = now + rules.pingEveryMs;
+  ws.ping();
 }

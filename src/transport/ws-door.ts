@@ -6,27 +6,49 @@ import { handleProtocols } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 
 import type { Limits } from '../config.ts';
-import type { LiveConnections } from './live-connections.ts';
-import { openConnection } from './ws-connection.ts';
+import { type LiveConnections, createLiveConnections } from './live-connections.ts';
+import { CLOSE } from './ws-close.ts';
+import {
+  type SocketRules,
+  type WsConnection,
+  beat,
+  close,
+  createConnection,
+} from './ws-connection.ts';
 import { createSocketCount } from './ws-limits.ts';
 import { type ProtocolParts, createProtocol } from './ws-protocol.ts';
+import { attach } from './ws-socket.ts';
 import { refuseUpgrade, upgradeProblem } from './ws-upgrade.ts';
 
 export interface WsDoorParts extends ProtocolParts {
   readonly limits: Limits;
-  readonly live: LiveConnections;
   readonly allowedOrigins: readonly string[];
   readonly isServing: () => boolean;
   readonly onSlow: () => void;
 }
 
+export interface WsDoor {
+  readonly live: LiveConnections<WsConnection>;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
 /** WebSocket `/graphql`: subscriptions over graphql-transport-ws. */
-export function createWsDoor(parts: WsDoorParts) {
-  const { limits, live } = parts;
+export function createWsDoor(parts: WsDoorParts): WsDoor {
+  const { limits, onSlow } = parts;
   const allowed = new Set(parts.allowedOrigins);
-  const { opened } = createProtocol(parts);
-  const viewers = createSocketCount(limits.socketsPerViewer);
-  let size = 0;
+  const opened = createProtocol(parts);
+  const live = createLiveConnections<WsConnection>(limits.socketPingMs, {
+    beat,
+    end: (connection, ending) =>
+      close(connection, ending === 'shutdown' ? CLOSE.goingAway : CLOSE.tryAgainLater),
+    destroy: ({ ws }) => ws.terminate(),
+  });
+  const rules: SocketRules = {
+    limits,
+    pingEveryMs: limits.socketPingMs - live.beatMs,
+    viewers: createSocketCount(limits.socketsPerViewer),
+    onSlow,
+  };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -36,20 +58,16 @@ export function createWsDoor(parts: WsDoorParts) {
     // One message a turn: graphql-ws would lose sight of an operation that is begun, completed and begun again in one.
     allowSynchronousEvents: false,
   });
-  const connectionParts = { limits, live, viewers, onSlow: parts.onSlow, opened };
 
   return {
-    /** Open sockets. */
-    get size() {
-      return size;
-    },
-    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
+    live,
+    upgrade(req, socket, head) {
       const problem = parts.isServing() ? upgradeProblem(req, allowed) : 503;
       if (problem !== undefined) return refuseUpgrade(socket, problem);
       server.handleUpgrade(req, socket, head, (ws) => {
-        size += 1;
-        ws.once('close', () => (size -= 1));
-        openConnection(ws, socket as Socket, connectionParts);
+        const connection = createConnection(ws, socket as Socket, rules);
+        live.add(connection);
+        attach(connection, opened, live.remove);
       });
     },
   };

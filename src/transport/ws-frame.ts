@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 
-import type { Outlet } from './outbox.ts';
 import type { Payload } from './payload.ts';
 
 /** An event on its way to one operation of a socket. */
@@ -10,22 +9,24 @@ export interface SocketItem {
   readonly payload: Payload;
 }
 
+export const sizeOfItem = ({ head, payload }: SocketItem): number =>
+  head.length + payload.messageTail.length;
+
 /**
  * Straight to the connection, past the WebSocket library: it would want each socket's message whole. Servers send
  * unmasked, and nothing is compressed here, so the bytes of an event are the same for everyone: no socket holds a copy
  * of its own, however long it stalls.
  */
-export const socketOutlet = (raw: Socket): Outlet<SocketItem> => ({
-  write({ head, payload: { messageTail } }, onFlushed) {
-    raw.cork();
-    raw.write(frameHead(head, messageTail.length));
-    raw.write(messageTail, onFlushed);
-    raw.uncork();
-  },
-  sizeOf: ({ head, payload }) => head.length + payload.messageTail.length,
-  bufferedBytes: () => raw.writableLength,
-  enoughBytes: 0,
-});
+export function writeItem(
+  raw: Socket,
+  { head, payload: { messageTail } }: SocketItem,
+  onFlushed: () => void,
+): void {
+  raw.cork();
+  raw.write(frameHead(head, messageTail.length));
+  raw.write(messageTail, onFlushed);
+  raw.uncork();
+}
 
 /** A final text frame. */
 const FIN_TEXT = 0x81;

@@ -29,18 +29,3 @@ export const isLongPing = (payload: unknown): boolean =>
 const ID_CHARACTERS = 256;
 
 export const isLongId = (id: string): boolean => id.length > ID_CHARACTERS;
-
-/** Answers true for whatever comes after `most` messages within one window. */
-export function createMessageRate(most: number, windowMs: number): () => boolean {
-  let windowEndsAt = 0;
-  let count = 0;
-  return () => {
-    const now = performance.now();
-    if (now >= windowEndsAt) {
-      windowEndsAt = now + windowMs;
-      count = 0;
-    }
-    count += 1;
-    return count > most;
-  };
-}

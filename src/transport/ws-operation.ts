@@ -1,75 +1,81 @@
-import type { GraphQLError } from 'graphql';
+import type { Context } from 'graphql-ws';
 
-import type { FanOut } from './fan-out.ts';
+import type { FanOut, Subscriber, Subscription } from './fan-out.ts';
+import type { Payload } from './payload.ts';
 import type { Prepared } from './pipeline.ts';
-import { type Refusal, isRefusal } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
 import { CLOSE } from './ws-close.ts';
-import type { WsConnection } from './ws-connection.ts';
+import { type WsConnection, answer, close, deliver } from './ws-connection.ts';
 
-/** What one `subscribe` message asks for. */
-export interface WsOperation {
+export type ProtocolContext = Context<Record<string, unknown>, WsConnection>;
+
+/** What graphql-ws keeps of an operation that runs: something it can end. */
+export interface WsOperation extends Subscriber, AsyncIterable<never> {
   readonly id: string;
-  readonly connection: WsConnection;
-  readonly prepared: Prepared;
+  readonly ctx: ProtocolContext;
+  readonly fanOut: FanOut;
+  subscription: Subscription | undefined;
+  return(): Promise<void>;
 }
-
-/** Carries a refusal through graphql-ws, which knows errors alone. */
-class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly refusal: Refusal;
-  constructor(refusal: Refusal) {
-    super('refused');
-    this.refusal = refusal;
-  }
-}
-
-const DONE = { done: true, value: undefined } as const;
 
 /**
- * For graphql-ws the operation is an iterable that stays open and yields nothing: what its events say is written
- * straight to the socket, the same bytes for everyone.
+ * Operations run beside graphql-ws: it would hold a suspended function and every message for each, and serialize each
+ * event for each. Its events go straight to the socket, the same bytes for all.
  */
-export function openOperation({ id, connection, prepared }: WsOperation, fanOut: FanOut) {
-  const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-  const { promise: ended, resolve } = Promise.withResolvers<Refusal | undefined>();
-  const subscription = fanOut.subscribe(
-    { prepared, viewer: connection.viewer!, door: 'ws' },
-    {
-      next: (payload) => connection.deliver(head, payload),
-      lost: () => connection.close(CLOSE.tryAgainLater),
-    },
-  );
-  let isRunning = true;
-  connection.operations += 1;
-
-  function end(refusal?: Refusal): void {
-    if (!isRunning) return;
-    isRunning = false;
-    connection.operations -= 1;
-    subscription.end();
-    resolve(refusal);
-  }
-  void subscription.live.then((refusal) => refusal && end(refusal));
-
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next(): Promise<IteratorResult<never, undefined>> {
-      const refusal = await ended;
-      if (refusal) throw new Refused(refusal);
-      return DONE;
-    },
-    async return(): Promise<IteratorResult<never, undefined>> {
-      end();
-      return DONE;
-    },
+export function openOperation(
+  ctx: ProtocolContext,
+  id: string,
+  prepared: Prepared,
+  fanOut: FanOut,
+): WsOperation {
+  const operation: WsOperation = {
+    id,
+    ctx,
+    fanOut,
+    subscription: undefined,
+    next: sendNext,
+    lost: closeLost,
+    refused: sendRefusal,
+    return: end,
+    [Symbol.asyncIterator]: nothing,
   };
+  const viewer = ctx.extra.viewer!;
+  ctx.extra.operations += 1;
+  operation.subscription = fanOut.subscribe({ prepared, viewer, door: 'ws' }, operation);
+  return operation;
 }
 
-/** What was refused, if that is what the error is about. */
-export function refusalOf(error: GraphQLError | undefined): Refusal | undefined {
-  const cause: unknown = error?.cause;
-  if (cause instanceof Refused) return cause.refusal;
-  return typeof cause === 'object' && cause !== null && isRefusal(cause) ? cause : undefined;
+/** Lets graphql-ws know of it, once it has forgotten the message: it minds duplicates, and ends it with the client's `complete` or the socket. */
+export function register(operation: WsOperation): void {
+  const { ctx, id } = operation;
+  if (operation.subscription?.isOver) return;
+  if (ctx.extra.isOpen) ctx.subscriptions[id] = operation;
+  else void operation.return();
 }
+
+function sendNext(this: WsOperation, payload: Payload): void | Promise<void> {
+  return deliver(
+    this.ctx.extra,
+    `{"id":${JSON.stringify(this.id)},"type":"next","payload":`,
+    payload,
+  );
+}
+
+function closeLost(this: WsOperation): void {
+  close(this.ctx.extra, CLOSE.tryAgainLater);
+}
+
+function sendRefusal(this: WsOperation, { errors }: Refusal): void {
+  const { ctx, id } = this;
+  ctx.extra.operations -= 1;
+  delete ctx.subscriptions[id];
+  answer(ctx.extra, JSON.stringify({ id, type: 'error', payload: errors }));
+}
+
+async function end(this: WsOperation): Promise<void> {
+  if (!this.subscription || this.subscription.isOver) return;
+  this.ctx.extra.operations -= 1;
+  this.fanOut.end(this.subscription);
+}
+
+async function* nothing(): AsyncGenerator<never> {}

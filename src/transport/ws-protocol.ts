@@ -1,4 +1,4 @@
-import { type ExecutionArgs, GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { type SubscribePayload, makeServer } from 'graphql-ws';
 
 import type { Viewer } from '../viewer/viewer.ts';
@@ -7,9 +7,9 @@ import { readOperationRequest } from './operation-request.ts';
 import type { Pipeline, Prepared } from './pipeline.ts';
 import { type Refusal, isRefusal, refuse, refuseWith } from './refusal.ts';
 import { CLOSE } from './ws-close.ts';
-import type { WsConnection } from './ws-connection.ts';
+import { type WsConnection, close, welcome } from './ws-connection.ts';
 import { isLongId, isLongPing } from './ws-limits.ts';
-import { type WsOperation, openOperation, refusalOf } from './ws-operation.ts';
+import { openOperation, register } from './ws-operation.ts';
 
 export interface ProtocolParts {
   readonly schema: GraphQLSchema;
@@ -28,7 +28,7 @@ export function createProtocol(parts: ProtocolParts) {
   async function admit(connection: WsConnection, authorization: unknown): Promise<boolean> {
     try {
       const text = typeof authorization === 'string' ? authorization : undefined;
-      return connection.welcome(await parts.authenticate(text));
+      return welcome(connection, await parts.authenticate(text));
     } catch (error) {
       if (!isUnauthenticated(error)) parts.onMasked(error);
       return false;
@@ -36,7 +36,9 @@ export function createProtocol(parts: ProtocolParts) {
   }
 
   function prepare(connection: WsConnection, payload: SubscribePayload): Prepared | Refusal {
-    if (!connection.mayBegin()) return tooMany(limits.operationsPerSocket);
+    if (connection.operations >= limits.operationsPerSocket) {
+      return tooMany(limits.operationsPerSocket);
+    }
     const request = readOperationRequest(payload);
     if (isRefusal(request)) return request;
     const prepared = pipeline.prepare(request, connection.viewer!);
@@ -53,7 +55,7 @@ export function createProtocol(parts: ProtocolParts) {
     }
   }
 
-  return makeServer<Record<string, unknown>, WsConnection>({
+  const server = makeServer<Record<string, unknown>, WsConnection>({
     connectionInitWaitTimeout: limits.socketInitMs,
     onConnect(ctx) {
       const { authorization, Authorization } = ctx.connectionParams ?? {};
@@ -62,30 +64,32 @@ export function createProtocol(parts: ProtocolParts) {
       return admit(ctx.extra, authorization ?? Authorization);
     },
     onPing({ extra }, payload) {
-      if (isLongPing(payload)) extra.close(CLOSE.badRequest);
+      if (isLongPing(payload)) close(extra, CLOSE.badRequest);
     },
-    onSubscribe({ extra: connection }, id, payload) {
-      if (isLongId(id)) connection.close(CLOSE.badRequest);
-      const prepared = prepareSafely(connection, payload);
-      // The message is kept for as long as the operation runs; its text has been read.
-      Object.assign(payload, { query: '', variables: undefined });
+    onSubscribe(ctx, id, payload) {
+      if (isLongId(id)) close(ctx.extra, CLOSE.badRequest);
+      const prepared = prepareSafely(ctx.extra, payload);
       if (isRefusal(prepared)) {
         parts.onRefused(prepared);
         return [new GraphQLError('', { cause: prepared })];
       }
-      const { document } = prepared.args;
-      const contextValue: WsOperation = { id, connection, prepared };
-      return { schema, document, operationName: prepared.name, rootValue: null, contextValue };
+      const operation = openOperation(ctx, id, prepared, fanOut);
+      ctx.extra.onHandled = () => register(operation);
+      return { schema, document: prepared.args.document, operationName: prepared.name };
     },
-    subscribe: ({ contextValue }: ExecutionArgs) =>
-      openOperation(contextValue as WsOperation, fanOut),
-    onError(_ctx, _id, _payload, [error]) {
-      const refusal = refusalOf(error);
-      if (!refusal) parts.onMasked(error?.originalError);
-      return (refusal ?? unexpected).errors;
-    },
+    subscribe: () => NOTHING,
+    // As if the client had completed it meanwhile: nothing is iterated, and nothing said.
+    onOperation: ({ subscriptions }, id) => void delete subscriptions[id],
+    onError: (_ctx, _id, _payload, [error]) => refusalIn(error).errors,
   });
+
+  return server.opened;
 }
+
+/** Done before it begins. */
+const NOTHING: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};
 
 const subscriptionsOnly = refuse(
   'BAD_USER_INPUT',
@@ -99,6 +103,11 @@ const unexpected = refuseWith(
 
 const tooMany = (most: number): Refusal =>
   refuse('BAD_USER_INPUT', `A socket may run at most ${most} operations at once.`);
+
+function refusalIn(error: GraphQLError | undefined): Refusal {
+  const cause: unknown = error?.cause;
+  return typeof cause === 'object' && cause !== null && isRefusal(cause) ? cause : unexpected;
+}
 
 const isUnauthenticated = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'UNAUTHENTICATED';

@@ -1,0 +1,52 @@
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+
+import { type Gateway, tokenFor } from '../gateway.ts';
+
+/** As frontends have it. */
+export function clientOf(gateway: Gateway, token?: string): Client {
+  return createClient({
+    url: `${gateway.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    lazy: true,
+    connectionParams: async () => ({
+      authorization: `Bearer ${token ?? (await tokenFor(['partner']))}`,
+    }),
+  });
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- results are asserted on, not computed with
+export type Result = { readonly data?: any; readonly errors?: readonly any[] };
+
+/** What a subscription gets, taken one at a time. */
+export interface Heard extends AsyncDisposable {
+  next(): Promise<Result>;
+  take(count: number): Promise<readonly Result[]>;
+}
+
+/** Anything that comes after `eventCursor` is heard: there is no need to know when it has begun. */
+export function hear(client: Client, query: string, variables?: Record<string, unknown>): Heard {
+  const results = client.iterate({ query, ...(variables && { variables }) });
+  const next = async (): Promise<Result> => {
+    const { value, done } = await results.next();
+    if (done) throw new Error('wanted a result, but the subscription has ended');
+    return value as Result;
+  };
+  return {
+    next,
+    async take(count) {
+      const taken: Result[] = [];
+      while (taken.length < count) taken.push(await next());
+      return taken;
+    },
+    async [Symbol.asyncDispose]() {
+      await results.return?.();
+      await client.dispose();
+    },
+  };
+}
+
+export async function cursorNow(gateway: Gateway): Promise<string> {
+  return (await gateway.query('{ eventCursor }')).data.eventCursor;
+}

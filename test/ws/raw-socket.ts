@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+
+import { type ClientOptions, WebSocket } from 'ws';
+
+import { type Gateway, tokenFor } from '../gateway.ts';
+
+export interface Message {
+  readonly id?: string;
+  readonly type: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- payloads are asserted on, not computed with
+  readonly payload?: any;
+}
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A socket with no client behind it: whatever is sent, is sent. */
+export interface RawSocket extends Disposable {
+  readonly ws: WebSocket;
+  readonly closed: Promise<Closed>;
+  /** A string goes as it is, a Buffer as a binary frame, anything else as JSON. */
+  send(message: unknown): void;
+  /** The next message that has not been taken yet. */
+  next(): Promise<Message>;
+  /** All that came and was not taken. */
+  readonly untaken: readonly Message[];
+  /** Stops reading, as a client that hangs does. */
+  stall(): void;
+  resume(): void;
+}
+
+export interface DialOptions extends ClientOptions {
+  readonly path?: string;
+  readonly protocols?: readonly string[];
+}
+
+export const PROTOCOL = 'graphql-transport-ws';
+
+export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
+  const { path = '/graphql', protocols = [PROTOCOL], ...others } = options;
+  const ws = new WebSocket(`${gateway.url.replace('http', 'ws')}${path}`, [...protocols], others);
+  const untaken: Message[] = [];
+  const takers: ((message: Message) => void)[] = [];
+  ws.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString()) as Message;
+    const taker = takers.shift();
+    if (taker) taker(message);
+    else untaken.push(message);
+  });
+  const closed = new Promise<Closed>((resolve) => {
+    ws.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  ws.on('error', () => undefined);
+  const tcp = (): Socket => (ws as unknown as { _socket: Socket })._socket;
+  return {
+    ws,
+    closed,
+    untaken,
+    send: (message) =>
+      ws.send(
+        typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message),
+      ),
+    next: () => {
+      const message = untaken.shift();
+      if (message) return Promise.resolve(message);
+      return new Promise((resolve) => takers.push(resolve));
+    },
+    stall: () => void tcp().pause(),
+    resume: () => void tcp().resume(),
+    [Symbol.dispose]: () => ws.terminate(),
+  };
+}
+
+/** Connected, and welcomed: as the partner itself, unless another token is given. */
+export async function dialIn(
+  gateway: Gateway,
+  token?: string,
+  options?: DialOptions,
+): Promise<RawSocket> {
+  const socket = dial(gateway, options);
+  await once(socket.ws, 'open');
+  socket.send(initWith(token ?? (await tokenFor(['partner']))));
+  const answer = await Promise.race([socket.next(), socket.closed]);
+  if (!('type' in answer)) throw new Error(`wanted connection_ack, but got closed ${answer.code}`);
+  return socket;
+}
+
+export const initWith = (token: string) => ({
+  type: 'connection_init',
+  payload: { authorization: `Bearer ${token}` },
+});
+
+export const subscribe = (id: string, query: string, variables?: object) => ({
+  id,
+  type: 'subscribe',
+  payload: { query, variables },
+});
+
+/** For subscriptions that need no look-up first: the protocol has no word for having begun. */
+export async function subscribed(
+  gateway: Gateway,
+  socket: RawSocket,
+  id: string,
+  query: string,
+  variables?: object,
+): Promise<void> {
+  const before = await gauge(gateway, 'gateway_subscriptions');
+  socket.send(subscribe(id, query, variables));
+  await until(async () => (await gauge(gateway, 'gateway_subscriptions')) > before);
+}
+
+/** A number that the gateway tells of itself. */
+export async function gauge(gateway: Gateway, name: string): Promise<number> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+}
+
+/** For what has no event to wait for. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
