@@ -66,12 +66,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes, for everybody', () =>
     const client = await page.locator('#detail-title').textContent();
     expect(await focusedText(page)).toBe(client);
     await page.keyboard.press('Tab');
-    await page.keyboard.press('ArrowRight');
-    await page.getByRole('tabpanel', { name: 'Decision making' }).waitFor();
-    await page.locator('#instructions').focus();
     await page.keyboard.type('Make it shorter.');
     await page.keyboard.press('Control+Enter');
     await page.getByText('Edited as instructed: Make it shorter.').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tabpanel', { name: 'Decision making' }).waitFor();
     await notes.close();
   });
 

@@ -73,6 +73,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', () => {
     await page.getByRole('tab', { name: 'Scores' }).click();
     await page.locator('.score').waitFor();
     await page.locator('.score summary').click();
+    expect(await page.locator('#note [data-changed]').count()).toBe(1);
     expect(await page.locator('.score dt').count()).toBeGreaterThan(0);
   });
 

@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const ASSETS = [
   'base.css',
+  'beside.css',
   'beside.js',
   'chip.js',
   'detail.js',
@@ -42,6 +43,7 @@ const ASSETS = [
   'route.js',
   'sessions.js',
   'sign-in.js',
+  'top.css',
   'words.js',
 ] as const;
 

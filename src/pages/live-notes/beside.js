@@ -115,7 +115,7 @@ function riskOf(risk) {
   return [
     el(
       'div',
-      { class: 'problems' },
+      {},
       levelOf(level && String(level).toUpperCase()),
       ...Object.values(others).map((value) =>
         el('p', {}, typeof value === 'object' ? JSON.stringify(value) : String(value)),

@@ -22,15 +22,15 @@ export function createDetail(onFailure) {
   });
   let open = {};
   let shown;
-  /** The last whole version, to tell what a new one changed. */
-  let whole;
+  /** The last two whole versions: what the newer one changed stays marked while it is open. */
+  let versions = [];
   let reading = 0;
 
   async function show({ session, client }) {
     if (session === open.session) return;
     open = { session, client };
     shown = undefined;
-    whole = undefined;
+    versions = [];
     blank.hidden = session !== undefined;
     box.hidden = true;
     if (session) await refresh();
@@ -56,14 +56,20 @@ export function createDetail(onFailure) {
     ]
       .filter(Boolean)
       .join(' · ');
-    note.replaceChildren(...noteView(session, whole).filter(Boolean));
+    if (progressNote && !progressNote.isLoading) remember(progressNote.note);
+    note.replaceChildren(...noteView(session, versions[1]).filter(Boolean));
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
-    if (progressNote && !progressNote.isLoading) whole = progressNote.note;
     beside.draw(session, scores);
     const progressNoteId = progressNote?.progressNoteId;
     const isOpen = Boolean(progressNoteId) && noteStanding(session) !== 'locked';
     form.aim({ progressNoteId, sessionId: open.session, clientId: open.client }, isOpen);
     box.hidden = false;
+  }
+
+  function remember(version) {
+    const [latest] = versions;
+    if (JSON.stringify(latest) !== JSON.stringify(version))
+      versions = latest ? [version, latest] : [version];
   }
 
   /** The edit was accepted: shown at once, while its result is on the way as an event. */

@@ -1,11 +1,13 @@
 import { standingChip } from './chip.js';
 import { byId, el, spoken } from './dom.js';
-import { ask } from './graphql.js';
+import { ask, Unreachable } from './graphql.js';
 import { follow } from './live.js';
 import { FOLLOW, RECENT } from './operations.js';
 import { hrefOf } from './route.js';
 import { createSessions } from './sessions.js';
 import { momentWords, nameOf, plainWords } from './words.js';
+
+const RETRY_MS = 2_000;
 
 /** The sessions of one clinician's clients: read once, then kept up to date by events. */
 export function createFeed({ onEvent, onState, onRefused, onFailure }) {
@@ -13,7 +15,11 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
   const sessions = createSessions();
   let route = {};
   let stream;
+  let retry;
   let next;
+  let pages = 0;
+  /** One up for each clinician: an answer that was asked for an earlier one comes too late. */
+  let turn = 0;
 
   /** Resolves once the list is there and the events are being followed. */
   async function show(wanted) {
@@ -24,19 +30,24 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
     title.textContent = 'Sessions';
     hint.textContent = 'Loading …';
     const { cursor, clinician } = await readClients();
-    if (route.clinician !== wanted.clinician || stream) return;
+    if (!cursor) return;
     title.textContent = nameOf(clinician);
     listen(cursor);
   }
 
   async function readClients(after) {
-    const asked = route.clinician;
+    const asked = turn;
     const { eventCursor, clinician } = await ask(RECENT, {
-      clinicianId: asked,
+      clinicianId: route.clinician,
       clinicId: route.clinic,
       after,
     });
-    if (asked !== route.clinician) return {};
+    if (asked !== turn) return {};
+    if (after === undefined) {
+      sessions.clear();
+      pages = 0;
+    }
+    pages += 1;
     const clients = clinician?.clients;
     for (const client of clients?.nodes ?? [])
       for (const session of client.sessions?.nodes ?? []) sessions.read(client, session);
@@ -61,13 +72,26 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
     });
   }
 
+  /** As many pages as were open. The first answer's cursor is the one that nothing can have slipped past. */
   async function resync() {
-    const { cursor } = await readClients();
-    if (cursor) listen(cursor);
+    const open = pages;
+    onState('connecting');
+    try {
+      const { cursor } = await readClients();
+      if (!cursor) return;
+      while (next && pages < open) await readClients(next);
+      listen(cursor);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      onState('waiting');
+      retry = setTimeout(() => void resync().catch(onFailure), RETRY_MS);
+    }
   }
 
   function heard(event) {
     sessions.hear(event);
+    // What is being looked at is not news.
+    if (route.session) sessions.opened(route.session);
     draw();
     onEvent(event);
   }
@@ -91,6 +115,8 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
   }
 
   function close() {
+    turn += 1;
+    clearTimeout(retry);
     stream?.close();
     stream = undefined;
   }

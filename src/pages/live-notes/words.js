@@ -28,14 +28,12 @@ export const eventWords = (type) => EVENTS[type] ?? type;
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-/** The time alone for today. */
+/** The time for today, the day for the past. */
 export function momentWords(iso) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return '';
-  const time = hour.format(date);
-  return date.toDateString() === new Date().toDateString()
-    ? `Today, ${time}`
-    : `${day.format(date)}, ${time}`;
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? `Today, ${hour.format(date)}` : day.format(date);
 }
 
 /** A calendar date has no time zone: it is read as noon, so that none can move it to another day. */
