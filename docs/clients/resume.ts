@@ -1,0 +1,137 @@
+import {
+  type Client,
+  type FormattedExecutionResult,
+  type Sink,
+  type SubscribePayload,
+  createClient,
+} from 'graphql-ws';
+
+/** Longer than any proxy should take to pass a pong on. */
+const PONG_MS = 5_000;
+
+/** A client that comes back for as long as it takes, each time with a token of that moment. */
+export function connect(url: string, token: () => string | Promise<string>): Client {
+  let overdue: ReturnType<typeof setTimeout> | undefined;
+  const client = createClient({
+    url,
+    connectionParams: async () => ({ authorization: `Bearer ${await token()}` }),
+    retryAttempts: Infinity,
+    // Without this an unreachable server, which is an error and no close, ends every subscription.
+    shouldRetry: () => true,
+    retryWait: (retries) => pause(Math.min(10_000, 500 * 2 ** retries) * (0.5 + Math.random() / 2)),
+    // A connection that died without a word is noticed by a pong that does not come.
+    keepAlive: 10_000,
+    on: {
+      ping: (isReceived) => {
+        if (!isReceived) overdue = setTimeout(() => client.terminate(), PONG_MS);
+      },
+      pong: (isReceived) => isReceived && clearTimeout(overdue),
+      closed: () => clearTimeout(overdue),
+    },
+  });
+  return client;
+}
+
+/**
+ * The same client, but a subscription that comes back asks for what is `after` the last event it got. For documents that
+ * take `$after: EventCursor` and select `cursor`.
+ */
+export function resuming(client: Client): Client {
+  return {
+    ...client,
+    subscribe<D, X>(payload: SubscribePayload, sink: Sink<FormattedExecutionResult<D, X>>) {
+      let after = payload.variables?.['after'];
+      const variables = {
+        ...payload.variables,
+        // Read anew whenever the client sends its subscriptions again.
+        get after() {
+          return after;
+        },
+      };
+      return client.subscribe<D, X>(
+        { ...payload, variables },
+        {
+          next(result) {
+            after = eventIn(result.data)?.cursor ?? after;
+            sink.next(result);
+          },
+          error: (reason) => sink.error(reason),
+          complete: () => sink.complete(),
+        },
+      );
+    },
+  };
+}
+
+export interface Follow<E> {
+  readonly client: Client;
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** Reads all that is shown, `eventCursor` in the same query, and answers that cursor. */
+  readonly refetch: () => Promise<string>;
+  readonly onEvent: (event: E) => void;
+  /** It is over: the errors of the gateway, a final close, or what `refetch` threw. */
+  readonly onEnd: (reason: unknown) => void;
+}
+
+/** Reads, then hears everything after what was read, once. Answers how to stop. */
+export function follow<E extends object>(options: Follow<E>): () => void {
+  const client = resuming(options.client);
+  let isOver = false;
+  let unsubscribe: (() => void) | undefined;
+
+  function end(reason: unknown): void {
+    if (isOver) return;
+    isOver = true;
+    options.onEnd(reason);
+  }
+  async function begin(): Promise<void> {
+    listen(await options.refetch());
+  }
+  function listen(after: string): void {
+    if (isOver) return;
+    let last = after;
+    unsubscribe = client.subscribe(
+      { query: options.query, variables: { ...options.variables, after } },
+      {
+        next({ data }) {
+          const event = eventIn(data);
+          last = event?.cursor ?? last;
+          if (event) return options.onEvent(event as E);
+          // Something happened that could not be told.
+          unsubscribe?.();
+          begin().catch(end);
+        },
+        error(reason) {
+          const code = codeOf(reason);
+          if (code === 'EVENTS_EXPIRED') begin().catch(end);
+          else if (PASSING.has(code)) setTimeout(listen, 5_000 * Math.random(), last);
+          else end(reason);
+        },
+        complete: () => {},
+      },
+    );
+  }
+  begin().catch(end);
+  return () => {
+    isOver = true;
+    unsubscribe?.();
+  };
+}
+
+/** Refused for reasons that may be over in a moment. */
+const PASSING = new Set([
+  'INTERNAL_SERVER_ERROR',
+  'TIMEOUT',
+  'UPSTREAM_RATE_LIMITED',
+  'UPSTREAM_UNAVAILABLE',
+]);
+
+/** A subscription has one field, whatever it is called. */
+const eventIn = (data: unknown): { readonly cursor?: string } | undefined =>
+  Object.values(data ?? {})[0] ?? undefined;
+
+const codeOf = (reason: unknown): string =>
+  Array.isArray(reason) ? String(reason[0]?.extensions?.code) : '';
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,97 @@
+export interface Stream<E> {
+  /** The gateway's `/graphql`. */
+  readonly url: string;
+  readonly token: () => string | Promise<string>;
+  /** Takes `$after: EventCursor` and selects `cursor`. */
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** Reads all that is shown, `eventCursor` in the same query, and answers that cursor. */
+  readonly refetch: () => Promise<string>;
+  readonly onEvent: (event: E) => void;
+  readonly signal: AbortSignal;
+}
+
+interface Result {
+  readonly data?: Readonly<Record<string, { readonly cursor: string } | null>> | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { code: string } }[];
+}
+
+/** The gateway sends a comment every 12 seconds: a stream that is silent for longer is dead. */
+const SILENCE_MS = 30_000;
+
+/** Hears every event once until `signal` says otherwise. Rejects where the gateway refuses for good. */
+export async function follow<E>(stream: Stream<E>): Promise<void> {
+  let after = await stream.refetch();
+  for (let failures = 0; !stream.signal.aborted; failures += 1) {
+    try {
+      for await (const result of results(stream, after)) {
+        const event = Object.values(result.data ?? {})[0];
+        if (event) stream.onEvent(event as E);
+        after = event?.cursor ?? (await afterFailure(result, after, stream.refetch));
+        failures = event ? -1 : failures;
+      }
+    } catch (error) {
+      if (stream.signal.aborted) return;
+      if (error instanceof Refused) throw error;
+    }
+    await pause(Math.min(10_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2), stream.signal);
+  }
+}
+
+/** It makes no sense to ask again. */
+export class Refused extends Error {}
+
+const FINAL = new Set(['BAD_USER_INPUT', 'NOT_FOUND', 'UNAUTHENTICATED']);
+
+/** Where to go on from: an event that could not be told, or a log that no longer reaches back, means to read anew. */
+async function afterFailure(result: Result, after: string, refetch: () => Promise<string>) {
+  const code = result.errors?.[0]?.extensions.code ?? '';
+  if (result.data === null || code === 'EVENTS_EXPIRED') return refetch();
+  if (FINAL.has(code)) throw new Refused(code);
+  return after;
+}
+
+async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Result> {
+  const silence = new AbortController();
+  const overdue = () => silence.abort();
+  let timer = setTimeout(overdue, SILENCE_MS);
+  try {
+    const response = await fetch(stream.url, {
+      method: 'POST',
+      headers: {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        authorization: `Bearer ${await stream.token()}`,
+      },
+      body: JSON.stringify({
+        query: stream.query,
+        variables: { ...stream.variables, after },
+      }),
+      signal: AbortSignal.any([stream.signal, silence.signal]),
+    });
+    if (response.status >= 400 && response.status < 500) throw new Refused(await response.text());
+    if (!response.ok || !response.body) return;
+    let text = '';
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      clearTimeout(timer);
+      timer = setTimeout(overdue, SILENCE_MS);
+      const blocks = (text + chunk).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = /^event: next\ndata: (.*)$/.exec(block)?.[1];
+        if (data) yield JSON.parse(data) as Result;
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
