@@ -10,6 +10,7 @@ export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  readonly dir: string;
   /** Ends it as a crash would, at once. */
   kill(): Promise<void>;
   /** Starts it anew on the same port and the same files. */
@@ -45,11 +46,16 @@ async function launch(port: number, dir: string, options: readonly string[]) {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const exited = once(server, 'exit');
-  for await (const line of server.stdout) {
-    if (String(line).includes('Ready to accept connections')) break;
-  }
-  server.stdout.resume();
-  if (server.exitCode !== null) throw new Error(`redis-server ended with ${server.exitCode}`);
+  const ready = new Promise<void>((resolve) => {
+    server.stdout.on('data', (lines) => {
+      if (String(lines).includes('Ready to accept connections')) resolve();
+    });
+  });
+  // Another process may have taken the port meanwhile; its server must not pass for this one.
+  await Promise.race([
+    ready,
+    exited.then(([code]) => Promise.reject(new Error(`redis-server ended with ${code}`))),
+  ]);
   return { server, exited };
 }
 
@@ -67,6 +73,7 @@ export async function startRedis(...options: readonly string[]): Promise<RedisSe
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    dir,
     get pid() {
       return running.server.pid ?? 0;
     },

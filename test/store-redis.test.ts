@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LogLost, StoreUnavailable } from '../src/store/errors.ts';
 import type { StoredEvent } from '../src/store/event-log.ts';
@@ -5,6 +7,10 @@ import { openStore } from '../src/store/store.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 import type { RedisServer } from './redis-server.ts';
 import { DAY_MS, eventOf, range } from './store/engines.ts';
+
+/** A command as Redis writes it to its append-only file. */
+const command = (...words: string[]) =>
+  [`*${words.length}`, ...words.flatMap((word) => [`$${word.length}`, word]), ''].join('\r\n');
 
 describe.skipIf(!redisAvailable)('a store on Redis', () => {
   const disposables: AsyncDisposable[] = [];
@@ -37,7 +43,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
 
   it('refuses a replica, and an address nobody listens at', async () => {
     const server = await start('--replicaof', '127.0.0.1 1');
-    await expect(open(server.url)).rejects.toThrow('leads to a replica');
+    await expect(open(server.url)).rejects.toThrow('read-only replica');
     await server.kill();
     await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
   });
@@ -83,6 +89,23 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await log.append(range(1, 20).map((n) => eventOf(`after-${n}`)));
     await following;
     expect(seen).toEqual(range(1, 40));
+  });
+
+  it('loses nothing to a transaction that a crash of Redis left half written', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    await store.log.append([eventOf('a'), eventOf('b')]);
+    await server.kill();
+    const dead = command('XADD', '{partner-graph}:events', '3-0', 'r', '1', 'b', '{"key":"dead"}');
+    const file = join(server.dir, 'appendonlydir', 'appendonly.aof.1.incr.aof');
+    appendFileSync(file, `${command('MULTI')}${dead}${dead.slice(0, 40)}`);
+    await server.start();
+    await vi.waitFor(() => store.log.append([eventOf('c')]), 10_000);
+    await server.kill();
+    await server.start();
+    await vi.waitFor(() => store.check(), 10_000);
+    const bodies = (await store.log.read(0, 10)).map(({ body }) => body);
+    expect(bodies).toEqual(['{"key":"a"}', '{"key":"b"}', '{"key":"c"}']);
   });
 
   it('notices that the log was flushed', async () => {

@@ -7,6 +7,8 @@ export const names = {
   events: `${PREFIX}events`,
   quarantine: `${PREFIX}quarantine`,
   checked: `${PREFIX}checked`,
+  mending: `${PREFIX}mending`,
+  mended: `${PREFIX}mended`,
   armed: (noteId: string) => `${PREFIX}armed:${noteId}`,
   ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,
   fact: (key: string) => `${PREFIX}fact:${key}`,

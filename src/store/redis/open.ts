@@ -11,9 +11,8 @@ import { createRedisLineage, trimLineage } from './lineage.ts';
 import { openLogView } from './log-view.ts';
 import { names } from './names.ts';
 import { createRedisQuarantine } from './quarantine.ts';
-import { inspect } from './server.ts';
 import { createTail } from './tail.ts';
-import { createWriter } from './writer.ts';
+import { openWriter } from './writer.ts';
 
 const TIDY_EVERY_MS = 60_000;
 /** How soon a replica that was added is waited for. */
@@ -28,16 +27,7 @@ async function openParts(
 ) {
   const { retentionMs, clock, onProblem = () => {} } = settings;
   const [writing, reader = writing, tailing = writing, subscriber = writing] = connections;
-  const writer = createWriter(writing);
-
-  async function look() {
-    const { replicas, warnings } = await inspect(writing);
-    writer.sawReplicas(replicas);
-    return warnings;
-  }
-  for (const warning of await look()) onProblem(warning);
-  writing.onReady(() => void look().catch((error: Error) => onProblem(error.message)));
-
+  const writer = await openWriter(writing, onProblem);
   const view = await openLogView(reader.command);
   const queue = createAppendQueue(writer, view, retentionMs);
   const log = createRedisLog({ view, queue, writer, reader, retentionMs, clock });
@@ -46,7 +36,7 @@ async function openParts(
 
   const background = new AsyncDisposableStack();
   background.use(createTail(tailing, view));
-  background.use(inBackground(INSPECT_EVERY_MS, async () => void (await look()), onProblem));
+  background.use(inBackground(INSPECT_EVERY_MS, () => writer.look(), onProblem));
   background.use(
     inBackground(
       TIDY_EVERY_MS,

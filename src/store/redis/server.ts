@@ -2,11 +2,13 @@ import { StoreUnavailable } from '../errors.ts';
 import type { Connection } from './connection.ts';
 
 export interface Server {
+  /** Another one after every start of the server. */
+  readonly runId: string;
   readonly replicas: number;
-  readonly warnings: readonly string[];
+  readonly appendOnlyFile: boolean;
 }
 
-const valueIn = (info: string, name: string) =>
+export const valueIn = (info: string, name: string) =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 
 /**
@@ -30,14 +32,11 @@ export async function inspect(connection: Connection): Promise<Server> {
     );
   }
   if (valueIn(info, 'role') === 'slave') {
-    throw new StoreUnavailable('REDIS_URL leads to a replica, and the primary is wanted');
+    throw new StoreUnavailable('Redis failed: it is a read-only replica (READONLY)');
   }
-  const replicas = Number(valueIn(info, 'connected_slaves'));
-  const forgetful = valueIn(info, 'aof_enabled') === '0' && replicas === 0;
   return {
-    replicas,
-    warnings: forgetful
-      ? ['Redis has neither an append-only file nor a replica: if it crashes, events are lost']
-      : [],
+    runId: valueIn(info, 'run_id'),
+    replicas: Number(valueIn(info, 'connected_slaves')),
+    appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
   };
 }

@@ -1,5 +1,7 @@
 import { StoreUnavailable } from '../errors.ts';
+import { mendAppendOnlyFile } from './append-only-file.ts';
 import type { Connection } from './connection.ts';
+import { inspect } from './server.ts';
 
 const WAIT_MS = 1_000;
 
@@ -8,20 +10,54 @@ export interface Writer {
   readonly write: <Reply>(args: readonly string[]) => Promise<Reply>;
   /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
   readonly replicated: boolean;
-  sawReplicas(count: number): void;
+  /** Looks whether replicas were added. */
+  look(): Promise<void>;
 }
 
 /** Has a connection to itself: WAIT holds up whatever is behind it. */
-export function createWriter(connection: Connection): Writer {
+export async function openWriter(
+  connection: Connection,
+  onProblem: (message: string) => void,
+): Promise<Writer> {
   let replicated = false;
+  let trusted: Promise<void> | undefined;
+
+  async function look() {
+    const server = await inspect(connection);
+    replicated ||= server.replicas > 0;
+    return server;
+  }
+
+  async function trust() {
+    const { runId, appendOnlyFile } = await look();
+    if (appendOnlyFile) return mendAppendOnlyFile(connection, runId, onProblem);
+    if (replicated) return undefined;
+    return onProblem(
+      'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
+    );
+  }
+
+  /** Nothing is written before the server has been looked at: behind a new socket may be another one. */
+  async function trusting() {
+    trusted ??= trust();
+    try {
+      await trusted;
+    } catch (error) {
+      trusted = undefined;
+      throw error;
+    }
+  }
+
+  await trusting();
+  connection.onReady(() => (trusted = undefined));
+
   return {
     get replicated() {
       return replicated;
     },
-    sawReplicas(count) {
-      replicated ||= count > 0;
-    },
+    look: async () => void (await look()),
     async write<Reply>(args: readonly string[]) {
+      await trusting();
       if (!replicated) return connection.command<Reply>(args);
       const [reply, confirmed] = await Promise.all([
         connection.command<Reply>(args),
