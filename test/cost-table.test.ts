@@ -82,7 +82,7 @@ it('asks once between two operations that ask for the same at once', async () =>
   const document = `{ clinic(id: "${sandbox.ids.clinic(1)}") { clients { nodes { email } } } }`;
   const both = await Promise.all([gateway.query(document), gateway.query(document)]);
   const calls = both.map(({ extensions }) => extensions.upstream.calls);
-  expect([calls.toSorted(), callsTo(gateway) - before]).toEqual([[0, 1], 1]);
+  expect([Math.min(...calls), Math.max(...calls), callsTo(gateway) - before]).toEqual([0, 1, 1]);
 });
 
 it('reads one page for the next ten rows, and ten notes in ten calls', async () => {
