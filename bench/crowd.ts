@@ -3,7 +3,13 @@ import { fileURLToPath } from 'node:url';
 
 import { type Delivery, noteReady } from './events.ts';
 import { tokenOf } from './gateway.ts';
-import type { Fire, Fired, Join, Order } from './subscribers.ts';
+import {
+  type Fire,
+  type Fired,
+  type Join,
+  type Order,
+  SOCKETS_OF_A_VIEWER,
+} from './subscribers-order.ts';
 import { idOf } from './world.ts';
 
 /** Subscribers of one server, in a process of their own. */
@@ -25,8 +31,6 @@ export const READY = `subscription Ready($filter: EventFilter) {
   }
 }`;
 
-/** Well below the limit on sockets a viewer. */
-const SOCKETS_OF_A_VIEWER = 10;
 const WITHIN_MS = 10_000;
 const SETTLING_TRIES = 10;
 

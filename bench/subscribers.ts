@@ -1,36 +1,13 @@
 import { request } from 'undici';
 import { WebSocket } from 'ws';
 
-import type { Delivery } from './events.ts';
-
-/** A process full of subscribers: raw `ws` clients that speak graphql-transport-ws, and post the events themselves. */
-export interface Join {
-  readonly kind: 'join';
-  readonly url: string;
-  readonly from: number;
-  readonly count: number;
-  readonly tokens: readonly string[];
-  readonly query: string;
-  /** Given each subscriber's number: another clinician for each. Undefined: no filter. */
-  readonly clinicianIds?: readonly string[];
-}
-
-export interface Fire {
-  readonly kind: 'fire';
-  /** Posted one after the other, each once the one before has reached everybody. */
-  readonly url: string;
-  readonly deliveries: readonly Delivery[];
-  readonly expected: number;
-  readonly withinMs: number;
-}
-
-export interface Fired {
-  /** From the post to the last receipt, an event; undefined if somebody was missed. */
-  readonly lastMs: readonly (number | undefined)[];
-  readonly sample: string;
-}
-
-export type Order = Join | Fire;
+import {
+  type Fire,
+  type Fired,
+  type Join,
+  type Order,
+  SOCKETS_OF_A_VIEWER,
+} from './subscribers-order.ts';
 
 /** More at once and the kernel's queue of connections is what is measured. */
 const JOINING_AT_ONCE = 100;
@@ -55,7 +32,7 @@ function join({ url, tokens, query, clinicianIds }: Join, number: number): Promi
   const clinicianId = clinicianIds?.[number];
   const variables = { filter: clinicianId ? { clinicianId } : null };
   const id = `operation-${String(number).padStart(6, '0')}`;
-  const authorization = `Bearer ${tokens[number % tokens.length]}`;
+  const authorization = `Bearer ${tokens[Math.floor(number / SOCKETS_OF_A_VIEWER)]}`;
   return new Promise((resolve, reject) => {
     let isJoined = false;
     socket.on('error', reject);
@@ -105,6 +82,7 @@ async function fire({ url, deliveries, expected, withinMs }: Fire): Promise<Fire
   return { lastMs, sample };
 }
 
+/** A process full of subscribers: raw `ws` clients that speak graphql-transport-ws, and post the events themselves. */
 async function obey(order: Order): Promise<void> {
   try {
     process.send?.(order.kind === 'join' ? { joined: await joinAll(order) } : await fire(order));

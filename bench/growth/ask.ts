@@ -1,0 +1,18 @@
+import { type Gateway, tokenOf } from '../gateway.ts';
+
+export type Ask = (query: string, variables: object) => Promise<never>;
+
+/** One query after the other, as one client would send them. */
+export async function createAsk({ url }: Gateway): Promise<Ask> {
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${await tokenOf('bench')}`,
+  };
+  return async (query, variables) => {
+    const body = JSON.stringify({ query, variables });
+    const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
+    const answer = (await response.json()) as { data?: never; errors?: readonly unknown[] };
+    if (answer.errors || !answer.data) throw new Error('a query must be answered without errors');
+    return answer.data;
+  };
+}
