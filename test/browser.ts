@@ -35,7 +35,7 @@ export async function openPage(browser: Browser, options: WatchOptions = {}): Pr
   const { width = 1280, height = 800, colorScheme = 'light' } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   // Under the test's own limit, so that the message names the step that did not happen.
-  context.setDefaultTimeout(12_000);
+  context.setDefaultTimeout(25_000);
   const page = await context.newPage();
   const problems: string[] = [];
   const hosts = new Set<string>();

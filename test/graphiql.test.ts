@@ -28,7 +28,7 @@ it('serves a small page under a policy that lets nothing else in', async () => {
   ).toBe('');
 });
 
-describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', () => {
+describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout: 60_000 }, () => {
   let browser: Browser;
   let gateway: Gateway;
   let watched: Watched;
@@ -73,10 +73,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', () => {
     await page.getByRole('button', { name: /execute/i }).click();
     await page.getByRole('button', { name: /stop/i }).waitFor();
     await expect
-      .poll(async () => {
-        gateway.sandbox.startSession(gateway.sandbox.ids.client(3));
-        return answer('PROGRESS_NOTE_GENERATED').count();
-      })
+      .poll(
+        async () => {
+          gateway.sandbox.startSession(gateway.sandbox.ids.client(3));
+          return answer('PROGRESS_NOTE_GENERATED').count();
+        },
+        { timeout: 20_000, interval: 500 },
+      )
       .toBe(1);
     await page.getByRole('button', { name: /stop/i }).click();
   });

@@ -35,94 +35,102 @@ const FLAWS = `(() => {
   return flaws;
 })()`;
 
-describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes, for everybody', () => {
-  let browser: Browser;
-  let gateway: Gateway;
-  let clinician: string;
+describe.skipIf(process.env['SKIP_CHROMIUM'])(
+  'live notes, for everybody',
+  { timeout: 60_000 },
+  () => {
+    let browser: Browser;
+    let gateway: Gateway;
+    let clinician: string;
 
-  beforeAll(async () => {
-    [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
-    clinician = await nameOfClinician(gateway, 1);
-  }, 60_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.close();
-  });
+    beforeAll(async () => {
+      [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+      clinician = await nameOfClinician(gateway, 1);
+    }, 60_000);
+    afterAll(async () => {
+      await browser.close();
+      await gateway.close();
+    });
 
-  it('works by keyboard alone: find, pick, open, edit', async () => {
-    const notes = await openLiveNotes(browser, gateway);
-    const { page } = notes;
-    await page.getByRole('link', { name: clinician }).waitFor();
-    await page.locator('#find').focus();
-    await page.keyboard.type(clinician);
-    await page.keyboard.press('Tab');
-    expect(await focusedText(page)).toContain(clinician);
-    await page.keyboard.press('Enter');
-    await notes.live();
-    expect(await focusedText(page)).toBe(clinician);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.locator('#note h4').first().waitFor();
-    const client = await page.locator('#detail-title').textContent();
-    expect(await focusedText(page)).toBe(client);
-    await page.keyboard.press('Tab');
-    await page.keyboard.type('Make it shorter.');
-    await page.keyboard.press('Control+Enter');
-    await page.getByText('Edited as instructed: Make it shorter.').waitFor();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('ArrowRight');
-    await page.getByRole('tabpanel', { name: 'Decision making' }).waitFor();
-    await notes.close();
-  });
+    it('works by keyboard alone: find, pick, open, edit', async () => {
+      const notes = await openLiveNotes(browser, gateway);
+      const { page } = notes;
+      await page.getByRole('link', { name: clinician }).waitFor();
+      await page.locator('#find').focus();
+      await page.keyboard.type(clinician);
+      await page.keyboard.press('Tab');
+      expect(await focusedText(page)).toContain(clinician);
+      await page.keyboard.press('Enter');
+      await notes.live();
+      expect(await focusedText(page)).toBe(clinician);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.locator('#note h4').first().waitFor();
+      const client = await page.locator('#detail-title').textContent();
+      expect(await focusedText(page)).toBe(client);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('Make it shorter.');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText('Edited as instructed: Make it shorter.').waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('tabpanel', { name: 'Decision making' }).waitFor();
+      await notes.close();
+    });
 
-  it('keeps the focus where it is when events arrive', async () => {
-    const notes = await openLiveNotes(browser, gateway);
-    const { page } = notes;
-    await page.getByRole('link', { name: clinician }).click();
-    await notes.live();
-    await notes.rows.nth(1).focus();
-    const held = await focusedText(page);
-    gateway.sandbox.startSession(gateway.sandbox.ids.client(27));
-    await notes.rows.filter({ hasText: 'Today' }).filter({ hasText: 'Ready' }).first().waitFor();
-    expect(await focusedText(page)).toBe(held);
-    await notes.close();
-  });
+    it('keeps the focus where it is when events arrive', async () => {
+      const notes = await openLiveNotes(browser, gateway);
+      const { page } = notes;
+      await page.getByRole('link', { name: clinician }).click();
+      await notes.live();
+      await notes.rows.nth(1).focus();
+      const held = await focusedText(page);
+      gateway.sandbox.startSession(gateway.sandbox.ids.client(27));
+      await notes.rows.filter({ hasText: 'Today' }).filter({ hasText: 'Ready' }).first().waitFor();
+      expect(await focusedText(page)).toBe(held);
+      await notes.close();
+    });
 
-  it.each([360, 1024, 1440])('fits a window of %i pixels, with nothing unnamed', async (width) => {
-    const notes = await openLiveNotes(browser, gateway, { width, height: 740 });
-    const { page } = notes;
-    const checked = async () => {
-      const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      expect(await page.evaluate(wide)).toBe(0);
-      expect(await page.evaluate(FLAWS)).toEqual([]);
-    };
-    await page.getByRole('link', { name: clinician }).waitFor();
-    await checked();
-    await page.getByRole('link', { name: clinician }).click();
-    await notes.rows.first().waitFor();
-    await checked();
-    await notes.rows.first().click();
-    await page.locator('#note h4').first().waitFor();
-    await checked();
-    await page.goBack();
-    await notes.rows.first().waitFor();
-    expect(notes.problems).toEqual([]);
-    await notes.close();
-  });
+    it.each([360, 1024, 1440])(
+      'fits a window of %i pixels, with nothing unnamed',
+      async (width) => {
+        const notes = await openLiveNotes(browser, gateway, { width, height: 740 });
+        const { page } = notes;
+        const checked = async () => {
+          const wide =
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+          expect(await page.evaluate(wide)).toBe(0);
+          expect(await page.evaluate(FLAWS)).toEqual([]);
+        };
+        await page.getByRole('link', { name: clinician }).waitFor();
+        await checked();
+        await page.getByRole('link', { name: clinician }).click();
+        await notes.rows.first().waitFor();
+        await checked();
+        await notes.rows.first().click();
+        await page.locator('#note h4').first().waitFor();
+        await checked();
+        await page.goBack();
+        await notes.rows.first().waitFor();
+        expect(notes.problems).toEqual([]);
+        await notes.close();
+      },
+    );
 
-  it.each(['light', 'dark'] as const)('can be read in the %s scheme', async (colorScheme) => {
-    const notes = await openLiveNotes(browser, gateway, { colorScheme });
-    const { page } = notes;
-    await page.getByRole('link', { name: clinician }).click();
-    await notes.rows.first().click();
-    await page.locator('#note h4').first().waitFor();
-    // Transitions aside: colours as they end up.
-    const low = await page.evaluate<readonly string[]>(CONTRAST);
-    expect(low).toEqual([]);
-    await notes.close();
-  });
-});
+    it.each(['light', 'dark'] as const)('can be read in the %s scheme', async (colorScheme) => {
+      const notes = await openLiveNotes(browser, gateway, { colorScheme });
+      const { page } = notes;
+      await page.getByRole('link', { name: clinician }).click();
+      await notes.rows.first().click();
+      await page.locator('#note h4').first().waitFor();
+      // Transitions aside: colours as they end up.
+      const low = await page.evaluate<readonly string[]>(CONTRAST);
+      expect(low).toEqual([]);
+      await notes.close();
+    });
+  },
+);
 
 /** Texts under 4.5 to 1 against the nearest background that is painted. */
 const CONTRAST = `(() => {

@@ -5,7 +5,7 @@ import { openBrowser } from './browser.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 import { type LiveNotes, nameOfClinician, openLiveNotes } from './live-notes.ts';
 
-describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', () => {
+describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 }, () => {
   let browser: Browser;
   let gateway: Gateway;
   let notes: LiveNotes;
@@ -75,6 +75,21 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', () => {
     await page.locator('.score summary').click();
     expect(await page.locator('#note [data-changed]').count()).toBe(1);
     expect(await page.locator('.score dt').count()).toBeGreaterThan(0);
+  });
+
+  it('shows markup in a note as the text it is', async () => {
+    const { page } = notes;
+    const text = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const edit = `mutation ($id: ID!, $patch: JSON!) {
+      updateProgressNote(input: { progressNoteId: $id, patch: $patch }) { __typename }
+    }`;
+    const id = gateway.sandbox.noteIdOf(sessionId);
+    await gateway.query(edit, { id, patch: { note: [{ title: text, text }, text, 7, [text]] } });
+    await page.reload();
+    await page.locator('#note h4').filter({ hasText: text }).waitFor();
+    await notes.rowOf(text).waitFor();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.title()).toBe('Live notes');
   });
 
   it('shows the lock of a note that was finalized, and offers no edit', async () => {

@@ -9,7 +9,7 @@ const PING_MS = 15_000;
 const FINAL = new Map([
   [4400, 'The server did not understand this page.'],
   [4401, 'Your token is not accepted.'],
-  [4403, 'Your token has expired.'],
+  [4403, 'Your token has expired, or is not accepted.'],
   [4406, 'The server speaks another protocol.'],
 ]);
 

@@ -23,6 +23,7 @@ let route = {};
 function showState(name) {
   if (state.dataset.state === name) return;
   state.dataset.state = name;
+  if (name === 'live') failure.hidden = true;
   state.textContent = STATES[name];
 }
 

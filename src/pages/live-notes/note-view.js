@@ -3,13 +3,12 @@ import { el, spoken } from './dom.js';
 import { standingOf } from './sessions.js';
 import { eventWords, momentWords, plainWords } from './words.js';
 
-const VERSIONS = ['PROGRESS_NOTE_GENERATED', 'PROGRESS_NOTE_REGENERATED'];
-
 /** The note with its standing, its sections and how it came about. `before` is what was on show until now. */
 export function noteView(session, before) {
   const { progressNote: note, events } = session;
   const standing = noteStanding(session);
-  const version = events.filter(({ type }) => VERSIONS.includes(type)).length;
+  // The first one may be older than the log.
+  const version = 1 + events.filter(({ type }) => type === 'PROGRESS_NOTE_REGENERATED').length;
   return [
     el(
       'header',
