@@ -16,6 +16,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
   let route = {};
   let stream;
   let retry;
+  let frame;
   let next;
   let pages = 0;
   /** One up for each clinician: an answer that was asked for an earlier one comes too late. */
@@ -92,11 +93,13 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
     sessions.hear(event);
     // What is being looked at is not news.
     if (route.session) sessions.opened(route.session);
-    draw();
+    // Once a frame: a replay after a night away may bring thousands.
+    frame ??= requestAnimationFrame(draw);
     onEvent(event);
   }
 
   function draw() {
+    frame = undefined;
     const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
     const items = sessions.all().map((row) => {
       const look = JSON.stringify([row, row.id === route.session]);

@@ -1,5 +1,8 @@
 import { dateIn } from './words.js';
 
+/** A page may stay open for days: the oldest go. */
+const MOST_ROWS = 300;
+
 /**
  * The sessions on show, by id. Events come in any order: a note is judged by how it was read, and an event that brings
  * none only tells what is not known better already.
@@ -46,7 +49,11 @@ export function createSessions() {
     get: (id) => rows.get(id),
     opened: (id) => rows.has(id) && rows.set(id, { ...rows.get(id), isNew: false }).get(id),
     /** Newest first. */
-    all: () => [...rows.values()].toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? '')),
+    all() {
+      const sorted = [...rows.values()].toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? ''));
+      for (const { id } of sorted.splice(MOST_ROWS)) rows.delete(id);
+      return sorted;
+    },
     clear: () => rows.clear(),
   };
 }
