@@ -49,12 +49,17 @@ export async function openRestarting(): Promise<Restarting> {
 }
 
 /** What the log holds after a cursor, in its own order. */
-export async function logged(from: Restarting, after: string): Promise<readonly string[]> {
-  const page = `query($after: EventCursor) {
-    events(first: 100, after: $after) { edges { cursor } pageInfo { hasNextPage endCursor } } }`;
+export async function logged(
+  from: Restarting,
+  after: string,
+  types?: readonly string[],
+): Promise<readonly string[]> {
+  const page = `query($after: EventCursor, $types: [PartnerEventType!]) {
+    events(first: 100, after: $after, filter: { types: $types }) {
+      edges { cursor } pageInfo { hasNextPage endCursor } } }`;
   const cursors: string[] = [];
   for (let at = after; ;) {
-    const { events } = (await from.query(page, { after: at })).data;
+    const { events } = (await from.query(page, { after: at, types })).data;
     cursors.push(...events.edges.map(({ cursor }: { cursor: string }) => cursor));
     if (!events.pageInfo.hasNextPage) return cursors;
     at = events.pageInfo.endCursor;

@@ -1,0 +1,80 @@
+import {
+  type ApolloClient,
+  type ObservableQuery,
+  type TypedDocumentNode,
+  gql,
+} from '@apollo/client';
+
+interface Clients {
+  readonly eventCursor: string;
+  readonly clinic: {
+    readonly id: string;
+    readonly clients: {
+      readonly totalCount: number;
+      readonly edges: readonly { readonly node: { readonly id: string } }[];
+      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    };
+  };
+}
+
+/** `edges`, not `nodes`: only those are joined page by page. */
+export const CLIENTS: TypedDocumentNode<Clients, { clinicId: string; after?: string | null }> = gql`
+  query Clients($clinicId: ID!, $after: String) {
+    eventCursor
+    clinic(id: $clinicId) {
+      id
+      clients(first: 10, after: $after, filter: { status: ACTIVE }) {
+        totalCount
+        edges {
+          node {
+            id
+            firstName
+            lastName
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`;
+
+/** Adds the next page to what the query shows; false if there is none. */
+export async function showMore(
+  query: ObservableQuery<Clients, { clinicId: string; after?: string | null }>,
+): Promise<boolean> {
+  const { data, dataState } = query.getCurrentResult();
+  if (dataState !== 'complete') return false;
+  const { hasNextPage, endCursor } = data.clinic.clients.pageInfo;
+  if (hasNextPage) await query.fetchMore({ variables: { after: endCursor } });
+  return hasNextPage;
+}
+
+interface NoteReady {
+  readonly noteReady: {
+    readonly cursor: string;
+    readonly progressNote: { readonly id: string; readonly note: readonly unknown[] } | null;
+  };
+}
+
+export const NOTE_READY: TypedDocumentNode<NoteReady, { after: string }> = gql`
+  subscription NoteReady($after: EventCursor) {
+    noteReady(after: $after) {
+      cursor
+      session {
+        id
+      }
+      progressNote {
+        id
+        isLoading
+        note
+      }
+    }
+  }
+`;
+
+/** After the `eventCursor` of the query that filled the page, so that nothing falls between the two. */
+export const notesAfter = (client: ApolloClient, after: string) =>
+  client.subscribe({ query: NOTE_READY, variables: { after }, fetchPolicy: 'no-cache' });

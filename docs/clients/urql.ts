@@ -1,0 +1,93 @@
+import {
+  type CombinedError,
+  type ExecutionResult,
+  cacheExchange,
+  createClient,
+  fetchExchange,
+  gql,
+  subscriptionExchange,
+} from '@urql/core';
+
+import { connect, resuming } from './resume.ts';
+
+export function createUrql(url: string, token: () => string) {
+  const sockets = connect(url.replace(/^http/, 'ws'), token);
+  const resumed = resuming(sockets);
+  const client = createClient({
+    url,
+    // The gateway takes operations by POST only: a query in a URL ends up in logs.
+    preferGetMethod: false,
+    fetchOptions: () => ({ headers: { authorization: `Bearer ${token()}` } }),
+    exchanges: [
+      cacheExchange,
+      fetchExchange,
+      subscriptionExchange({
+        forwardSubscription: ({ query = '', variables = {} }) => ({
+          subscribe: (sink) => ({
+            unsubscribe: resumed.subscribe(
+              { query, variables: { ...variables } },
+              {
+                next: (result) => sink.next(result as ExecutionResult),
+                error: (reason) => sink.error(reason),
+                complete: () => sink.complete(),
+              },
+            ),
+          }),
+        }),
+      }),
+    ],
+  });
+  return { client, close: () => sockets.dispose() };
+}
+
+/** `extensions.code` of whatever failed; nothing if no answer came at all. */
+export const codesOf = (error: CombinedError | undefined): readonly string[] =>
+  (error?.graphQLErrors ?? []).map(({ extensions }) => String(extensions['code']));
+
+export const CLIENTS = gql<
+  {
+    readonly eventCursor: string;
+    readonly clinic: {
+      readonly clients: {
+        readonly nodes: readonly { readonly id: string; readonly lastName: string | null }[];
+        readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+      };
+    };
+  },
+  { clinicId: string; after?: string | null }
+>`
+  query Clients($clinicId: ID!, $after: String) {
+    eventCursor
+    clinic(id: $clinicId) {
+      id
+      clients(first: 10, after: $after) {
+        nodes {
+          id
+          firstName
+          lastName
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`;
+
+export const NOTE_READY = gql<
+  { readonly noteReady: { readonly cursor: string; readonly type: string } },
+  { after: string }
+>`
+  subscription NoteReady($after: EventCursor) {
+    noteReady(after: $after) {
+      cursor
+      type
+      progressNote {
+        id
+        isLoading
+        note
+      }
+    }
+  }
+`;
