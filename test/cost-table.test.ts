@@ -1,3 +1,4 @@
+import { parse, print } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../src/sandbox/sandbox.ts';
@@ -26,8 +27,8 @@ const INTRODUCTION = `# What queries cost
 The unit is a call to the Partner API. Counted over the sandbox by \`test/cost-table.test.ts\`, which fails when this page
 is not what it counts (\`npm test -- test/cost-table --update\` writes it anew).
 
-*Worst case* is what the gateway computes before the first call (\`extensions.upstream.estimated\`); *cold* is what a gateway
-makes of it that has never been asked anything; *again* is the same query while the answers are valid. \`<clinic 0>\` stands
+_Worst case_ is what the gateway computes before the first call (\`extensions.upstream.estimated\`); _cold_ is what a gateway
+makes of it that has never been asked anything; _again_ is the same query while the answers are valid. \`<clinic 0>\` stands
 for an id of the sandbox.
 `;
 
@@ -50,8 +51,16 @@ const BESIDE = [
   ['Ten notes by their global ids (`nodes`)', '10'],
 ] as const;
 
+/** As the formatter would have it, so that the page stays as it is whoever formats it. */
+function aligned(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((row) => row[at]!.length)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
+  return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line);
+}
+
 it('costs what the page says', async () => {
-  const rows: string[] = [];
+  const rows: string[][] = [];
   for (const priced of pricedQueries) {
     const gateway = await gatewayFor(priced.on);
     const document = filledIn(priced, sandbox);
@@ -59,18 +68,12 @@ it('costs what the page says', async () => {
     const again = await counted(gateway, document);
     const { estimated, cached } = cold.extensions.upstream;
     expect([priced.asks, cold.errors, cached, again.calls]).toEqual([priced.asks, undefined, 0, 0]);
-    rows.push(
-      `| ${rows.length + 1} | ${priced.asks} | ${estimated} | ${cold.calls} | ${again.calls} |`,
-    );
+    rows.push([rows.length + 1, priced.asks, estimated, cold.calls, again.calls].map(String));
   }
-  const table = ['| | | worst case | cold | again |', '|---|---|---|---|---|', ...rows];
-  const beside = [
-    '| | calls |',
-    '|---|---|',
-    ...BESIDE.map(([asks, calls]) => `| ${asks} | ${calls} |`),
-  ];
+  const table = aligned(['', '', 'worst case', 'cold', 'again'], rows);
+  const beside = aligned(['', 'calls'], BESIDE);
   const queries = pricedQueries.map(
-    ({ query }, n) => `${n + 1}.\n\n\`\`\`graphql\n${query}\n\`\`\`\n`,
+    ({ query }, n) => `${n + 1}.\n\n\`\`\`graphql\n${print(parse(query))}\n\`\`\`\n`,
   );
   const page = [INTRODUCTION, ...table, '', ...beside, '', DRIFT, '## The queries\n', ...queries];
   await expect(page.join('\n')).toMatchFileSnapshot('../docs/upstream-calls.md');
