@@ -52,6 +52,8 @@ export interface Context {
   readonly hub: EventHub;
   readonly cursors: CursorCodec;
   readonly milestones: Milestones;
+  /** Adds to the lineage, which asks nothing of it. */
+  readonly remember: LineageStore['record'];
   readonly freshness: Freshness;
   readonly once: Once;
   readonly now: () => number;
@@ -59,7 +61,7 @@ export interface Context {
   readonly audit: OperationAudit | undefined;
   readonly door: Door;
   /** Spans of fields that may cost calls, where the operation is traced. */
-  readonly trace?: OperationTrace;
+  readonly trace: OperationTrace | undefined;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
   /** Pages this operation has read: the first place where a search looks. */
@@ -67,6 +69,8 @@ export interface Context {
   /** Searches and proofs, each made once an operation. */
   readonly lookups: Map<string, Promise<FoundRow | undefined>>;
   readonly proofs: Map<string, Loaded<boolean>>;
+  /** True once the answer depends on more than the Partner API's own: on the log, the lineage or the clock. */
+  readonly isBeyondRest: boolean;
 }
 
 export function createContext(
@@ -74,27 +78,47 @@ export function createContext(
   viewer: Viewer,
   usage: Usage,
   door: Door,
-  operation: string | undefined,
+  operation: { readonly name: string | undefined; readonly id?: string },
+  trace?: OperationTrace,
 ): Context {
+  const { store, hub, milestones } = house;
+  let isBeyondRest = false;
+  const beyondRest = <T>(part: T): T => {
+    isBeyondRest = true;
+    return part;
+  };
   return {
     viewer,
     reach: reachOf(viewer),
     usage,
     loaders: house.partner.loadersFor(usage),
     partner: house.partner,
-    store: house.store,
-    lineage: house.store.lineage,
-    hub: house.hub,
+    get store() {
+      return beyondRest(store);
+    },
+    get lineage() {
+      return beyondRest(store.lineage);
+    },
+    get hub() {
+      return beyondRest(hub);
+    },
+    get milestones() {
+      return beyondRest(milestones);
+    },
+    remember: store.lineage.record,
     cursors: house.cursors,
-    milestones: house.milestones,
     freshness: house.freshness,
     once: house.once,
     now: house.now,
-    audit: house.audit?.begin(viewer.subject, operation),
+    audit: house.audit?.begin(viewer.subject, operation.name, operation.id),
     door,
-    beganAt: house.hub.position,
+    trace,
+    beganAt: hub.position,
     seenPages: new Map(),
     lookups: new Map(),
     proofs: new Map(),
+    get isBeyondRest() {
+      return isBeyondRest;
+    },
   };
 }

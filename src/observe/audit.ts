@@ -7,7 +7,9 @@ const MOST_SUBJECTS = 500;
 /** Who has seen or changed which record of a patient: names of records, and never what stands in them. */
 export interface Audit {
   /** For one operation, or one event that is delivered. */
-  begin(subject: string, operation: string | undefined): OperationAudit;
+  begin(subject: string, operation: string | undefined, id?: string): OperationAudit;
+  /** The very answer of an earlier operation, shown to the same viewer again: what was in it is in that one's lines. */
+  again(subject: string, operation: string | undefined, id: string): void;
   /** One event, shown to this one too. Those who get it in the same moment share a line. */
   delivered(subject: string, operation: string | undefined, records: readonly string[]): void;
 }
@@ -30,13 +32,15 @@ export function createAudit(write: (line: AuditLine) => void): Audit {
     operation: string | undefined,
     records: readonly string[],
     outcome: string,
+    id?: string,
   ): void {
     for (let at = 0; at < records.length; at += MOST_RECORDS) {
-      write({ subject, operation, records: records.slice(at, at + MOST_RECORDS), outcome });
+      const some = records.slice(at, at + MOST_RECORDS);
+      write({ subject, operation, records: some, outcome, ...(id && { id }) });
     }
   }
 
-  function begin(subject: string, operation: string | undefined): OperationAudit {
+  function begin(subject: string, operation: string | undefined, id?: string): OperationAudit {
     const seen = new Set<string>();
     const missing = new Set<string>();
     return {
@@ -47,13 +51,16 @@ export function createAudit(write: (line: AuditLine) => void): Audit {
         return [...seen];
       },
       finish() {
-        if (seen.size > 0) lines(subject, operation, [...seen], 'read');
+        if (seen.size > 0) lines(subject, operation, [...seen], 'read', id);
         if (missing.size > 0) lines(subject, operation, [...missing], 'denied');
       },
     };
   }
 
-  return { begin, delivered: createDeliveries(lines) };
+  const again: Audit['again'] = (subject, operation, id) =>
+    write({ subject, operation, records: [], outcome: 'read again', id });
+
+  return { begin, again, delivered: createDeliveries(lines) };
 }
 
 type Lines = (

@@ -49,6 +49,8 @@ export interface OperationLine {
 }
 
 export interface AuditLine {
+  /** The operation's, as in its own line. */
+  readonly id?: string;
   /** One, or all who were shown the same thing in the same moment. */
   readonly subject: string | readonly string[];
   readonly operation: string | undefined;
@@ -105,6 +107,7 @@ export function createLog(level: LogLevel, destination = standardOutput()): Log 
           operation: operationName(line.operation),
           records: line.records.map(recordName),
           outcome: plainText(line.outcome),
+          ...(line.id !== undefined && { id: plainText(line.id) }),
         },
         'audit',
       ),

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 interface Finished {
+  readonly id: string;
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly name: string | undefined;
   readonly durationMs: number;
@@ -19,11 +18,11 @@ interface Finished {
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
   return {
-    finished({ kind, name, durationMs, usage, codes }: Finished): void {
+    finished({ id, kind, name, durationMs, usage, codes }: Finished): void {
       const outcome = codes[0] ?? 'ok';
       const { calls, cached, coalesced, retried } = usage;
       log.operation({
-        id: randomBytes(8).toString('hex'),
+        id,
         name,
         kind,
         durationMs,

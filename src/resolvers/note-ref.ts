@@ -25,7 +25,7 @@ export function noteMet(
   if (record.id && owner && !recorded.has(record)) {
     recorded.add(record);
     const seenAt = Date.now();
-    ctx.lineage.record([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
+    ctx.remember([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
   }
   return { kind: 'note', record, sessionId: owner };
 }

@@ -29,7 +29,7 @@ export function readPage<N extends ListName>(
     ctx.seenPages.set(loaded, list);
     if (!recorded.has(loaded)) {
       recorded.add(loaded);
-      ctx.lineage.record(linksOf(list, loaded, ctx.now()));
+      ctx.remember(linksOf(list, loaded, ctx.now()));
     }
     return loaded;
   });

@@ -33,7 +33,7 @@ export function createEventExecution(parts: EventExecutionParts) {
   /** New loaders for every event: what it links to is fetched anew. */
   const contextFor = ({ viewer, door, prepared }: Listening, signal?: AbortSignal): Context => {
     const usage = createUsage({ maxCalls: maxUpstreamCalls, signal });
-    return createContext(house, viewer, usage, door, prepared.name);
+    return createContext(house, viewer, usage, door, prepared);
   };
 
   async function execute(event: PartnerEvent, listening: Listening): Executed {

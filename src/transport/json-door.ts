@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Viewer } from '../viewer/viewer.ts';
 import { type Accepted, acceptedBy } from './accept.ts';
-import { type OperationRequest, readOperationRequest } from './operation-request.ts';
+import { readOperationRequest } from './operation-request.ts';
 import type { Pipeline, Prepared } from './pipeline.ts';
+import { answerText, createRememberedAnswers } from './remembered-answers.ts';
 import { type Refusal, isRefusal, refuseTransport } from './refusal.ts';
 import { contentProblem, lengthProblem, parseJson, readBody } from './request-body.ts';
 
@@ -16,21 +17,30 @@ export interface JsonDoorParts {
   readonly stream: (prepared: Prepared, viewer: Viewer, res: ServerResponse) => Promise<void>;
 }
 
+const LINGER_MS = 250;
+
 interface Admitted {
-  readonly request: OperationRequest;
+  readonly text: string;
   readonly viewer: Viewer;
 }
 
 /** `POST /graphql`: JSON in, JSON out. Checks come in the order of what they cost. */
 export function createJsonDoor(parts: JsonDoorParts) {
   const { pipeline } = parts;
+  const remembered = createRememberedAnswers();
 
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const accepted = acceptedBy(req.headers.accept);
     const admitted = await admit(req, accepted);
     if (isRefusal(admitted)) return refused(res, admitted, accepted);
-    const { request, viewer } = admitted;
-    const prepared = pipeline.prepare(request, viewer);
+    const { text, viewer } = admitted;
+    const key = `${viewer.subject}\n${viewer.reach}\n${text}`;
+    const known = accepted.json && remembered.find(key);
+    if (known) {
+      pipeline.repeated(known.basis, viewer);
+      return send(res, 200, accepted, known.bytes);
+    }
+    const prepared = preparedFrom(text, viewer);
     if (isRefusal(prepared)) return refused(res, prepared, accepted);
     const isSubscription = prepared.kind === 'subscription';
     if (isSubscription && !accepted.stream) return refused(res, notStreamed, accepted);
@@ -39,7 +49,11 @@ export function createJsonDoor(parts: JsonDoorParts) {
     res.once('close', execution.abandon);
     const answer = await execution.answer;
     res.off('close', execution.abandon);
-    send(res, 200, accepted, JSON.stringify(answer));
+    const basis = execution.basis();
+    if (!basis) return send(res, 200, accepted, Buffer.from(JSON.stringify(answer)));
+    const data = JSON.stringify(answer.data);
+    remembered.keep(key, data, basis);
+    send(res, 200, accepted, Buffer.from(answerText(data, answer.extensions)));
   };
 
   async function admit(req: IncomingMessage, accepted: Accepted): Promise<Admitted | Refusal> {
@@ -49,20 +63,22 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const viewer = await parts.authenticate(req.headers.authorization).catch(unauthenticated);
     if (isRefusal(viewer)) return viewer;
     const text = await readBody(req, parts.maxBytes);
-    if (typeof text !== 'string') return text;
+    return typeof text === 'string' ? { text, viewer } : text;
+  }
+
+  function preparedFrom(text: string, viewer: Viewer): Prepared | Refusal {
     const body = parseJson(text);
     if (isRefusal(body)) return body;
     const request = readOperationRequest(body.json);
-    return isRefusal(request) ? request : { request, viewer };
+    return isRefusal(request) ? request : pipeline.prepare(request, viewer);
   }
 
   function refused(res: ServerResponse, refusal: Refusal, accepted: Accepted): void {
     parts.onRefused(refusal);
-    // What is left of the body is not worth reading.
-    if (refusal.status === 413) res.setHeader('connection', 'close');
+    if (refusal.status === 413) closeAfter(res);
     const isPlain = accepted.json === 'application/json';
     const status = refusal.isTransport || !isPlain ? refusal.status : 200;
-    send(res, status, accepted, JSON.stringify({ errors: refusal.errors }));
+    send(res, status, accepted, Buffer.from(JSON.stringify({ errors: refusal.errors })));
   }
 }
 
@@ -76,6 +92,12 @@ const notStreamed = refuseTransport(
   'A subscription is served over WebSocket, or to clients that accept text/event-stream.',
 );
 
+/** What is left of the body is not worth reading; but a socket that is cut at once may lose the answer. */
+function closeAfter(res: ServerResponse): void {
+  res.setHeader('connection', 'close');
+  res.once('finish', () => setTimeout(() => res.req.socket.destroy(), LINGER_MS).unref());
+}
+
 function unauthenticated(error: unknown): Refusal {
   if (error instanceof Error && 'code' in error && error.code === 'UNAUTHENTICATED') {
     return refuseTransport(401, error.message, 'UNAUTHENTICATED');
@@ -83,10 +105,10 @@ function unauthenticated(error: unknown): Refusal {
   throw error;
 }
 
-function send(res: ServerResponse, status: number, { json }: Accepted, body: string): void {
+function send(res: ServerResponse, status: number, { json }: Accepted, body: Buffer): void {
   res.writeHead(status, {
     'content-type': `${json ?? 'application/json'}; charset=utf-8`,
-    'content-length': Buffer.byteLength(body),
+    'content-length': body.length,
     'cache-control': 'no-store',
   });
   res.end(body);

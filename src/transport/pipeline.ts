@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import {
   type ExecutionResult,
   type GraphQLSchema,
@@ -10,7 +12,7 @@ import {
 import { type Door, type House, createContext } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { traceOperation } from '../observe/tracing.ts';
-import { type Usage, createUsage } from '../rest/usage.ts';
+import { type Answer as RestAnswer, type Usage, createUsage } from '../rest/usage.ts';
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { type DocumentLimits, createDocuments, spokenValidationError } from './documents.ts';
@@ -57,6 +59,7 @@ export interface UpstreamReport {
 
 /** What there is to say of an operation once it is over; no value of it is in here. */
 export interface Finished {
+  readonly id: string;
   readonly kind: Prepared['kind'];
   readonly name: string | undefined;
   readonly viewer: Viewer;
@@ -65,8 +68,18 @@ export interface Finished {
   readonly codes: readonly string[];
 }
 
+/** What an answer was made of, where that is nothing but answers of the Partner API: it is right while they are. */
+export interface Basis {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly estimated: number;
+  readonly answers: ReadonlySet<RestAnswer>;
+}
+
 export interface Execution {
   readonly answer: Loaded<Answer>;
+  /** Once the answer is there. Undefined if the answer can't be given again without asking. */
+  basis(): Basis | undefined;
   /** The client has gone: reads are given up, a write that was sent is not. */
   abandon(): void;
 }
@@ -99,35 +112,37 @@ export function createPipeline(parts: PipelineParts) {
   function execute(prepared: Prepared, viewer: Viewer, door: Door): Execution {
     const startedAt = performance.now();
     const controller = new AbortController();
-    const trace = traceOperation(prepared.kind, prepared.name);
+    const { kind, name, estimated } = prepared;
+    const id = nextId();
+    const trace = traceOperation(kind, name);
     const usage = createUsage({
       maxCalls: limits.maxUpstreamCalls,
       signal: controller.signal,
-      priority: prepared.kind === 'mutation' ? 'write' : 'read',
+      priority: kind === 'mutation' ? 'write' : 'read',
       ...(trace.headers && { traceHeaders: trace.headers }),
     });
-    const context = createContext(house, viewer, usage, door, prepared.name);
-    const contextValue = { ...context, trace };
+    const contextValue = createContext(house, viewer, usage, door, { name, id }, trace);
     const result = executeRootSelectionSet({ ...prepared.args, contextValue });
+    let failed = false;
     const finish = (finished: ExecutionResult): Answer => {
+      failed = finished.errors !== undefined;
       contextValue.audit?.finish();
-      const answer = answerOf(finished, prepared.estimated, usage);
+      const answer = answerOf(finished, estimated, usage);
       const durationMs = performance.now() - startedAt;
       const codes = codesOf(answer);
-      parts.onFinished({
-        ...prepared,
-        viewer,
-        durationMs,
-        usage: answer.extensions.upstream,
-        codes,
-      });
+      const report = answer.extensions.upstream;
+      parts.onFinished({ id, kind, name, viewer, durationMs, usage: report, codes });
       trace.end(codes[0] ?? 'ok', usage.calls);
       return answer;
     };
-    if (!(result instanceof Promise)) return { answer: finish(result), abandon: () => {} };
+    const basis = (): Basis | undefined =>
+      kind === 'query' && !failed && !contextValue.isBeyondRest && usage.answers.size > 0
+        ? { id, name, estimated, answers: usage.answers }
+        : undefined;
+    if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
     const timer = setTimeout(() => controller.abort(), limits.operationMs);
     const ended = result.finally(() => clearTimeout(timer));
-    return { answer: whenLoaded(ended, finish), abandon: () => controller.abort() };
+    return { answer: whenLoaded(ended, finish), basis, abandon: () => controller.abort() };
   }
 
   function answerOf(result: ExecutionResult, estimated: number, usage: Usage): Answer {
@@ -138,8 +153,22 @@ export function createPipeline(parts: PipelineParts) {
     return { errors, data: result.data, extensions };
   }
 
-  return { prepare, execute };
+  /** An answer that was given before and still holds, given again. */
+  function repeated(basis: Basis, viewer: Viewer): void {
+    const { name, id, answers, estimated } = basis;
+    const usage = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
+    house.audit?.again(viewer.subject, name, id);
+    const codes: string[] = [];
+    parts.onFinished({ id, kind: 'query', name, viewer, durationMs: 0, usage, codes });
+  }
+
+  return { prepare, execute, repeated };
 }
+
+/** Unique without a random number for each: the process has one, and counts on. */
+const INSTANCE = randomBytes(4).toString('hex');
+let operations = 0;
+const nextId = () => `${INSTANCE}-${(operations += 1).toString(36)}`;
 
 const kinds: Record<OperationTypeNode, Prepared['kind']> = {
   [OperationTypeNode.QUERY]: 'query',

@@ -8,15 +8,19 @@ export function lengthProblem(req: IncomingMessage, maxBytes: number): Refusal |
 }
 
 /** The whole body as text, given up as soon as it is longer than `maxBytes`. */
-export async function readBody(req: IncomingMessage, maxBytes: number): Promise<string | Refusal> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) return tooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8');
+export function readBody(req: IncomingMessage, maxBytes: number): Promise<string | Refusal> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    // Listeners, since an async iterator costs more than the whole of a small request.
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else resolve(tooLarge(maxBytes));
+    });
+    req.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    req.on('error', () => resolve(refuseTransport(400, 'The body broke off.')));
+  });
 }
 
 const tooLarge = (maxBytes: number) =>

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { createRememberedAnswers } from '../src/transport/remembered-answers.ts';
+import { type Gateway, openGateway, tokenFor } from './gateway.ts';
+
+const lines: string[] = [];
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway({ onLog: (line) => lines.push(line) });
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.resetCounts();
+  lines.length = 0;
+});
+
+const NOTE = 'query Note($id: ID!) { session(id: $id) { progressNote { progressNoteId note } } }';
+
+describe('an answer that is asked for again', () => {
+  it('is the same, costs no call and says so', async () => {
+    const id = gateway.sandbox.ids.session(0, 3);
+    const first = await gateway.query(NOTE, { id });
+    const again = await gateway.query(NOTE, { id });
+    expect(again.data).toEqual(first.data);
+    expect(again.extensions.upstream).toMatchObject({ calls: 0, cached: 1 });
+    expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
+  });
+
+  it('is written down each time, and the second time points to the first', async () => {
+    const id = gateway.sandbox.ids.session(1, 3);
+    await gateway.query(NOTE, { id });
+    await gateway.query(NOTE, { id });
+    const audit = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'audit');
+    expect(audit.map(({ outcome }) => outcome)).toEqual(['read', 'read again']);
+    expect(audit[1].id).toBe(audit[0].id);
+  });
+
+  it('is not given past an event', async () => {
+    const session = gateway.sandbox.startSession(gateway.sandbox.ids.client(2));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    const before = await gateway.query(NOTE, { id: session.sessionId });
+    await gateway.query(
+      `mutation($id: ID!) { regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }`,
+      { id: before.data.session.progressNote.progressNoteId },
+    );
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    const after = await gateway.query(NOTE, { id: session.sessionId });
+    expect(after.data).not.toEqual(before.data);
+  });
+
+  it('is not given to another viewer', async () => {
+    const id = gateway.sandbox.ids.session(3, 3);
+    await gateway.query(NOTE, { id });
+    const authorization = `Bearer ${await tokenFor([`client:${gateway.sandbox.ids.client(9)}`])}`;
+    const { data } = await gateway.query(NOTE, { id }, { authorization });
+    expect(data.session.progressNote).toBeNull();
+  });
+
+  it('is made anew where it tells of more than the Partner API does', async () => {
+    const document = '{ eventCursor organizations { totalCount } }';
+    const first = await gateway.query(document);
+    gateway.sandbox.startSession(gateway.sandbox.ids.client(4));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    await expect
+      .poll(async () => (await gateway.query(document)).data.eventCursor)
+      .not.toBe(first.data.eventCursor);
+  });
+});
+
+describe('the memory itself', () => {
+  const answer = { value: 1, expiresAt: 100, valid: true };
+  const basis = { id: 'a', name: 'A', estimated: 1, answers: new Set([answer]) };
+
+  it('forgets when the first of the answers it was made of expires', () => {
+    let now = 0;
+    const memory = createRememberedAnswers(() => now);
+    const later = { ...answer, expiresAt: 500 };
+    memory.keep('key', '{}', { ...basis, answers: new Set([later, answer]) });
+    now = 99;
+    expect(memory.find('key')).toBeDefined();
+    now = 100;
+    expect(memory.find('key')).toBeUndefined();
+  });
+
+  it('forgets when one of them is no longer valid', () => {
+    const memory = createRememberedAnswers(() => 0);
+    const stale = { ...answer };
+    memory.keep('key', '{}', { ...basis, answers: new Set([answer, stale]) });
+    stale.valid = false;
+    expect(memory.find('key')).toBeUndefined();
+  });
+});
