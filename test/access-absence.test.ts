@@ -210,11 +210,11 @@ describe('what is another’s looks like what is not there', () => {
           c: updateProgressNote(input: { progressNoteId: $note, patch: {} }) { ...N }
           d: assignSecondaryClinicians(input: { clientId: $client, clinicianIds: [$ownClinician] }) { ...N }
           e: authenticateClinician(input: { clinicianId: $clinician }) { ...N } }
-         fragment N on Problem { __typename message }`,
+         fragment N on Problem { is: __typename message }`,
         withOwn(names),
       );
       expect(
-        Object.values(data).every((r) => (r as { __typename: string }).__typename === 'NotFound'),
+        Object.values(data).every((outcome) => (outcome as { is: string }).is === 'NotFound'),
       ).toBe(true);
       expect(callsTo(gateway) - before).toBe(0);
       return struckOut(JSON.stringify({ data, errors }), names);

@@ -23,13 +23,14 @@ function signed(more: object = {}, secret = TEST_SECRET): Promise<string> {
   return new SignJWT(payload).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret));
 }
 
+const good = (more: object = {}) => signed({ iss: 'issuer', aud: 'gateway', ...more });
+
 describe('with a secret', () => {
   let gateway: Gateway;
   beforeAll(async () => {
     gateway = await openGateway({ env: { AUTH_ISSUER: 'issuer', AUTH_AUDIENCE: 'gateway' } });
   });
   afterAll(() => gateway.close());
-  const good = (more: object = {}) => signed({ iss: 'issuer', aud: 'gateway', ...more });
   const ask = (authorization: string | undefined, body: unknown = QUERY) =>
     post(gateway.url, body, authorization === undefined ? {} : { authorization });
 
@@ -78,40 +79,40 @@ describe('with a secret', () => {
   });
 });
 
-describe('with a JWKS URL', () => {
-  async function openIssuer() {
-    const keys: JWK[] = [];
-    const issuer = { fetches: 0, down: false };
-    const server = createServer((_, response) => {
-      issuer.fetches += 1;
-      response.writeHead(issuer.down ? 500 : 200, { connection: 'close' });
-      response.end(JSON.stringify({ keys }));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const addKey = async (kid: string) => {
-      const pair = await generateKeyPair('RS256', { extractable: true });
-      keys.push({ ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256' });
-      const token = (subject: string) =>
-        new SignJWT({ ...claims(), sub: subject })
-          .setProtectedHeader({ alg: 'RS256', kid })
-          .sign(pair.privateKey);
-      return { token, publicKey: pair.publicKey };
-    };
-    const { port } = server.address() as AddressInfo;
-    const clock = createTurnableClock();
-    const gateway = await openGateway({
-      clock,
-      env: { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`, AUTH_JWT_SECRET: '' },
-    });
-    const statusOf = async (token: string) =>
-      (await post(gateway.url, QUERY, { authorization: `Bearer ${token}` })).status;
-    const close = async () => {
-      await gateway.close();
-      server.close();
-    };
-    return { issuer, keys, clock, addKey, statusOf, [Symbol.asyncDispose]: close };
-  }
+async function openIssuer() {
+  const keys: JWK[] = [];
+  const issuer = { fetches: 0, down: false };
+  const server = createServer((_, response) => {
+    issuer.fetches += 1;
+    response.writeHead(issuer.down ? 500 : 200, { connection: 'close' });
+    response.end(JSON.stringify({ keys }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const addKey = async (kid: string) => {
+    const pair = await generateKeyPair('RS256', { extractable: true });
+    keys.push({ ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256' });
+    const token = (subject: string) =>
+      new SignJWT({ ...claims(), sub: subject })
+        .setProtectedHeader({ alg: 'RS256', kid })
+        .sign(pair.privateKey);
+    return { token, publicKey: pair.publicKey };
+  };
+  const { port } = server.address() as AddressInfo;
+  const clock = createTurnableClock();
+  const gateway = await openGateway({
+    clock,
+    env: { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`, AUTH_JWT_SECRET: '' },
+  });
+  const statusOf = async (token: string) =>
+    (await post(gateway.url, QUERY, { authorization: `Bearer ${token}` })).status;
+  const close = async () => {
+    await gateway.close();
+    server.close();
+  };
+  return { issuer, keys, clock, addKey, statusOf, [Symbol.asyncDispose]: close };
+}
 
+describe('with a JWKS URL', () => {
   it('asks the issuer once, and not at all for whom it knows, even when the issuer is gone', async () => {
     await using world = await openIssuer();
     const key = await world.addKey('one');

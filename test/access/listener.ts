@@ -1,11 +1,8 @@
-import { type Gateway, tokenFor } from '../gateway.ts';
+import { type Gateway, type GraphQLAnswer, tokenFor } from '../gateway.ts';
 
 export interface Listener {
   /** The next result, as it came. */
-  next(): Promise<{
-    readonly data?: Record<string, unknown>;
-    readonly errors?: readonly unknown[];
-  }>;
+  next(): Promise<Pick<GraphQLAnswer, 'data' | 'errors'>>;
   close(): void;
 }
 

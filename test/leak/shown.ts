@@ -1,0 +1,17 @@
+import type { GraphQLAnswer } from '../gateway.ts';
+
+/** The ids of all records that an answer shows more of than the id it was asked by. */
+export function* shownIn(value: GraphQLAnswer['data']): Generator<string> {
+  if (Array.isArray(value)) {
+    for (const item of value) yield* shownIn(item);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const { clientId, sessionId, progressNoteId, assessmentScoreId } = value;
+  if (clientId && (value.firstName || value.raw || value.sessions)) yield clientId;
+  if (sessionId && (value.raw || value.progressNote || value.transcript)) yield sessionId;
+  if (progressNoteId && value.note) yield progressNoteId;
+  // Whose score it is, is told nowhere but in the event: showing it is showing the client.
+  if (assessmentScoreId) yield assessmentScoreId;
+  for (const [name, below] of Object.entries(value)) if (name !== 'raw') yield* shownIn(below);
+}
