@@ -53,6 +53,7 @@ export async function listPlots(upstream: Upstream): Promise<readonly Plot[]> {
       name: 'list-time',
       title: 'Reading a list to its end',
       x,
+      tens: true,
       y: 'µs a row',
       series: [
         { name: 'time', points: time },

@@ -51,6 +51,7 @@ export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
       name: 'log-events',
       title: 'One more event, and one read again',
       x,
+      tens: true,
       y: 'µs an event',
       series: [
         { name: `append, durable, ${BATCH} at once`, points: append },
@@ -61,6 +62,7 @@ export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
       name: 'log-start',
       title: 'Starting with a long log',
       x,
+      tens: true,
       y: 'ms until ready, MB',
       series: [
         { name: 'start, ms', points: start },

@@ -9,6 +9,8 @@ export interface Plot {
   readonly name: string;
   readonly title: string;
   readonly x: string;
+  /** The x axis counts tens: for what should stay flat. What is to be linear needs a linear one. */
+  readonly tens?: boolean;
   readonly y: string;
   readonly series: readonly Series[];
 }

@@ -2,7 +2,7 @@ import type { Plot, Series } from './plot.ts';
 
 const WIDTH = 640;
 const HEIGHT = 360;
-const MARGIN = { left: 72, right: 24, top: 40, bottom: 56 };
+const MARGIN = { left: 72, right: 36, top: 40, bottom: 56 };
 const COLOURS = ['#0b6e99', '#c2410c', '#4d7c0f', '#7c3aed'];
 
 interface Scale {
@@ -19,14 +19,17 @@ function logScale(values: readonly number[], from: number, to: number): Scale {
   return { at, ticks };
 }
 
+const MOST_TICKS = 8;
+
 /** From zero: a curve must not look steeper than it is. */
 function linearScale(values: readonly number[], from: number, to: number): Scale {
   const most = Math.max(...values, Number.MIN_VALUE);
-  const step = 10 ** Math.floor(Math.log10(most));
-  const top = Math.ceil(most / step) * step;
-  const at = (value: number) => from + (value / top) * (to - from);
-  const parts = top / step <= 2 ? 4 : Math.round(top / step);
-  return { at, ticks: Array.from({ length: parts + 1 }, (_, i) => (top / parts) * i) };
+  const tens = 10 ** Math.floor(Math.log10(most));
+  const steps = [0.1, 0.2, 0.5, 1, 2].map((part) => part * tens);
+  const step = steps.find((each) => most / each <= MOST_TICKS) ?? tens;
+  const parts = Math.ceil(most / step);
+  const at = (value: number) => from + (value / (parts * step)) * (to - from);
+  return { at, ticks: Array.from({ length: parts + 1 }, (_, i) => step * i) };
 }
 
 const shown = (value: number): string =>
@@ -50,8 +53,7 @@ export function svgOf(plot: Plot): string {
   const [left, right] = [MARGIN.left, WIDTH - MARGIN.right];
   const [bottom, top] = [HEIGHT - MARGIN.bottom, MARGIN.top];
   const xs = points.map(([value]) => value);
-  const isWide = Math.max(...xs) / Math.min(...xs) > 20;
-  const x = isWide ? logScale(xs, left, right) : linearScale(xs, left, right);
+  const x = plot.tens ? logScale(xs, left, right) : linearScale(xs, left, right);
   const y = linearScale(
     points.map(([, value]) => value),
     bottom,
