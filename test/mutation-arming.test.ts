@@ -66,6 +66,31 @@ describe('a rewrite through the gateway', () => {
     expect(await published()).toEqual([first, second, third].map(({ timeStamp }) => timeStamp));
   });
 
+  it('has its event published although one of two quick ones gave the note another id', async () => {
+    const { sandbox } = gateway;
+    // Met first, so that the gateway knows whose session it is.
+    await gateway.query(
+      'query($id: ID!) { session(id: $id) { progressNote { progressNoteId } } }',
+      {
+        id: sandbox.ids.session(0, 0),
+      },
+    );
+    await Promise.all([magicEdit(gateway, noteId), change(gateway, 'regenerate', noteId)]);
+    const renamed = (event: WebhookEvent): WebhookEvent => ({
+      ...event,
+      payload: { ...event.payload, progressNoteId: sandbox.ids.note(0, 1) },
+    });
+    sandbox.deliverTo(undefined);
+    sandbox.settle();
+    const [first, second] = sandbox.events.slice(-2) as [WebhookEvent, WebhookEvent];
+    noteId = sandbox.ids.note(0, 1);
+    sandbox.deliverTo(`${gateway.url}/webhooks`);
+    const after = later(second, 1);
+    await deliver(renamed(first));
+    await deliver(renamed(after));
+    expect(await published()).toEqual([first.timeStamp, after.timeStamp]);
+  });
+
   it('has its event published once: copies are none, and use up no arm', async () => {
     const first = await rewrittenElsewhere();
     await magicEdit(gateway, noteId);

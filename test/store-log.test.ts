@@ -2,7 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, engines, eventOf, range } from './store/engines.ts';
 import type { Engine } from './store/engines.ts';
 
-const stamped = (n: number) => ({ armedBy: 'note-1', occurredAt: `2026-01-01T00:00:0${n}Z` });
+const stamped = (n: number) => ({
+  armedBy: ['note-1', 'session:1'],
+  occurredAt: `2026-01-01T00:00:0${n}Z`,
+});
 
 describe.each(engines)('the $name log', ({ create }) => {
   let engine: Engine;
@@ -87,6 +90,14 @@ describe.each(engines)('the $name log', ({ create }) => {
     const [{ log }] = await engine.open();
     await log.arm('note-1');
     await log.append([eventOf('a', stamped(1))]);
+    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+    expect(await log.append([eventOf('a', stamped(3))])).toEqual([undefined]);
+  });
+
+  it('takes an arm of the session where the note has none', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await log.arm('session:1');
     expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
     expect(await log.append([eventOf('a', stamped(3))])).toEqual([undefined]);
   });

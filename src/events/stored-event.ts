@@ -13,7 +13,10 @@ export const isEventType = (value: unknown): value is EventType => KNOWN.has(val
 export function toNewEvent(facts: EventFacts, sentAt: string, receivedAt: number): NewEvent {
   return {
     key: `${facts.type}:${dedupeId(facts)}`,
-    ...(facts.type === 'progress_note_regenerated' && { armedBy: facts.progressNoteId }),
+    // A rewrite may change the note's id, so an edit whose session is known arms the session.
+    ...(facts.type === 'progress_note_regenerated' && {
+      armedBy: [facts.progressNoteId, `session:${facts.sessionId}`],
+    }),
     occurredAt: sentAt,
     receivedAt,
     subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : `client:${facts.clientId}`,

@@ -70,7 +70,9 @@ export async function changeNote(
 
 async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> {
   const cursor = ctx.hub.newestCursor();
-  if (write.rewrites) await ctx.store.log.arm(note.noteId);
+  // By its session where that is known: several rewrites may run, and one may change the note's id.
+  const arming = note.sessionId ? `session:${note.sessionId}` : note.noteId;
+  if (write.rewrites) await ctx.store.log.arm(arming);
   let raw: unknown;
   try {
     raw = await write.send();
@@ -78,7 +80,7 @@ async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> 
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // It may have taken effect: then its event is still to come, and the caches may be wrong.
     if (!isCertain) await ctx.freshness.noteChanged(note);
-    else if (write.rewrites) await ifPossible(ctx.store.log.disarm(note.noteId));
+    else if (write.rewrites) await ifPossible(ctx.store.log.disarm(arming));
     return refusalOf(error, note, ctx);
   }
   await ctx.freshness.noteChanged(note);

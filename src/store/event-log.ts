@@ -4,8 +4,8 @@ export type Position = number;
 export interface NewEvent {
   /** What makes two deliveries the same event. */
   readonly key: string;
-  /** A note's id. If that note is armed, a known key is let through once more. */
-  readonly armedBy?: string;
+  /** Names without white space, of a note or its session. If one of them is armed, a known key is let through once more. */
+  readonly armedBy?: readonly string[];
   /** The sender's time stamp as it came: tells a copy of an accepted event from a new one. */
   readonly occurredAt: string;
   readonly receivedAt: number;
@@ -34,7 +34,7 @@ export interface EventLog {
   readonly epoch: string;
   /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
-  /** One more event `armedBy` this note will count as new although its key has been seen. */
+  /** One more event `armedBy` this name will count as new although its key has been seen. */
   arm(noteId: string): Promise<void>;
   /** Takes one `arm` back: for an edit that certainly was not accepted. */
   disarm(noteId: string): Promise<void>;

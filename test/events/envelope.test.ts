@@ -31,7 +31,7 @@ describe('a delivery', () => {
       expect(facts).toMatchObject({ progressNoteId, sessionId, occurredAt: SENT_AT });
       expect(entry.key).toBe(`progress_note_${type}:${progressNoteId}`);
       expect(entry.subject).toBe(`session:${sessionId}`);
-      expect(entry.armedBy).toBe(type === 'regenerated' ? progressNoteId : undefined);
+      expect(entry.armedBy?.[0]).toBe(type === 'regenerated' ? progressNoteId : undefined);
     }
   });
 

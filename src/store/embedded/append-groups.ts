@@ -17,8 +17,8 @@ const WAITING_MAX_EVENTS = 50_000;
 /** Strings and numbers side by side cross to the worker at a fraction of what objects cost. */
 function flat(events: readonly NewEvent[]): (string | number)[] {
   const values: (string | number)[] = [];
-  for (const { key, armedBy = '', occurredAt, receivedAt, subject = '', body } of events) {
-    values.push(key, armedBy, stampOf(occurredAt), Math.round(receivedAt), subject, body);
+  for (const { key, armedBy = [], occurredAt, receivedAt, subject = '', body } of events) {
+    values.push(key, armedBy.join(' '), stampOf(occurredAt), Math.round(receivedAt), subject, body);
   }
   return values;
 }

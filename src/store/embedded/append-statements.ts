@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { withStamp } from './indexes.ts';
 import type { Indexes, Seen } from './indexes.ts';
 
-/** Key, arming note, stamp, time of receipt, subject, body; one after another for each event, '' for none. */
+/** Key, arming names, stamp, time of receipt, subject, body; one after another for each event, '' for none. */
 export type FlatEvents = readonly (string | number)[];
 const FLAT_LENGTH = 6;
 type Flat = [string, string, string, number, string, string];
@@ -32,9 +32,11 @@ export function appendStatements(db: DatabaseSync, indexes: Indexes) {
     const known = indexes.seen(key);
     const fresh: Seen = { at: now, stamps: stamp };
     if (!known || known.at < since) return fresh;
-    if (!armedBy || known.stamps.split('\n').includes(stamp)) return undefined;
-    if (Number(armed.get(armedBy, since)?.['count'] ?? 0) <= 0) return undefined;
-    disarm.run(armedBy);
+    if (known.stamps.split('\n').includes(stamp)) return undefined;
+    const isArmed = (name: string) => Number(armed.get(name, since)?.['count'] ?? 0) > 0;
+    const arming = armedBy.split(' ').find(isArmed);
+    if (arming === undefined) return undefined;
+    disarm.run(arming);
     return { at: now, stamps: withStamp(known.stamps, stamp) };
   }
 

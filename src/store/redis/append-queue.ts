@@ -29,7 +29,7 @@ export function createAppendQueue(writer: Writer, view: LogView, retentionMs: nu
   async function appendAll(events: readonly NewEvent[]): Promise<Answer> {
     const args = events.flatMap((event) => [
       event.key,
-      event.armedBy ?? '',
+      event.armedBy?.join(' ') ?? '',
       stampOf(event.occurredAt),
       event.receivedAt,
       event.subject ?? '',

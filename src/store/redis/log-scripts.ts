@@ -34,17 +34,21 @@ export const EVENTS_AT = 9;
 
 /**
  * ARGV goes on: window, retention, stamps kept, subjects kept, whether a replica is to confirm; then for
- * each event key, arming note, stamp, time of receipt, subject, body. XADD comes before the key, so
+ * each event key, arming names, stamp, time of receipt, subject, body. XADD comes before the key, so
  * that no failure leaves a key without its event.
  */
 export const appendScript = script(`${HEAD}
-  local function accepted(known, note, stamp)
+  local function disarmed(names)
+    for name in names:gmatch('%S+') do
+      local armed = '${PREFIX}armed:' .. name
+      if tonumber(redis.call('GET', armed) or '0') > 0 then return redis.call('DECR', armed) end
+    end
+  end
+
+  local function accepted(known, names, stamp)
     if not known then return stamp end
     local seen = ('\\n' .. known .. '\\n'):find('\\n' .. stamp .. '\\n', 1, true)
-    if note == '' or seen then return nil end
-    local armed = '${PREFIX}armed:' .. note
-    if tonumber(redis.call('GET', armed) or '0') <= 0 then return nil end
-    redis.call('DECR', armed)
+    if seen or not disarmed(names) then return nil end
     local stamps = {}
     for each in (known .. '\\n' .. stamp):gmatch('[^\\n]+') do stamps[#stamps + 1] = each end
     return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[6]) + 1))
