@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { openGateway, tokenFor } from './gateway.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
-import { dialIn, gauge, subscribed, until } from './ws/raw-socket.ts';
+import { dialIn, gauge, subscribe, subscribed, until } from './ws/raw-socket.ts';
 
 const EVENTS = 'subscription { events { cursor type } }';
 
@@ -92,8 +92,8 @@ describe('a gateway that goes', () => {
   });
 });
 
-describe.runIf(redisAvailable)('a log that was lost', () => {
-  it('closes all sockets 1013, and their cursors have expired', async () => {
+describe.runIf(redisAvailable)('a log', () => {
+  it('that was lost closes all sockets 1013, and their cursors have expired', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     using socket = await dialIn(gateway);
@@ -105,19 +105,36 @@ describe.runIf(redisAvailable)('a log that was lost', () => {
     expect((await socket.closed).code).toBe(1013);
 
     using again = await dialIn(gateway);
-    again.send({
-      id: '1',
-      type: 'subscribe',
-      payload: {
-        query: 'subscription($after: EventCursor) { events(after: $after) { cursor } }',
-        variables: { after: payload.data.events.cursor },
-      },
-    });
+    again.send(
+      subscribe('1', 'subscription($after: EventCursor) { events(after: $after) { cursor } }', {
+        after: payload.data.events.cursor,
+      }),
+    );
     const answer = await again.next();
     expect(answer).toMatchObject({
       id: '1',
       type: 'error',
       payload: [{ extensions: { code: 'EVENTS_EXPIRED', oldestCursor: expect.any(String) } }],
     });
+  });
+
+  it('that can not be read is a masked error on the id, and the socket stays', async () => {
+    await using redis = await startRedis();
+    await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+    const { data } = await gateway.query('{ eventCursor }');
+    using socket = await dialIn(gateway);
+    await redis.kill();
+    socket.send(
+      subscribe('1', 'subscription($after: EventCursor) { events(after: $after) { cursor } }', {
+        after: data.eventCursor,
+      }),
+    );
+    expect(await socket.next()).toEqual({
+      id: '1',
+      type: 'error',
+      payload: [{ message: 'Unexpected error.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+    });
+    socket.send({ type: 'ping' });
+    expect(await socket.next()).toEqual({ type: 'pong' });
   });
 });

@@ -162,10 +162,10 @@ describe('how many sockets one viewer may have', () => {
     const token = await tokenFor(['partner'], { subject: 'many-tabs' });
     const sockets = await Promise.all(Array.from({ length: 20 }, () => dialIn(usual, token)));
     await expect(dialIn(usual, token)).rejects.toThrow('1013');
-    using _other = await dialIn(usual, await tokenFor(['partner'], { subject: 'another' }));
+    sockets.push(await dialIn(usual, await tokenFor(['partner'], { subject: 'another' })));
     sockets[0]?.ws.close();
     await sockets[0]?.closed;
-    using _next = await dialIn(usual, token);
+    sockets.push(await dialIn(usual, token));
     for (const socket of sockets) socket[Symbol.dispose]();
   });
 });

@@ -38,7 +38,6 @@ export interface WsConnection {
   hasPonged: boolean;
   /** There while the reader is behind. */
   backlog: Backlog<SocketItem> | undefined;
-  readonly flushed: () => void;
   /** To be done once the protocol is through with the message at hand. */
   onHandled: (() => void) | undefined;
   /** Ends what the protocol has running. */
@@ -46,7 +45,7 @@ export interface WsConnection {
 }
 
 export function createConnection(ws: WebSocket, raw: Socket, rules: SocketRules): WsConnection {
-  const connection: WsConnection = {
+  return {
     ws,
     raw,
     rules,
@@ -58,11 +57,9 @@ export function createConnection(ws: WebSocket, raw: Socket, rules: SocketRules)
     pingAt: performance.now() + rules.pingEveryMs,
     hasPonged: true,
     backlog: undefined,
-    flushed: () => connection.backlog?.flushed(),
     onHandled: undefined,
     over: undefined,
   };
-  return connection;
 }
 
 /** What it holds is let go of now: the client may take its time to agree, or never do. */
@@ -129,12 +126,16 @@ export function deliver(
     if (!connection.backlog.put(item)) return closeSlow(connection);
     return connection.backlog.caughtUp;
   }
-  writeItem(raw, item, connection.flushed);
-  // The system took it all, as it nearly always does.
-  if (raw.writableLength === 0) return void (connection.backlog = undefined);
+  connection.backlog = undefined;
+  writeItem(raw, item);
+  // The system took it all, as it nearly always does; a callback for each would cost more than the rest.
+  if (raw.writableLength === 0) return;
   connection.backlog = createBacklog(outletOf(raw), connection.rules.limits);
+  raw.write(NO_BYTES, connection.backlog.flushed);
   return connection.backlog.caughtUp;
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 const outletOf = (raw: Socket) => ({
   write: (item: SocketItem, onFlushed: () => void) => writeItem(raw, item, onFlushed),

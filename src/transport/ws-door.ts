@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { handleProtocols } from 'graphql-ws';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { Limits } from '../config.ts';
 import { type LiveConnections, createLiveConnections } from './live-connections.ts';
@@ -18,6 +18,7 @@ import {
 import { createSocketCount } from './ws-limits.ts';
 import { type ProtocolParts, createProtocol } from './ws-protocol.ts';
 import { attach } from './ws-socket.ts';
+import { createTurns } from './ws-turns.ts';
 import { refuseUpgrade, upgradeProblem } from './ws-upgrade.ts';
 
 export interface WsDoorParts extends ProtocolParts {
@@ -59,16 +60,23 @@ export function createWsDoor(parts: WsDoorParts): WsDoor {
     allowSynchronousEvents: false,
   });
 
+  const inTurn = createTurns();
+  const welcomed = (ws: WebSocket, socket: Socket): void => {
+    const connection = createConnection(ws, socket, rules);
+    live.add(connection);
+    attach(connection, opened, live.remove);
+  };
+
   return {
     live,
     upgrade(req, socket, head) {
       const problem = parts.isServing() ? upgradeProblem(req, allowed) : 503;
       if (problem !== undefined) return refuseUpgrade(socket, problem);
-      server.handleUpgrade(req, socket, head, (ws) => {
-        const connection = createConnection(ws, socket as Socket, rules);
-        live.add(connection);
-        attach(connection, opened, live.remove);
-      });
+      // One who leaves while waiting is nobody's failure.
+      socket.on('error', ignored);
+      inTurn(() => server.handleUpgrade(req, socket, head, (ws) => welcomed(ws, socket as Socket)));
     },
   };
 }
+
+const ignored = (): void => undefined;

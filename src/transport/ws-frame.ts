@@ -20,7 +20,7 @@ export const sizeOfItem = ({ head, payload }: SocketItem): number =>
 export function writeItem(
   raw: Socket,
   { head, payload: { messageTail } }: SocketItem,
-  onFlushed: () => void,
+  onFlushed?: () => void,
 ): void {
   raw.cork();
   raw.write(frameHead(head, messageTail.length));
