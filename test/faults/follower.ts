@@ -1,0 +1,108 @@
+import { setTimeout } from 'node:timers/promises';
+
+import { WebSocket } from 'ws';
+
+import type { GraphQLAnswer } from '../gateway.ts';
+
+/** A frontend that never gives up: whenever its socket ends, it comes back and resumes by its cursor. */
+export interface Follower {
+  /** The notes it was told of, in that order, repeats included. */
+  readonly heard: readonly string[];
+  readonly closeCodes: readonly number[];
+  /** Of errors that ended a subscription. */
+  readonly codes: readonly string[];
+  readonly connections: number;
+  /** Resolves once it has heard of all of these. */
+  hears(noteIds: ReadonlySet<string>): Promise<void>;
+  /** Hangs up without a word, as a laptop that is closed does, and comes back. */
+  drop(): void;
+  close(): void;
+}
+
+export interface FollowerOptions {
+  /** One for each connection. */
+  readonly url: () => string;
+  readonly token: string;
+  readonly after: string;
+  readonly filter?: object;
+}
+
+interface Message {
+  readonly type: string;
+  readonly payload?: GraphQLAnswer & readonly { readonly extensions: { code: string } }[];
+}
+
+const SUBSCRIPTION = `subscription Follow($after: EventCursor, $filter: EventFilter) {
+  events(after: $after, filter: $filter) { cursor ... on ProgressNoteEvent { progressNoteId } } }`;
+const PAUSE_MS = 50;
+
+export function follow({ url, token, after, filter }: FollowerOptions): Follower {
+  const heard: string[] = [];
+  const known = new Set<string>();
+  const closeCodes: number[] = [];
+  const codes: string[] = [];
+  let cursor = after;
+  let connections = 0;
+  let closed = false;
+  let socket: WebSocket;
+  let onNews: (() => void) | undefined;
+
+  function take({ type, payload }: Message): void {
+    if (type === 'connection_ack') {
+      connections += 1;
+      const variables = { after: cursor, filter };
+      const subscribe = { id: '1', type: 'subscribe', payload: { query: SUBSCRIPTION, variables } };
+      return socket.send(JSON.stringify(subscribe));
+    }
+    if (type === 'error') {
+      codes.push(...(payload ?? []).map(({ extensions }) => extensions.code));
+      return socket.terminate();
+    }
+    const event = payload?.data?.events;
+    if (type !== 'next' || !event) return;
+    ({ cursor } = event);
+    heard.push(event.progressNoteId);
+    known.add(event.progressNoteId);
+    onNews?.();
+  }
+
+  function dial(): void {
+    socket = new WebSocket(`${url().replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('open', () =>
+      socket.send(
+        JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } }),
+      ),
+    );
+    socket.on('message', (data: Buffer) => take(JSON.parse(data.toString())));
+    socket.on('error', () => undefined);
+    socket.on('close', (code) => void again(code));
+  }
+
+  async function again(code: number): Promise<void> {
+    closeCodes.push(code);
+    await setTimeout(PAUSE_MS);
+    if (!closed) dial();
+  }
+
+  dial();
+  return {
+    heard,
+    closeCodes,
+    codes,
+    get connections() {
+      return connections;
+    },
+    hears: (noteIds) =>
+      new Promise((resolve) => {
+        onNews = () => {
+          if (known.size >= noteIds.size && noteIds.isSubsetOf(known)) resolve();
+        };
+        onNews();
+      }),
+    drop: () => socket.terminate(),
+    close() {
+      closed = true;
+      socket.terminate();
+    },
+  };
+}

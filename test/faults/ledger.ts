@@ -1,0 +1,34 @@
+import type { GraphQLAnswer } from '../gateway.ts';
+
+type Ask = (document: string, variables?: object) => Promise<GraphQLAnswer>;
+
+const PAGE = `query Ledger($after: EventCursor) { events(first: 100, after: $after) {
+  nodes { ... on ProgressNoteEvent { progressNoteId } } pageInfo { hasNextPage endCursor } } }`;
+
+export async function cursorNow(query: Ask): Promise<string> {
+  return (await query('{ eventCursor }')).data.eventCursor;
+}
+
+/** The notes of all events that the log holds after a cursor, in its order. */
+export async function logged(query: Ask, after: string): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (let at = after; ;) {
+    const { events } = (await query(PAGE, { after: at })).data;
+    for (const { progressNoteId } of events.nodes) notes.push(progressNoteId);
+    if (!events.pageInfo.hasNextPage) return notes;
+    at = events.pageInfo.endCursor;
+  }
+}
+
+export interface Account {
+  readonly lost: number;
+  readonly repeated: number;
+}
+
+/** What is there, held against what was acknowledged. */
+export function account(acknowledged: ReadonlySet<string>, found: readonly string[]): Account {
+  const once = new Set(found);
+  return { lost: acknowledged.difference(once).size, repeated: found.length - once.size };
+}
+
+export const NOTHING_AMISS: Account = { lost: 0, repeated: 0 };
