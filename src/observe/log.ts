@@ -22,6 +22,9 @@ export interface LogFields {
   readonly error?: unknown;
 }
 
+const MOST_HELD_BYTES = 8_192;
+const LONGEST_HELD_MS = 100;
+
 const FIELDS = [
   'route',
   'status',
@@ -127,6 +130,9 @@ function allowed(fields: LogFields | undefined): Readonly<Record<string, unknown
 
 function standardOutput(): DestinationStream {
   if (process.stdout.isTTY) return readableLines((line) => process.stdout.write(line));
-  // Not synchronous: a reader that stalls must not stall the event loop. Flushed when the process exits.
-  return pino.destination({ dest: 1, sync: false });
+  // Not synchronous: a reader that stalls must not stall the event loop. A write costs more than the line, so lines go
+  // out some at a time, within moments, and when the process exits.
+  const lines = pino.destination({ dest: 1, sync: false, minLength: MOST_HELD_BYTES });
+  setInterval(() => lines.flush(), LONGEST_HELD_MS).unref();
+  return lines;
 }

@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
+import type { NoteRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen, liesUnderGrant } from './access.ts';
 import { noteMet, noteRef } from './note-ref.ts';
-import { parentsOf } from './parents.ts';
+import { type Parent, parentsOf } from './parents.ts';
 import type { NoteRef, SessionRef } from './refs.ts';
 import { sessionById } from './session.ts';
 
@@ -13,12 +14,29 @@ export interface NoteArgs {
   readonly clientId?: Uuid | undefined;
 }
 
-/** The API hands any note to the partner: whose it is has to be proven before it is shown. */
-export async function noteById(args: NoteArgs, ctx: Context): Promise<NoteRef | null> {
+/** The API hands any note to the partner: whose it is has to be proven before it is shown to anybody else. */
+export function noteById(args: NoteArgs, ctx: Context): Loaded<NoteRef | null> {
+  if (ctx.reach.isPartner) {
+    return whenLoaded(ctx.loaders.note(args.id), (record) =>
+      shownNote(record, undefined, args, ctx),
+    );
+  }
+  return provenNote(args, ctx);
+}
+
+async function provenNote(args: NoteArgs, ctx: Context): Promise<NoteRef | null> {
   const proof = await proofOfNote(args, ctx);
-  const record = proof && (await ctx.loaders.note(args.id));
-  if (record) return noteRef(record, proof.sessionId, ctx);
-  ctx.audit?.missed(`ProgressNote:${args.id}`);
+  return shownNote(proof && (await ctx.loaders.note(args.id)), proof?.sessionId, args, ctx);
+}
+
+function shownNote(
+  record: NoteRecord | undefined,
+  sessionId: Uuid | undefined,
+  { id }: NoteArgs,
+  ctx: Context,
+): NoteRef | null {
+  if (record) return noteRef(record, sessionId, ctx);
+  ctx.audit?.missed(`ProgressNote:${id}`);
   return null;
 }
 
@@ -54,9 +72,18 @@ export async function proofOfNote(args: NoteArgs, ctx: Context): Promise<Proof |
   return { sessionId };
 }
 
-export function sessionOfNote(note: NoteRef): SessionRef | null {
-  return note.sessionId ? { kind: 'session', id: note.sessionId, open: true } : null;
+/** Known from the proof or the record; to the partner, who needs no proof, the lineage may tell. */
+export function sessionOfNote(
+  { sessionId, record }: NoteRef,
+  _args: unknown,
+  ctx: Context,
+): Loaded<SessionRef | null> {
+  if (sessionId) return { kind: 'session', id: sessionId, open: true };
+  return record.id ? whenLoaded(parentsOf('note', record.id, 'session', ctx), firstSession) : null;
 }
+
+const firstSession = ([known]: readonly Parent[]): SessionRef | null =>
+  known ? { kind: 'session', id: known.id, open: true } : null;
 
 /** True or unknown, never false: finalization happens elsewhere, and its event may still be on the way. */
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
@@ -69,7 +96,7 @@ export function noteByName(
   name: { readonly noteId: Uuid } | { readonly noteOfSession: Uuid },
   hints: Omit<NoteArgs, 'id'>,
   ctx: Context,
-): Promise<NoteRef | null> {
+): Loaded<NoteRef | null> {
   return 'noteId' in name
     ? noteById({ id: name.noteId, ...hints }, ctx)
     : noteBySession(name.noteOfSession, ctx);

@@ -38,7 +38,7 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const known = accepted.json && remembered.find(key);
     if (known) {
       pipeline.repeated(known.basis, viewer);
-      return send(res, 200, accepted, known.bytes);
+      return send(res, 200, accepted, known.body);
     }
     const prepared = preparedFrom(text, viewer);
     if (isRefusal(prepared)) return refused(res, prepared, accepted);
@@ -50,10 +50,10 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const answer = await execution.answer;
     res.off('close', execution.abandon);
     const basis = execution.basis();
-    if (!basis) return send(res, 200, accepted, Buffer.from(JSON.stringify(answer)));
+    if (!basis) return send(res, 200, accepted, JSON.stringify(answer));
     const data = JSON.stringify(answer.data);
     remembered.keep(key, data, basis);
-    send(res, 200, accepted, Buffer.from(answerText(data, answer.extensions)));
+    send(res, 200, accepted, answerText(data, answer.extensions));
   };
 
   async function admit(req: IncomingMessage, accepted: Accepted): Promise<Admitted | Refusal> {
@@ -78,7 +78,7 @@ export function createJsonDoor(parts: JsonDoorParts) {
     if (refusal.status === 413) closeAfter(res);
     const isPlain = accepted.json === 'application/json';
     const status = refusal.isTransport || !isPlain ? refusal.status : 200;
-    send(res, status, accepted, Buffer.from(JSON.stringify({ errors: refusal.errors })));
+    send(res, status, accepted, JSON.stringify({ errors: refusal.errors }));
   }
 }
 
@@ -105,10 +105,16 @@ function unauthenticated(error: unknown): Refusal {
   throw error;
 }
 
-function send(res: ServerResponse, status: number, { json }: Accepted, body: Buffer): void {
+/** A short body is best sent as text: it then goes out in one piece with its headers. */
+function send(
+  res: ServerResponse,
+  status: number,
+  { json }: Accepted,
+  body: Buffer | string,
+): void {
   res.writeHead(status, {
     'content-type': `${json ?? 'application/json'}; charset=utf-8`,
-    'content-length': body.length,
+    'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
     'cache-control': 'no-store',
   });
   res.end(body);

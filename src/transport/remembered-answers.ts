@@ -6,18 +6,20 @@ import type { Answer, Basis } from './pipeline.ts';
 const MOST_BYTES = 64 * 1024 * 1024;
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 1_024;
+/** Up to here text goes out faster than bytes: in one piece with its headers. */
+const SHORT = 16_384;
 
 interface Remembered {
   readonly basis: Basis;
   readonly text: string;
   readonly expiresAt: number;
-  /** Made when it is asked for a second time: most answers never are. */
-  bytes: Buffer | undefined;
+  /** Made when it is asked for a second time: most answers never are. Short ones stay text. */
+  body: Buffer | string | undefined;
 }
 
 export interface Repeat {
   readonly basis: Basis;
-  readonly bytes: Buffer;
+  readonly body: Buffer | string;
 }
 
 export type RememberedAnswers = ReturnType<typeof createRememberedAnswers>;
@@ -41,8 +43,8 @@ export function createRememberedAnswers(now: () => number = () => performance.no
         remembered.delete(key);
         return undefined;
       }
-      known.bytes ??= Buffer.from(known.text);
-      return { basis: known.basis, bytes: known.bytes };
+      known.body ??= known.text.length > SHORT ? Buffer.from(known.text) : known.text;
+      return { basis: known.basis, body: known.body };
     },
     /** `data` is the answer's, as JSON already. */
     keep(key: string, data: string, basis: Basis): void {
@@ -52,7 +54,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       const { estimated, answers } = basis;
       const upstream = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
       const text = answerText(data, { upstream });
-      remembered.set(key, { basis, text, expiresAt, bytes: undefined });
+      remembered.set(key, { basis, text, expiresAt, body: undefined });
     },
   };
 }
