@@ -100,6 +100,9 @@ describe('completing', () => {
   });
 });
 
+/** A message that asks for nothing, so many bytes long. */
+const pongOf = (bytes: number) => `{"type":"pong"${' '.repeat(bytes - 15)}}`;
+
 describe('how much one socket may', () => {
   it('runs 50 operations, and refuses the 51st on its id', async () => {
     using socket = await dialIn(gateway);
@@ -113,10 +116,9 @@ describe('how much one socket may', () => {
 
   it('sends frames of 64 KiB, and closes 1009 past them', async () => {
     using socket = await dialIn(gateway);
-    const ping = (bytes: number) => `{"type":"pong"${' '.repeat(bytes - 15)}}`;
-    socket.send(ping(65_536));
+    socket.send(pongOf(65_536));
     await settled(socket);
-    socket.send(ping(65_537));
+    socket.send(pongOf(65_537));
     expect((await socket.closed).code).toBe(1009);
   });
 

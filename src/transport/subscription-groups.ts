@@ -25,11 +25,16 @@ export function createGroups({ hub, execute, onDelivered, onFailure }: GroupsPar
   const groups = new Map<string, HeldGroup>();
   const executed = createExecutions();
   const numberOf = createNumbering();
+  let last = 0;
 
   function create(name: string, listening: Listening, filter: EventFilter): HeldGroup {
+    // Short, unlike the name: the variables are in that.
+    last += 1;
+    const number = last;
     const group = createGroup({
       listen: (heard) => hub.subscribe(filter, heard),
-      payloadOf: (event) => executed(`${event.position}\n${name}`, () => execute(event, listening)),
+      payloadOf: (event) =>
+        executed(`${number} ${event.position}`, () => execute(event, listening)),
       onDelivered,
       onFailure,
     });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 
 import { type ClientOptions, WebSocket } from 'ws';
 
@@ -54,7 +53,6 @@ export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
     ws.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });
   ws.on('error', () => undefined);
-  const tcp = (): Socket => (ws as unknown as { _socket: Socket })._socket;
   return {
     ws,
     closed,
@@ -68,8 +66,8 @@ export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
       if (message) return Promise.resolve(message);
       return new Promise((resolve) => takers.push(resolve));
     },
-    stall: () => void tcp().pause(),
-    resume: () => void tcp().resume(),
+    stall: () => ws.pause(),
+    resume: () => ws.resume(),
     [Symbol.dispose]: () => ws.terminate(),
   };
 }
