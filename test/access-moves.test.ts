@@ -143,6 +143,14 @@ describe('an event of a client who has moved', () => {
     },
   );
 
+  it('does not reopen the client to the clinician whom it names', async () => {
+    listener = await listen(gateway, ['partner'], HEAR);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    expect(await heardOf(0, 13)).toBe(ids.client(0));
+    const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    expect((await old(BY_ID, namesOf(0))).data).toMatchObject({ ...HIDDEN, events: {} });
+  });
+
   it('reaches the new clinician, whose client it is about', async () => {
     const grants = [`clinician:${ids.clinician(20)}`];
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));

@@ -2,12 +2,16 @@ import type { PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
+import type { Position } from '../store/event-log.ts';
 import { BadInput } from './bad-input.ts';
 import { maySeeEvent } from './hearing.ts';
 import { sawEvent } from './shown.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
+/** Whoever may see few of them in a long log looks at so many in one query, and goes on with the next. */
+const MOST_JUDGED = 2_000;
+const AT_A_TIME = 500;
 
 interface EventsArgs {
   readonly first?: number | null | undefined;
@@ -30,18 +34,23 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
   const found: PartnerEvent[] = [];
   let at = after;
   let hasMore = true;
+  let judged = 0;
   // One more than asked for tells whether there is a next page without reading the log to its end.
-  while (hasMore && found.length <= first) {
-    const page = await ctx.hub.history(at, args.filter, first + 1);
+  const most = ctx.reach.isPartner ? first + 1 : AT_A_TIME;
+  while (hasMore && found.length <= first && judged < MOST_JUDGED) {
+    const page = await ctx.hub.history(at, args.filter, most);
     for (const event of page.events) if (await maySeeEvent(event, ctx)) found.push(event);
+    judged += page.events.length;
     ({ scannedTo: at, hasMore } = page);
   }
-  return windowOf(found, first, args.after, ctx);
+  return windowOf(found, first, hasMore ? at : undefined, args.after, ctx);
 }
 
+/** `goesOnAt`: where the log goes on unread. The window ends there if nothing more was found before it. */
 function windowOf(
   found: readonly PartnerEvent[],
   first: number,
+  goesOnAt: Position | undefined,
   after: string | null | undefined,
   ctx: Context,
 ): EventWindow {
@@ -49,13 +58,15 @@ function windowOf(
     sawEvent(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position), node };
   });
+  const isCut = found.length > first;
+  const end = isCut || goesOnAt === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(goesOnAt);
   return {
     edges,
     pageInfo: {
-      hasNextPage: () => found.length > first,
+      hasNextPage: () => isCut || goesOnAt !== undefined,
       hasPreviousPage: () => typeof after === 'string',
       startCursor: () => edges[0]?.cursor ?? null,
-      endCursor: () => edges.at(-1)?.cursor ?? null,
+      endCursor: () => end ?? null,
     },
   };
 }

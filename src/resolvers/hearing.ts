@@ -43,11 +43,12 @@ const CANT_BE_ASKED = [
  * clinician of that time, wherever the client has gone since.
  */
 async function maySeeOfSession(event: SessionEvent, ctx: Context): Promise<boolean> {
+  const seesClient = await liesUnderGrant('client', event.clientId, ctx);
+  if (!seesClient && !namesAGrant(event, ctx)) return false;
   const owners = await parentsOf('session', event.sessionId, 'client', ctx);
   if (owners.some(({ id }) => id !== event.clientId)) return false;
-  if (await liesUnderGrant('client', event.clientId, ctx)) return true;
   // A client that is nowhere lies under nobody else: there the signed ids have the last word.
-  return namesAGrant(event, ctx) && !(await isThere(event, ctx));
+  return seesClient || !(await isThere(event, ctx));
 }
 
 const namesAGrant = (event: SessionEvent, { reach }: Context): boolean =>

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { Link } from '../store/lineage-store.ts';
+import { LINK_PROVES_FOR_MS } from '../viewer/link-age.ts';
 
 /** Which lists say what lies under what. The other two hold records whose ids name their list anyway. */
 const relations: Partial<Record<ListName, { readonly child: string; readonly parent: string }>> = {
@@ -48,7 +49,9 @@ function linksOf(list: ListRef, page: Page<{ readonly id: string }>, seenAt: num
       list.filter ? { child, parent, seenAt } : { child, parent, page: page.page, seenAt },
     );
     if (list.filter?.['clinicianId']) {
-      links.push({ child, parent: `clinician:${list.filter['clinicianId']}`, seenAt });
+      // Only the Partner API's word for its filter: enough to look there, not to open anything.
+      const tooOld = seenAt - LINK_PROVES_FOR_MS;
+      links.push({ child, parent: `clinician:${list.filter['clinicianId']}`, seenAt: tooOld });
     }
   }
   return links;
