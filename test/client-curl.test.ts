@@ -67,7 +67,7 @@ describe('every other command', () => {
   }
 
   const ran = commands.filter((block) => !isOnlyRead(block));
-  it.each(ran)('$page: $first', async ({ text }, { skip }) => {
+  it.for(ran)('$page: $first', async ({ text }, { skip }) => {
     if (text.includes('curl ') && !hasCurl) skip('there is no curl here');
     const { code, output } = await run(text);
     if (text.includes('text/event-stream')) {
