@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
 import type { Config } from './config.ts';
 import type { House } from './context.ts';
@@ -14,6 +14,8 @@ import type { Log } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
 import { createOperationObserver } from './observe/operation-observer.ts';
 import { createPages } from './pages/pages.ts';
+import type { Clock } from './rest/clock.ts';
+import { answerText } from './transport/answer-text.ts';
 import { createCors } from './transport/cors.ts';
 import { createEventStreams } from './transport/event-stream.ts';
 import { createFanOut } from './transport/fan-out.ts';
@@ -33,6 +35,8 @@ export interface AppParts {
   readonly house: House;
   readonly authenticator: Authenticator;
   readonly webhookSecret: string;
+  /** The same that the Partner API's answers expire by. */
+  readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** False once the process is on its way out. */
@@ -79,7 +83,8 @@ export function createApp(parts: AppParts): App {
   const stream = async (prepared: Prepared, viewer: Viewer, res: ServerResponse) => {
     if (prepared.kind === 'subscription')
       return streams.follow(res, { prepared, viewer, door: 'sse' });
-    await yoga.stream((await pipeline.execute(prepared, viewer, 'sse').answer) as never, res);
+    const answer = await pipeline.execute(prepared, viewer, 'sse').answer;
+    await yoga.stream(JSON.parse(answerText(answer)) as ExecutionResult, res);
   };
   const sockets = createWsDoor({
     schema,
@@ -100,6 +105,7 @@ export function createApp(parts: AppParts): App {
     authenticate: parts.authenticator.authenticate,
     maxBytes: limits.bodyBytes,
     onRefused: observe.refused,
+    now: parts.clock.now,
     stream,
   });
   const webhooks = createWebhookDoor({

@@ -87,6 +87,7 @@ export async function openServer(
       onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
     }),
     webhookSecret: connection.clientSecret,
+    clock,
     log,
     metrics,
     isServing: () => listening?.isServing() ?? false,

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Viewer } from '../viewer/viewer.ts';
 import { type Accepted, acceptedBy } from './accept.ts';
 import { readOperationRequest } from './operation-request.ts';
+import { answerText } from './answer-text.ts';
 import type { Pipeline, Prepared } from './pipeline.ts';
-import { answerText, createRememberedAnswers } from './remembered-answers.ts';
+import { createRememberedAnswers } from './remembered-answers.ts';
 import { type Refusal, isRefusal, refuseTransport } from './refusal.ts';
 import { contentProblem, lengthProblem, parseJson, readBody } from './request-body.ts';
 
@@ -13,6 +14,7 @@ export interface JsonDoorParts {
   readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
   readonly maxBytes: number;
   readonly onRefused: (refusal: Refusal) => void;
+  readonly now: () => number;
   /** Serves an operation as server-sent events. */
   readonly stream: (prepared: Prepared, viewer: Viewer, res: ServerResponse) => Promise<void>;
 }
@@ -27,7 +29,7 @@ interface Admitted {
 /** `POST /graphql`: JSON in, JSON out. Checks come in the order of what they cost. */
 export function createJsonDoor(parts: JsonDoorParts) {
   const { pipeline } = parts;
-  const remembered = createRememberedAnswers();
+  const remembered = createRememberedAnswers(parts.now);
 
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const accepted = acceptedBy(req.headers.accept);
@@ -50,10 +52,8 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const answer = await execution.answer;
     res.off('close', execution.abandon);
     const basis = execution.basis();
-    if (!basis) return send(res, 200, accepted, JSON.stringify(answer));
-    const data = JSON.stringify(answer.data);
-    remembered.keep(key, data, basis);
-    send(res, 200, accepted, answerText(data, answer.extensions));
+    if (basis) remembered.keep(key, answer.data, basis);
+    send(res, 200, accepted, answerText(answer));
   };
 
   async function admit(req: IncomingMessage, accepted: Accepted): Promise<Admitted | Refusal> {
