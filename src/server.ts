@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
@@ -20,6 +22,10 @@ import { createPlaceOf } from './viewer/place.ts';
 
 export interface Server extends AsyncDisposable {
   readonly url: string;
+  /** Resolves if the event store breaks for good: a new process may find the disk mended. */
+  readonly broken: Promise<void>;
+  /** Says that it is going, and still answers: whoever sends traffic needs a moment to hear of it. */
+  retire(): void;
 }
 
 /** The whole house: configuration → parts → listening. Closing it finishes what is under way first. */
@@ -38,10 +44,12 @@ export async function openServer(
   if (sandbox) opened.defer(sandbox.close);
   const connection = config.partner.kind === 'real' ? config.partner : sandbox!.connection;
 
+  const broken = Promise.withResolvers<void>();
   const store = opened.use(
     await openStore(config.store, {
       retentionMs: config.eventRetentionMs,
       onProblem: (message) => log.warn(message),
+      onBroken: broken.resolve,
     }),
   );
   const partner = opened.use(
@@ -95,30 +103,53 @@ export async function openServer(
   listening = opened.use(await listen(app, config.http, config.limits));
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
-  const { url } = listening;
+  const { url, retire } = listening;
   log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: config.store.kind });
   if (config.auth.kind === 'open') log.warn('no AUTH_* is set: everyone is a partner viewer');
   const parts = opened.move();
-  return { url, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return {
+    url,
+    broken: broken.promise,
+    retire,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
 }
 
-/** A second signal is for whoever can't wait. */
-function closeOnSignals(server: Server, log: Log): void {
-  const close = async (signal: string): Promise<void> => {
-    process.once('SIGINT', () => process.exit(1)).once('SIGTERM', () => process.exit(1));
-    log.info(`${signal}: closing`);
+/** How long load balancers may go on sending new requests after SIGTERM. */
+const RETIREMENT_MS = 1_000;
+/** In all. Kubernetes waits for 30 s, Docker for 10 s, unless told otherwise. */
+const CLOSING_MS = 14_000;
+
+/** In order, on a signal or when nothing can be relied on any more. A second signal is for whoever can't wait. */
+function closeInOrder(server: Server, log: Log): void {
+  let closing = false;
+  const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
+    if (closing) return;
+    closing = true;
+    setTimeout(() => process.exit(1), CLOSING_MS).unref();
+    server.retire();
+    await delay(noticeMs);
     await server[Symbol.asyncDispose]();
-    process.exit(0);
+    process.exit(exitCode);
   };
-  process.once('SIGINT', (signal) => void close(signal));
-  process.once('SIGTERM', (signal) => void close(signal));
+  process.on('uncaughtException', (error) => {
+    log.error('uncaught: closing', { error });
+    void close(1);
+  });
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (closing) process.exit(1);
+    log.info(`${signal}: closing`);
+    void close(0, signal === 'SIGTERM' ? RETIREMENT_MS : 0);
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  void server.broken.then(() => close(1));
 }
 
 if (import.meta.main) {
   try {
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
-    closeOnSignals(await openServer(config, log), log);
+    closeInOrder(await openServer(config, log), log);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

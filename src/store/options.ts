@@ -8,4 +8,6 @@ export interface StoreSettings {
   readonly clock?: () => number;
   /** Told in one line, without secrets, what an operator should look at. */
   readonly onProblem?: (message: string) => void;
+  /** It can't be used any more in this process; a new one may find it mended. */
+  readonly onBroken?: () => void;
 }

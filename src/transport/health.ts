@@ -15,12 +15,14 @@ export interface HealthParts {
 
 /** For whoever runs it: is it alive, should it get traffic, what is it doing. */
 export function createHealth(parts: HealthParts) {
-  const ready = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
+  const readiness = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    // At once: whoever is to send no more must not wait for a Partner API that hangs.
+    if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
     const names = Object.keys(parts.checks);
     const reasons = await Promise.all(names.map((name) => reasonOf(parts.checks[name]!)));
     const checks = Object.fromEntries(names.map((name, i) => [name, reasons[i] ?? 'ok']));
-    const isReady = parts.isServing() && reasons.every((reason) => reason === undefined);
-    json(res, isReady ? 200 : 503, { ready: isReady, serving: parts.isServing(), checks });
+    const ready = parts.isServing() && reasons.every((reason) => reason === undefined);
+    json(res, ready ? 200 : 503, { ready, serving: parts.isServing(), checks });
   };
 
   const metrics = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
@@ -29,7 +31,7 @@ export function createHealth(parts: HealthParts) {
     res.writeHead(200, { 'content-type': parts.metricsType }).end(text);
   };
 
-  return { alive, ready, metrics };
+  return { alive, ready: readiness, metrics };
 }
 
 const alive = (_req: IncomingMessage, res: ServerResponse): void => json(res, 200, { ok: true });

@@ -1,5 +1,5 @@
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 interface Handler {
@@ -21,8 +21,10 @@ interface Patience {
 
 export interface Listening extends AsyncDisposable {
   readonly url: string;
-  /** False from the moment it began to close. */
+  /** False from the moment it was told to retire, or began to close. */
   isServing(): boolean;
+  /** Still answers, but lets nobody stay: who keeps connections open must not meet a reset later. */
+  retire(): void;
 }
 
 /** More open sockets than this are somebody's mistake, or somebody's attack. */
@@ -33,6 +35,9 @@ const BACKLOG = 4_096;
 const GOODBYE_MS = 3_000;
 /** How long requests under way may take to finish once the process is told to stop. */
 const DRAIN_MS = 10_000;
+/** A connection whose last answer is out is closed so soon after it. */
+const SWEEP_MS = 50;
+const FORGET_MS = 1_000;
 
 /** No port can be had: what to do about it, in one line. */
 export class PortTaken extends Error {
@@ -51,6 +56,7 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
+  const silent = watchSilent(server);
   // This is no proxy.
   server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
   let serving = true;
@@ -62,21 +68,48 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
   const { port } = server.address() as AddressInfo;
   const host = at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host;
 
+  function retire(): void {
+    if (!serving) return;
+    serving = false;
+    server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'));
+  }
+
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     isServing: () => serving,
+    retire,
     async [Symbol.asyncDispose]() {
-      serving = false;
+      retire();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
+      silent.cut();
+      const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await app.endSubscriptions(GOODBYE_MS);
-      server.closeIdleConnections();
       await closed;
+      clearInterval(sweeping);
       clearTimeout(impatience);
     },
   };
 }
+
+/**
+ * Connections that nothing was sent over yet: browsers open them ahead of need. Node takes them for busy, and
+ * would wait for them.
+ */
+function watchSilent(server: Server) {
+  let silent: Socket[] = [];
+  server.on('connection', (socket) => void silent.push(socket));
+  // Now and then, and not with a listener each: thousands of subscribers would carry it for ever.
+  const forgetting = setInterval(() => (silent = silent.filter(isSilent)), FORGET_MS).unref();
+  return {
+    cut(): void {
+      clearInterval(forgetting);
+      for (const socket of silent.filter(isSilent)) socket.destroy();
+    },
+  };
+}
+
+const isSilent = (socket: Socket): boolean => !socket.destroyed && socket.bytesRead === 0;
 
 function explained(error: Error, { host, port }: Address): Error {
   if (!('code' in error)) return error;

@@ -30,5 +30,3 @@ export function account(acknowledged: ReadonlySet<string>, found: readonly strin
   const once = new Set(found);
   return { lost: acknowledged.difference(once).size, repeated: found.length - once.size };
 }
-
-export const NOTHING_AMISS: Account = { lost: 0, repeated: 0 };

@@ -67,7 +67,7 @@ export function environmentOf({ env, sandbox }: ProcessOptions, storeDir: string
 
 function launch(options: ProcessOptions, storeDir: string): ChildProcess {
   const preload = (options.preload ?? []).flatMap((file) => ['--import', join(root, file)]);
-  const [program = '', ...args] = [
+  const [program, ...args] = [
     ...(options.under ?? []),
     process.execPath,
     '--disable-warning=ExperimentalWarning',

@@ -51,7 +51,7 @@ export function startSender({ url, sandbox, writers = 8, client }: SenderOptions
   const acknowledged = new Set<string>();
   const poster = createPoster();
   let refusals = 0;
-  let stopped = false;
+  const stopping = new AbortController();
   let waiting: { readonly size: number; readonly wake: () => void }[] = [];
 
   function heard(noteId: string): void {
@@ -65,7 +65,7 @@ export function startSender({ url, sandbox, writers = 8, client }: SenderOptions
   async function deliver(noteId: string): Promise<void> {
     const body = noteEvent(sandbox, noteId, client?.());
     const headers = signed(sandbox, body);
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       if (await poster.send(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
       refusals += 1;
       await setTimeout(PAUSE_MS);
@@ -73,7 +73,7 @@ export function startSender({ url, sandbox, writers = 8, client }: SenderOptions
   }
 
   async function write(): Promise<void> {
-    while (!stopped) await deliver(randomUUID());
+    while (!stopping.signal.aborted) await deliver(randomUUID());
   }
 
   const writing = Promise.all(Array.from({ length: writers }, write));
@@ -85,7 +85,7 @@ export function startSender({ url, sandbox, writers = 8, client }: SenderOptions
     more: (count) =>
       new Promise((wake) => void waiting.push({ size: acknowledged.size + count, wake })),
     async stop() {
-      stopped = true;
+      stopping.abort();
       await writing;
       poster.close();
     },

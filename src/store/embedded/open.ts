@@ -33,8 +33,11 @@ const quarantine = ({ call }: Thread): Quarantine => ({
 
 /** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
 export async function openEmbedded(dir: string, settings: StoreSettings) {
-  const { retentionMs, clock = Date.now, onProblem = () => {} } = settings;
-  const thread = await openThread(dir, onProblem);
+  const { retentionMs, clock = Date.now, onProblem = () => {}, onBroken = () => {} } = settings;
+  const thread = await openThread(dir, (reason) => {
+    onProblem(reason);
+    onBroken();
+  });
   const log = createEmbeddedLog(thread, retentionMs, clock);
   const lineage = createLineage(lineageEngine(thread), { maxAgeMs: 0 });
 

@@ -34,10 +34,7 @@ const MAX_WAITING = 50_000;
 const MAX_BATCH = 1_000;
 
 /** Calls that come while a batch is under way wait for the next one: the busier, the larger the groups. */
-export async function openThread(
-  dir: string,
-  onProblem: (message: string) => void,
-): Promise<Thread> {
+export async function openThread(dir: string, onBroken: (reason: string) => void): Promise<Thread> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: { dir },
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -68,7 +65,7 @@ export async function openThread(
 
   /** After this nothing is promised any more; a new process may find the disk mended. */
   function end(reason: string) {
-    if (!ended) onProblem(reason);
+    if (!ended) onBroken(reason);
     ended ??= reason;
     const error = new StoreUnavailable(ended);
     for (const { reject } of [...underWay, ...waiting]) reject(error);
