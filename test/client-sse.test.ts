@@ -64,6 +64,23 @@ describe('a subscription followed with fetch', () => {
     await over;
   });
 
+  it('hands on what its listener throws', async () => {
+    await using gateway = await openRestarting();
+    const { eventCursor } = (await gateway.query('{ eventCursor }')).data;
+    gateway.sandbox.burst(1);
+    const over = follow({
+      url: `${gateway.url}/graphql`,
+      token: () => tokenFor(['partner']),
+      query: EVENTS,
+      refetch: () => Promise.resolve(eventCursor),
+      onEvent() {
+        throw new Error('the page is gone');
+      },
+      signal: new AbortController().signal,
+    });
+    await expect(over).rejects.toThrow('the page is gone');
+  });
+
   it('gives up where the gateway refuses for good', async () => {
     await using gateway = await openRestarting();
     const wrong = followed(gateway, 'subscription { nothing { cursor } }');

@@ -23,16 +23,11 @@ const SILENCE_MS = 30_000;
 export async function follow<E>(stream: Stream<E>): Promise<void> {
   let after = await stream.refetch();
   for (let failures = 0; !stream.signal.aborted; failures += 1) {
-    try {
-      for await (const result of results(stream, after)) {
-        const event = Object.values(result.data ?? {})[0];
-        if (event) stream.onEvent(event as E);
-        after = event?.cursor ?? (await afterFailure(result, after, stream.refetch));
-        failures = event ? -1 : failures;
-      }
-    } catch (error) {
-      if (stream.signal.aborted) return;
-      if (error instanceof Refused) throw error;
+    for await (const result of results(stream, after)) {
+      const event = Object.values(result.data ?? {})[0];
+      after = event?.cursor ?? (await afterFailure(result, after, stream.refetch));
+      if (event) stream.onEvent(event as E);
+      failures = event ? -1 : failures;
     }
     await pause(Math.min(10_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2), stream.signal);
   }
@@ -51,6 +46,7 @@ async function afterFailure(result: Result, after: string, refetch: () => Promis
   return after;
 }
 
+/** Of one connection. That it breaks is no failure: the next one goes on. */
 async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Result> {
   const silence = new AbortController();
   const overdue = () => silence.abort();
@@ -82,6 +78,8 @@ async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Res
         if (data) yield JSON.parse(data) as Result;
       }
     }
+  } catch (error) {
+    if (error instanceof Refused) throw error;
   } finally {
     clearTimeout(timer);
   }
