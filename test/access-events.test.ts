@@ -224,12 +224,14 @@ it('a subscription may name a record that its other ids lead to, without having 
   await using cold = await openGateway({ sandbox: gateway.sandbox });
   const filter = { clinicianId: ids.clinician(7), clientId: ids.client(7) };
   const before = callsTo(gateway);
+  const after = (await cold.query('{ eventCursor }')).data.eventCursor;
   gateway.sandbox.deliverTo(`${cold.url}/webhooks`);
   const listener = await listen(
     cold,
     [`clinician:${ids.clinician(7)}`],
-    'subscription($filter: EventFilter) { events(filter: $filter) { __typename } }',
-    { filter },
+    `subscription($filter: EventFilter, $after: EventCursor) {
+      events(filter: $filter, after: $after) { __typename } }`,
+    { filter, after },
   );
   gateway.sandbox.completeAssessments(ids.client(7));
   expect((await listener.next()).data.events).toEqual({ __typename: 'AssessmentCompleted' });

@@ -55,7 +55,7 @@ describe('a read', () => {
       ].toSorted(),
     );
     expect(Object.keys(line!).toSorted()).toEqual(
-      ['level', 'time', 'msg', 'subject', 'operation', 'records', 'outcome'].toSorted(),
+      ['level', 'time', 'msg', 'id', 'subject', 'operation', 'records', 'outcome'].toSorted(),
     );
   });
 
@@ -212,10 +212,26 @@ describe('an event', () => {
     for (const listener of listeners) listener.close();
   });
 
+  it('is told of each who replays it', async () => {
+    const document =
+      'subscription($after: EventCursor) { events(after: $after) { ... on SessionEvent { session { raw } } } }';
+    const [after, subject] = [(await gateway.query('{ eventCursor }')).data.eventCursor, 'late'];
+    gateway.sandbox.finalize(ids.note(2, 1));
+    await gateway.sandbox.delivered();
+    lines = [];
+    const listener = await listen(gateway, ['partner'], document, { after }, subject);
+    await listener.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines).toMatchObject([
+      { subject: [subject], outcome: 'delivered', records: [`Session:${ids.session(2, 1)}`] },
+    ]);
+    listener.close();
+  });
+
   it('is told when it is read from the log, and a filter when it is denied', async () => {
     const ask = await viewerWith(gateway, [`client:${ids.client(2)}`]);
     expect(await trailOf(ask, '{ events { nodes { cursor } } }')).toEqual([
-      ['read', [`Session:${ids.session(2, 0)}`]],
+      ['read', [`Session:${ids.session(2, 0)}`, `Session:${ids.session(2, 1)}`].toSorted()],
     ]);
     const listener = await listen(
       gateway,

@@ -25,6 +25,7 @@ function openGroup() {
       return made.promise;
     },
     onDelivered: () => undefined,
+    audit: undefined,
     onFailure: (error) => failures.push(error),
   });
   return {
@@ -41,6 +42,7 @@ function listener(since = 0) {
   const got: number[] = [];
   let lost = 0;
   const member: Member = {
+    subject: 'tester',
     since,
     subscriber: {
       next: ({ messageTail }) => void got.push(Number.parseInt(messageTail.toString(), 10)),

@@ -32,6 +32,7 @@ export interface Subscriber {
 
 /** Small: there are thousands. What it was asked with is not kept. */
 export interface Subscription {
+  readonly subject: string;
   readonly subscriber: Subscriber;
   since: Position;
   held: HeldGroup | undefined;
@@ -47,7 +48,8 @@ export function createFanOut(parts: FanOutParts) {
   const { onDelivered, onMasked, house } = parts;
   const { hub } = house;
   const { contextFor, execute } = createEventExecution(parts);
-  const groups = createGroups({ hub, execute, onDelivered, onFailure: onMasked });
+  const { audit } = house;
+  const groups = createGroups({ hub, execute, onDelivered, audit, onFailure: onMasked });
   let running = 0;
 
   /** Resolves once it is live. */
@@ -66,6 +68,7 @@ export function createFanOut(parts: FanOutParts) {
     if (after === undefined) return join(hub.position);
     const deliver = (payload: Payload): void | Promise<void> => {
       onDelivered(1);
+      audit?.delivered(subscription.subject, listening.prepared.name, payload.shows);
       return subscription.subscriber.next(payload);
     };
     const replaying = new AbortController();
@@ -97,6 +100,7 @@ export function createFanOut(parts: FanOutParts) {
     end,
     subscribe(listening: Listening, subscriber: Subscriber): Subscription {
       const subscription: Subscription = {
+        subject: listening.viewer.subject,
         subscriber,
         since: 0,
         held: undefined,

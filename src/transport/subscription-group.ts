@@ -9,6 +9,8 @@ const AT_ONCE = 16;
 const MOST_WAITING = 10_000;
 
 export interface Member {
+  /** Who it is, for the audit: one execution serves many. */
+  readonly subject: string;
   /** Nothing up to here is for this member: it came later, or has replayed it. */
   readonly since: Position;
   readonly subscriber: {
@@ -21,6 +23,8 @@ export interface GroupParts {
   readonly listen: (heard: (event: PartnerEvent) => void) => () => void;
   readonly payloadOf: (event: PartnerEvent) => Executed;
   readonly onDelivered: (count: number) => void;
+  /** Told of everyone who gets a payload. */
+  readonly audit: ((subject: string, payload: Payload) => void) | undefined;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -78,8 +82,9 @@ export function createGroup(parts: GroupParts): Group {
   function tell(payload: Payload | undefined, position: Position): void {
     if (!payload) return;
     let told = 0;
-    for (const { since, subscriber } of members) {
+    for (const { since, subscriber, subject } of members) {
       if (position <= since) continue;
+      parts.audit?.(subject, payload);
       void subscriber.next(payload);
       told += 1;
     }

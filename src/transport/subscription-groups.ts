@@ -3,6 +3,7 @@ import type { DocumentNode } from 'graphql';
 import type { EventHub } from '../events/event-hub.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
+import type { Audit } from '../observe/audit.ts';
 import type { Listening } from './event-execution.ts';
 import { type Executed, createExecutions } from './executions.ts';
 import { type Group, createGroup } from './subscription-group.ts';
@@ -11,6 +12,7 @@ export interface GroupsParts {
   readonly hub: EventHub;
   readonly execute: (event: PartnerEvent, listening: Listening) => Executed;
   readonly onDelivered: (count: number) => void;
+  readonly audit: Audit | undefined;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -21,7 +23,7 @@ export interface HeldGroup {
 }
 
 /** One group for each distinct document, variables and reach that somebody listens with. */
-export function createGroups({ hub, execute, onDelivered, onFailure }: GroupsParts) {
+export function createGroups({ hub, execute, onDelivered, audit, onFailure }: GroupsParts) {
   const groups = new Map<string, HeldGroup>();
   const executed = createExecutions();
   const numberOf = createNumbering();
@@ -31,11 +33,13 @@ export function createGroups({ hub, execute, onDelivered, onFailure }: GroupsPar
     // Short, unlike the name: the variables are in that.
     last += 1;
     const number = last;
+    const operation = listening.prepared.name;
     const group = createGroup({
       listen: (heard) => hub.subscribe(filter, heard),
       payloadOf: (event) =>
         executed(`${number} ${event.position}`, () => execute(event, listening)),
       onDelivered,
+      audit: audit && ((subject, { shows }) => audit.delivered(subject, operation, shows)),
       onFailure,
     });
     return { name, group, holders: 0 };
