@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
 import type { Config } from './config.ts';
 import type { House } from './context.ts';
@@ -15,6 +15,7 @@ import type { Metrics } from './observe/metrics.ts';
 import { createOperationObserver } from './observe/operation-observer.ts';
 import { createPages } from './pages/pages.ts';
 import type { Clock } from './rest/clock.ts';
+import { answerText } from './transport/answer-text.ts';
 import { createCors } from './transport/cors.ts';
 import { createEventStreams } from './transport/event-stream.ts';
 import { createFanOut } from './transport/fan-out.ts';
@@ -82,7 +83,8 @@ export function createApp(parts: AppParts): App {
   const stream = async (prepared: Prepared, viewer: Viewer, res: ServerResponse) => {
     if (prepared.kind === 'subscription')
       return streams.follow(res, { prepared, viewer, door: 'sse' });
-    await yoga.stream((await pipeline.execute(prepared, viewer, 'sse').answer) as never, res);
+    const answer = await pipeline.execute(prepared, viewer, 'sse').answer;
+    await yoga.stream(JSON.parse(answerText(answer)) as ExecutionResult, res);
   };
   const sockets = createWsDoor({
     schema,

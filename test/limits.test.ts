@@ -1,3 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, type GraphQLAnswer, openGateway } from './gateway.ts';
@@ -8,6 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const NEW_TYPE = { accept: 'application/graphql-response+json' };
 const ask = (document: string, variables?: object) => gateway.query(document, variables, NEW_TYPE);
@@ -158,6 +164,7 @@ describe('memory', () => {
     const fields = times(450, () => 'subject');
     const round = async (from: number) => {
       for (let i = from; i < from + 250; i += 1) await ask(`query Q${i} { viewer { ${fields} } }`);
+      collectGarbage();
       return process.memoryUsage().heapUsed;
     };
     const before = await round(0);

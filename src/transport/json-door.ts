@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Viewer } from '../viewer/viewer.ts';
 import { type Accepted, acceptedBy } from './accept.ts';
 import { readOperationRequest } from './operation-request.ts';
+import { answerText } from './answer-text.ts';
 import type { Pipeline, Prepared } from './pipeline.ts';
-import { answerText, createRememberedAnswers } from './remembered-answers.ts';
+import { createRememberedAnswers } from './remembered-answers.ts';
 import { type Refusal, isRefusal, refuseTransport } from './refusal.ts';
 import { contentProblem, lengthProblem, parseJson, readBody } from './request-body.ts';
 
@@ -51,10 +52,8 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const answer = await execution.answer;
     res.off('close', execution.abandon);
     const basis = execution.basis();
-    if (!basis) return send(res, 200, accepted, JSON.stringify(answer));
-    const data = JSON.stringify(answer.data);
-    remembered.keep(key, data, basis);
-    send(res, 200, accepted, answerText(data, answer.extensions));
+    if (basis) remembered.keep(key, answer.data, basis);
+    send(res, 200, accepted, answerText(answer));
   };
 
   async function admit(req: IncomingMessage, accepted: Accepted): Promise<Admitted | Refusal> {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
 import {
-  type ExecutionResult,
   type GraphQLSchema,
   OperationTypeNode,
   type ValidatedExecutionArgs,
@@ -9,12 +8,14 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 
-import { type Door, type House, createContext } from '../context.ts';
+import { type Context, type Door, type House, createContext } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { traceOperation } from '../observe/tracing.ts';
 import { type Answer as RestAnswer, type Usage, createUsage } from '../rest/usage.ts';
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
+import { planOf } from './compiled/compile.ts';
+import { type Executed, runPlan } from './compiled/run.ts';
 import { type DocumentLimits, createDocuments, spokenValidationError } from './documents.ts';
 import { inDocumentOrder } from './error-order.ts';
 import { estimateCalls } from './estimate.ts';
@@ -44,7 +45,8 @@ export interface Prepared {
 }
 
 export interface Answer {
-  readonly data?: unknown;
+  /** As JSON. */
+  readonly data: string;
   readonly errors?: readonly SpokenError[];
   readonly extensions: { readonly upstream: UpstreamReport };
 }
@@ -122,10 +124,10 @@ export function createPipeline(parts: PipelineParts) {
       ...(trace.headers && { traceHeaders: trace.headers }),
     });
     const contextValue = createContext(house, viewer, usage, door, { name, id }, trace);
-    const result = executeRootSelectionSet({ ...prepared.args, contextValue });
+    const result = run(prepared.args, contextValue);
     let failed = false;
-    const finish = (finished: ExecutionResult): Answer => {
-      failed = finished.errors !== undefined;
+    const finish = (finished: Executed): Answer => {
+      failed = finished.errors.length > 0;
       contextValue.audit?.finish();
       const answer = answerOf(finished, estimated, usage);
       const durationMs = performance.now() - startedAt;
@@ -145,12 +147,12 @@ export function createPipeline(parts: PipelineParts) {
     return { answer: whenLoaded(ended, finish), basis, abandon: () => controller.abort() };
   }
 
-  function answerOf(result: ExecutionResult, estimated: number, usage: Usage): Answer {
+  function answerOf({ data, errors }: Executed, estimated: number, usage: Usage): Answer {
     const { calls, cached, coalesced, retried } = usage;
     const extensions = { upstream: { estimated, calls, cached, coalesced, retried } };
-    if (!result.errors) return { data: result.data, extensions };
-    const errors = inDocumentOrder(result.errors).map((error) => spokenOf(error, parts.onMasked));
-    return { errors, data: result.data, extensions };
+    if (errors.length === 0) return { data, extensions };
+    const spoken = inDocumentOrder(errors).map((error) => spokenOf(error, parts.onMasked));
+    return { errors: spoken, data, extensions };
   }
 
   /** An answer that was given before and still holds, given again. */
@@ -163,6 +165,14 @@ export function createPipeline(parts: PipelineParts) {
   }
 
   return { prepare, execute, repeated };
+}
+
+/** By its plan where it has one; by graphql's own executor otherwise. */
+function run(args: ValidatedExecutionArgs, ctx: Context): Loaded<Executed> {
+  const plan = planOf(args);
+  if (plan) return runPlan(plan, ctx, args.variableValues);
+  const result = executeRootSelectionSet({ ...args, contextValue: ctx });
+  return whenLoaded(result, ({ data, errors = [] }) => ({ data: JSON.stringify(data), errors }));
 }
 
 /** Unique without a random number for each: the process has one, and counts on. */

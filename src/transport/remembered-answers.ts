@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-import type { Answer, Basis } from './pipeline.ts';
+import { answerText } from './answer-text.ts';
+import type { Basis } from './pipeline.ts';
 
 /** Of bytes and keys. Whose data they are is in the key: one viewer's answers are given to that viewer alone. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -53,14 +54,11 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       if (expiresAt <= now()) return;
       const { estimated, answers } = basis;
       const upstream = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
-      const text = answerText(data, { upstream });
+      const text = answerText({ data, extensions: { upstream } });
       remembered.set(key, { basis, text, expiresAt, body: undefined });
     },
   };
 }
-
-export const answerText = (data: string, extensions: Answer['extensions']): string =>
-  `{"data":${data},"extensions":${JSON.stringify(extensions)}}`;
 
 function isValid({ answers }: Basis): boolean {
   for (const answer of answers) if (!answer.valid) return false;
