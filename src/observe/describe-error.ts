@@ -23,6 +23,7 @@ const LOGGABLE_CODES = new Set([
   'UPSTREAM_BAD_RESPONSE',
   'UPSTREAM_CREDENTIALS',
   'UPSTREAM_ROUTE',
+  'STORE_UNAVAILABLE',
 ]);
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 const CLASS_NAME = /^[A-Za-z]\w{0,63}$/;

@@ -14,7 +14,7 @@ export interface Scene extends AsyncDisposable {
   readonly server: ServerProcess;
   readonly url: () => string;
   /** Another process on the same store. */
-  start(): Promise<void>;
+  start(changed?: ProcessOptions): Promise<void>;
   /** Webhooks, and a subscriber who hears of them. */
   load(): Promise<Load>;
 }
@@ -46,8 +46,8 @@ export async function openScene(
     get server() {
       return server;
     },
-    async start() {
-      server = await startServer({ ...options, sandbox, storeDir });
+    async start(changed) {
+      server = await startServer({ ...options, ...changed, sandbox, storeDir });
     },
     async load() {
       const after = await cursorNow(server.query);
