@@ -29,7 +29,8 @@ export interface FollowerOptions {
 
 interface Message {
   readonly type: string;
-  readonly payload?: GraphQLAnswer & readonly { readonly extensions: { code: string } }[];
+  readonly payload?: GraphQLAnswer &
+    readonly { readonly extensions: { code: string; oldestCursor?: string } }[];
 }
 
 const SUBSCRIPTION = `subscription Follow($after: EventCursor, $filter: EventFilter) {
@@ -55,7 +56,10 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
       return socket.send(JSON.stringify(subscribe));
     }
     if (type === 'error') {
-      codes.push(...(payload ?? []).map(({ extensions }) => extensions.code));
+      for (const { extensions } of payload ?? []) {
+        codes.push(extensions.code);
+        cursor = extensions.oldestCursor ?? cursor;
+      }
       return socket.terminate();
     }
     const event = payload?.data?.events;

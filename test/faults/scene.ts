@@ -10,6 +10,7 @@ import { type Sender, startSender } from './sender.ts';
 /** A Partner API and a server over it that may come and go: each test has its own, so that they can run side by side. */
 export interface Scene extends AsyncDisposable {
   readonly sandbox: Sandbox;
+  readonly storeDir: string;
   /** The one that runs now. */
   readonly server: ServerProcess;
   readonly url: () => string;
@@ -42,6 +43,7 @@ export async function openScene(
 
   return {
     sandbox,
+    storeDir,
     url,
     get server() {
       return server;
