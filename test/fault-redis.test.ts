@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { NOTHING_AMISS, openScene } from './faults/scene.ts';
-import { sendOne } from './faults/sender.ts';
-import { tokenFor } from './gateway.ts';
 import { follow } from './faults/follower.ts';
 import { cursorNow } from './faults/ledger.ts';
+import { NOTHING_AMISS, openScene } from './faults/scene.ts';
+import { sendOne } from './faults/sender.ts';
+import { post, tokenFor } from './gateway.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 import { until } from './ws/raw-socket.ts';
 
@@ -20,6 +20,11 @@ describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => 
     await until(async () => (await sendOne(server.url, sandbox)) === 503);
     expect((await server.query(LISTS)).errors).toBeUndefined();
     expect((await server.ready()).status).toBe(503);
+    // Whose it is can't be proven now: no reason to call it missing, nor a fault of ours.
+    const authorization = `Bearer ${await tokenFor([`clinic:${sandbox.ids.clinic(0)}`])}`;
+    const query = `{ session(id: "${sandbox.ids.session(9, 0)}") { sessionId } }`;
+    const { errors } = await post(server.url, { query }, { authorization });
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
     process.kill(redis.pid, 'SIGCONT');
     await sender.more(20);
     await until(async () => (await server.ready()).status === 200);

@@ -21,6 +21,12 @@ const SPOKEN: ReadonlySet<unknown> = new Set([
 /** What such errors may tell beside their message. */
 const TOLD = ['issues', 'retryAfterSeconds', 'estimate', 'limit', 'oldestCursor'] as const;
 
+/** Where access can't be proven for want of the store, "not found" would be a lie, and this not our mistake. */
+const STORE_DOWN: Pick<SpokenError, 'message' | 'extensions'> = {
+  message: 'This gateway can’t reach its own store. Try again in a moment.',
+  extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+};
+
 const NOT_FOUND_MESSAGE = 'No such record, or none that you may see.';
 
 interface OurError extends Error {
@@ -32,11 +38,15 @@ export function isOurs(error: unknown): error is OurError {
   return error instanceof Error && 'code' in error && SPOKEN.has(error.code);
 }
 
+const isOfStore = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'STORE_UNAVAILABLE';
+
 /** The one place that decides what a client may read of a failure. */
 export function spokenOf(error: GraphQLError, onMasked: (cause: unknown) => void): SpokenError {
   const cause = error.originalError ?? undefined;
   const where = placeOf(error);
   if (isOurs(cause)) return { message: messageOf(cause), ...where, extensions: toldOf(cause) };
+  if (isOfStore(cause)) return { ...STORE_DOWN, ...where };
   // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
   if (cause === undefined && error.extensions['code'] === 'BAD_USER_INPUT') {
     return { message: error.message, ...where, extensions: { code: 'BAD_USER_INPUT' } };
