@@ -116,7 +116,7 @@ export async function post(
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const json = JSON.parse(await response.text()) as Json;
+  const json: Json = JSON.parse(await response.text());
   return { status: response.status, headers: response.headers, ...json };
 }
 

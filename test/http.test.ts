@@ -15,7 +15,9 @@ beforeEach(() => gateway.sandbox.resetCounts());
 
 const MUTATION = 'mutation { authenticateClinician(input: { clinicianId: "x" }) { __typename } }';
 
-const request = (init: RequestInit & { headers?: Record<string, string> }, path = '/graphql') =>
+type Init = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+
+const request = (init: Init, path = '/graphql') =>
   fetch(`${gateway.url}${path}`, { ...init, headers: { authorization, ...init.headers } });
 
 /** Sends raw bytes and answers what came back before the other side closed. */

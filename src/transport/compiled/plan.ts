@@ -123,7 +123,8 @@ function planByType(
 ) {
   const plans = new Map<string, ObjectPlan>();
   return (value: unknown): ObjectPlan => {
-    const name = String(type.resolveType?.(value, undefined, undefined as never, type));
+    // Ours answer with the name alone, at once: they look at the value and at nothing else.
+    const name = type.resolveType?.(value, undefined, undefined as never, type) as string;
     const known = plans.get(name);
     if (known) return known;
     const concrete = compiler.schema.getType(name);

@@ -218,8 +218,10 @@ function itemText(of: TypePlan, item: unknown, plan: FieldPlan, path: Path, run:
   }
 }
 
-const joined = async (parts: readonly Text[], rest: string): Promise<string> =>
-  (await Promise.all(parts)).join('') + rest;
+async function joined(parts: readonly Text[], rest: string): Promise<string> {
+  const texts = await Promise.all(parts as readonly Promise<string>[]);
+  return texts.join('') + rest;
+}
 
 /** Whoever waited for these has failed already: what becomes of them no longer matters. */
 function abandon(parts: readonly unknown[]): void {
