@@ -11,7 +11,9 @@ beforeAll(async () => {
   await gateway.query('{ organizations { totalCount } }');
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name, type]) =>
-    type === 'histogram' ? [String(name), `${name}_bucket`, `${name}_count`, `${name}_sum`] : [String(name)],
+    type === 'histogram'
+      ? [String(name), `${name}_bucket`, `${name}_count`, `${name}_sum`]
+      : [String(name)],
   );
   exported = new Set(names);
 });

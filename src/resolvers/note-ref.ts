@@ -2,7 +2,14 @@ import type { Context } from '../context.ts';
 import type { Uuid } from '../uuid.ts';
 import type { NoteRef } from './refs.ts';
 
-const recorded = new WeakSet<object>();
+interface Met {
+  readonly note: NoteRef;
+  /** As the audit calls it. */
+  readonly name: string;
+}
+
+/** A note as the graph holds it, made once for as long as its record is kept. */
+const met = new WeakMap<NoteRef['record'], Met>();
 
 /** A note that is shown; whose it is, is remembered on the way. */
 export function noteRef(
@@ -10,22 +17,28 @@ export function noteRef(
   sessionId: Uuid | undefined,
   ctx: Context,
 ): NoteRef {
-  const note = noteMet(record, sessionId, ctx);
-  ctx.audit?.saw(`ProgressNote:${record.id ?? `session:${note.sessionId}`}`);
+  const { note, name } = meet(record, sessionId, ctx);
+  ctx.audit?.saw(name);
   return note;
 }
 
 /** The same for one that is only looked at here. */
-export function noteMet(
+export const noteMet = (
   record: NoteRef['record'],
   sessionId: Uuid | undefined,
   ctx: Context,
-): NoteRef {
+): NoteRef => meet(record, sessionId, ctx).note;
+
+function meet(record: NoteRef['record'], sessionId: Uuid | undefined, ctx: Context): Met {
   const owner = sessionId ?? record.sessionId ?? undefined;
-  if (record.id && owner && !recorded.has(record)) {
-    recorded.add(record);
+  const known = met.get(record);
+  if (known && known.note.sessionId === owner) return known;
+  if (record.id && owner) {
     const seenAt = Date.now();
     ctx.remember([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
   }
-  return { kind: 'note', record, sessionId: owner };
+  const note: NoteRef = { kind: 'note', record, sessionId: owner };
+  const made = { note, name: `ProgressNote:${record.id ?? `session:${owner}`}` };
+  met.set(record, made);
+  return made;
 }

@@ -15,10 +15,18 @@ export interface Row {
   readonly id: string;
 }
 
+/** A row is shared by all who may see it, and so is its name. */
+const names = new WeakMap<Row, string>();
+
 /** Undefined for what says nothing about a patient. */
-export function recordNameOf({ kind, id }: Row): string | undefined {
-  const type = ownTypes[kind];
-  return type && `${type}:${id}`;
+export function recordNameOf(row: Row): string | undefined {
+  const type = ownTypes[row.kind];
+  if (!type) return undefined;
+  const known = names.get(row);
+  if (known) return known;
+  const name = `${type}:${row.id}`;
+  names.set(row, name);
+  return name;
 }
 
 export function saw(row: Row, ctx: Context): void {

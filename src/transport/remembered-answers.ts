@@ -7,20 +7,18 @@ import type { Basis } from './pipeline.ts';
 const MOST_BYTES = 64 * 1024 * 1024;
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 1_024;
+const MOST_QUESTIONS = 5_000;
+const MOST_QUESTION_BYTES = 8 * 1024 * 1024;
 /** Up to here text goes out faster than bytes: in one piece with its headers. */
 const SHORT = 16_384;
-
-interface Remembered {
-  readonly basis: Basis;
-  readonly text: string;
-  readonly expiresAt: number;
-  /** Made when it is asked for a second time: most answers never are. Short ones stay text. */
-  body: Buffer | string | undefined;
-}
 
 export interface Repeat {
   readonly basis: Basis;
   readonly body: Buffer | string;
+}
+
+interface Remembered extends Repeat {
+  readonly expiresAt: number;
 }
 
 export type RememberedAnswers = ReturnType<typeof createRememberedAnswers>;
@@ -33,7 +31,14 @@ export function createRememberedAnswers(now: () => number = () => performance.no
   const remembered = new LRUCache<string, Remembered>({
     maxSize: MOST_BYTES,
     maxEntrySize: LARGEST_BYTES,
-    sizeCalculation: ({ text }, key) => 2 * (text.length + key.length) + OVERHEAD_BYTES,
+    sizeCalculation: ({ body, basis }, key) =>
+      2 * (body.length + key.length) + 64 * basis.answers.size + OVERHEAD_BYTES,
+  });
+
+  const askedBefore = new LRUCache<string, true>({
+    max: MOST_QUESTIONS,
+    maxSize: MOST_QUESTION_BYTES,
+    sizeCalculation: (_true, key) => 2 * key.length + 1,
   });
 
   return {
@@ -44,18 +49,22 @@ export function createRememberedAnswers(now: () => number = () => performance.no
         remembered.delete(key);
         return undefined;
       }
-      known.body ??= known.text.length > SHORT ? Buffer.from(known.text) : known.text;
-      return { basis: known.basis, body: known.body };
+      return known;
     },
-    /** `data` is the answer's, as JSON already. */
+    /** `data` is the answer's, as JSON already. Kept from the second time on: most questions are asked once. */
     keep(key: string, data: string, basis: Basis): void {
+      if (!askedBefore.has(key)) {
+        askedBefore.set(key, true);
+        return;
+      }
       let expiresAt = Number.POSITIVE_INFINITY;
       for (const answer of basis.answers) expiresAt = Math.min(expiresAt, answer.expiresAt);
       if (expiresAt <= now()) return;
       const { estimated, answers } = basis;
       const upstream = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });
-      remembered.set(key, { basis, text, expiresAt, body: undefined });
+      const body = text.length > SHORT ? Buffer.from(text) : text;
+      remembered.set(key, { basis, expiresAt, body });
     },
   };
 }

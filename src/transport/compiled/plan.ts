@@ -31,8 +31,17 @@ export interface FieldPlan {
   readonly type: TypePlan;
 }
 
+export interface LeafPlan {
+  readonly kind: 'leaf';
+  readonly nullable: boolean;
+  /** As JSON. */
+  readonly write: (value: unknown) => string;
+  /** The Partner API's own JSON, passed through. */
+  readonly isRaw: boolean;
+}
+
 export type TypePlan =
-  | { readonly kind: 'leaf'; readonly type: GraphQLLeafType; readonly nullable: boolean }
+  | LeafPlan
   | { readonly kind: 'list'; readonly of: TypePlan; readonly nullable: boolean }
   | { readonly kind: 'object'; readonly plan: ObjectPlan; readonly nullable: boolean }
   | {
@@ -109,11 +118,26 @@ function planType(
   if (isNonNullType(type)) return planType(compiler, type.ofType, sets, false);
   if (isListType(type))
     return { kind: 'list', of: planType(compiler, type.ofType, sets), nullable };
-  if (isLeafType(type)) return { kind: 'leaf', type, nullable };
+  if (isLeafType(type)) {
+    return { kind: 'leaf', nullable, write: writerOf(type), isRaw: type.name === 'JSON' };
+  }
   if (isObjectType(type)) {
     return { kind: 'object', plan: planOfObject(compiler, type, sets), nullable };
   }
   return { kind: 'abstract', planOf: planByType(compiler, type, sets), nullable };
+}
+
+/** Most values are strings and booleans already: those need no conversion, only to be written. */
+function writerOf(type: GraphQLLeafType): LeafPlan['write'] {
+  const converted = (value: unknown) =>
+    (JSON.stringify(type.serialize(value)) as string | undefined) ?? 'null';
+  if (type.name === 'Boolean') {
+    return (value) => (value === true ? 'true' : value === false ? 'false' : converted(value));
+  }
+  const keepsText = type.name === 'String' || type.name === 'ID';
+  return keepsText
+    ? (value) => (typeof value === 'string' ? JSON.stringify(value) : converted(value))
+    : converted;
 }
 
 function planByType(

@@ -1,13 +1,7 @@
-import {
-  type GraphQLError,
-  type GraphQLLeafType,
-  type VariableValues,
-  getArgumentValues,
-  locatedError,
-} from 'graphql';
+import { type GraphQLError, type VariableValues, getArgumentValues, locatedError } from 'graphql';
 
 import type { Context } from '../../context.ts';
-import type { FieldPlan, ObjectPlan, TypePlan } from './plan.ts';
+import type { FieldPlan, LeafPlan, ObjectPlan, TypePlan } from './plan.ts';
 
 /** JSON text: at once where everything was cached, later where something was not. */
 type Text = string | Promise<string>;
@@ -45,16 +39,16 @@ export function runPlan(
   variables: VariableValues,
 ): Executed | Promise<Executed> {
   const run: Run = { ctx, variables, errors: [], args: [] };
-  const failed = (error: unknown): string => {
+  const lost = (error: unknown): string => {
     run.errors.push({ error: error as GraphQLError, nulled: [] });
     return 'null';
   };
   const done = (data: string): Executed => ({ data, errors: tellable(run.errors) });
   try {
     const data = objectText(plan, undefined, undefined, run);
-    return typeof data === 'string' ? done(data) : data.catch(failed).then(done);
+    return typeof data === 'string' ? done(data) : data.catch(lost).then(done);
   } catch (error) {
-    return done(failed(error));
+    return done(lost(error));
   }
 }
 
@@ -98,27 +92,35 @@ function fieldText(
 ): Text {
   const { field, type } = plan;
   if (field.name === '__typename') return JSON.stringify(typeName);
-  const path = { above, key: plan.responseKey };
-  // What may be null takes an error here; what may not passes it on to whatever holds it.
-  const failed = (thrown: unknown): string => {
-    const keys = keysOf(path);
-    const error = locatedError(thrown, plan.nodes, keys);
-    if (!type.nullable) throw error;
-    run.errors.push({ error, nulled: keys });
-    return 'null';
-  };
   try {
     const value: unknown = field.resolve
       ? field.resolve(source, argsOf(plan, run), run.ctx, undefined as never)
       : (source as Record<string, unknown>)[field.name];
-    const text =
-      value instanceof Promise
-        ? value.then((loaded: unknown) => valueText(type, loaded, plan, path, run))
-        : valueText(type, value, plan, path, run);
-    return typeof text === 'string' ? text : text.catch(failed);
+    if (type.kind === 'leaf' && !(value instanceof Promise)) return scalarText(type, value, plan);
+    const path = { above, key: plan.responseKey };
+    return settled(completed(type, value, plan, path, run), type, plan, path, run);
   } catch (error) {
-    return failed(error);
+    return failed(error, type, plan, { above, key: plan.responseKey }, run);
   }
+}
+
+const completed = (type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text =>
+  value instanceof Promise
+    ? value.then((loaded: unknown) => valueText(type, loaded, plan, path, run))
+    : valueText(type, value, plan, path, run);
+
+const settled = (text: Text, type: TypePlan, plan: FieldPlan, path: Path, run: Run): Text =>
+  typeof text === 'string'
+    ? text
+    : text.catch((error: unknown) => failed(error, type, plan, path, run));
+
+/** What may be null takes an error here; what may not passes it on to whatever holds it. */
+function failed(thrown: unknown, type: TypePlan, plan: FieldPlan, path: Path, run: Run): string {
+  const keys = keysOf(path);
+  const error = locatedError(thrown, plan.nodes, keys);
+  if (!type.nullable) throw error;
+  run.errors.push({ error, nulled: keys });
+  return 'null';
 }
 
 function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
@@ -129,14 +131,9 @@ function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
 }
 
 function valueText(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text {
-  if (value === null || value === undefined) {
-    if (type.nullable) return 'null';
-    throw new Error(`Cannot return null for non-nullable field ${plan.field.name}.`);
-  }
-  if (value instanceof Error) throw value;
+  if (type.kind === 'leaf') return scalarText(type, value, plan);
+  if (isMissing(value, type, plan)) return 'null';
   switch (type.kind) {
-    case 'leaf':
-      return leafText(type.type, value);
     case 'object':
       return objectText(type.plan, value, path, run);
     case 'abstract':
@@ -146,9 +143,15 @@ function valueText(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, 
   }
 }
 
-function leafText(type: GraphQLLeafType, value: unknown): string {
-  const text = JSON.stringify(type.serialize(value)) as string | undefined;
-  return text ?? 'null';
+function isMissing(value: unknown, type: TypePlan, plan: FieldPlan): boolean {
+  if (value instanceof Error) throw value;
+  if (value !== null && value !== undefined) return false;
+  if (type.nullable) return true;
+  throw new Error(`Cannot return null for non-nullable field ${plan.field.name}.`);
+}
+
+function scalarText(type: LeafPlan, value: unknown, plan: FieldPlan): string {
+  return isMissing(value, type, plan) ? 'null' : type.write(value);
 }
 
 /** Lists of the Partner API's own JSON, such as a note's: written once for as long as the record is kept. */
@@ -169,12 +172,7 @@ function listText(
   path: Path,
   run: Run,
 ): Text {
-  if (
-    of.kind === 'leaf' &&
-    of.type.name === 'JSON' &&
-    Array.isArray(list) &&
-    !list.includes(null)
-  ) {
+  if (of.kind === 'leaf' && of.isRaw && Array.isArray(list) && !list.includes(null)) {
     return rawListText(list);
   }
   let text = '[';
@@ -200,21 +198,10 @@ function listText(
 }
 
 function itemText(of: TypePlan, item: unknown, plan: FieldPlan, path: Path, run: Run): Text {
-  const failed = (thrown: unknown): string => {
-    const keys = keysOf(path);
-    const error = locatedError(thrown, plan.nodes, keys);
-    if (!of.nullable) throw error;
-    run.errors.push({ error, nulled: keys });
-    return 'null';
-  };
   try {
-    const text =
-      item instanceof Promise
-        ? item.then((loaded: unknown) => valueText(of, loaded, plan, path, run))
-        : valueText(of, item, plan, path, run);
-    return typeof text === 'string' ? text : text.catch(failed);
+    return settled(completed(of, item, plan, path, run), of, plan, path, run);
   } catch (error) {
-    return failed(error);
+    return failed(error, of, plan, path, run);
   }
 }
 
