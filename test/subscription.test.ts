@@ -83,6 +83,20 @@ describe('an event', () => {
   });
 });
 
+describe('the one field of a subscription', () => {
+  const READY = 'noteReady(after: $after)';
+
+  it.each([
+    ['an inline fragment', `{ ... on Subscription { ... { ${READY} { type } } } }`],
+    ['a fragment', `{ ...F } fragment F on Subscription { ${READY} { type } }`],
+    ['two places', `{ ${READY} { type } ... { ${READY} { cursor } } }`],
+  ])('may stand in %s', async (_, selection) => {
+    await using heard = await heardBy(`subscription($after: EventCursor) ${selection}`);
+    writeUp(0);
+    expect((await heard.next()).data.noteReady.type).toBe('PROGRESS_NOTE_GENERATED');
+  });
+});
+
 describe('a filter', () => {
   const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
     events(after: $after, filter: $filter) { type ... on SessionEvent { session { sessionId } } } }`;

@@ -1,6 +1,8 @@
 import {
+  type FieldNode,
   type GraphQLField,
   Kind,
+  type SelectionSetNode,
   type ValidatedExecutionArgs,
   getArgumentValues,
   visit,
@@ -28,9 +30,9 @@ export interface Hears {
 
 export function wantedBy(args: ValidatedExecutionArgs): Wanted {
   const { schema, operation, variableValues, rawVariableValues } = args;
-  const [node] = operation.selectionSet.selections;
+  const node = firstField(operation.selectionSet, args);
   const root = schema.getSubscriptionType();
-  if (node?.kind !== Kind.FIELD || !root) throw new TypeError('A subscription selects one field.');
+  if (!node || !root) throw new TypeError('A subscription selects one field.');
   const field = root.getFields()[node.name.value] as GraphQLField<unknown, unknown>;
   const { hears } = field.extensions as unknown as Hears;
   const { filter, after } = getArgumentValues(field, node, variableValues);
@@ -45,6 +47,15 @@ export function wantedBy(args: ValidatedExecutionArgs): Wanted {
     after: typeof after === 'string' ? after : undefined,
     key: JSON.stringify([operation.name?.value, sorted(shared)]),
   };
+}
+
+/** Validation has seen to it that there is one only, perhaps in fragments, perhaps several times. */
+function firstField(set: SelectionSetNode, args: ValidatedExecutionArgs): FieldNode | undefined {
+  const [first] = set.selections;
+  if (!first || first.kind === Kind.FIELD) return first;
+  const fragment =
+    first.kind === Kind.INLINE_FRAGMENT ? first : args.fragmentDefinitions[first.name.value];
+  return fragment && firstField(fragment.selectionSet, args);
 }
 
 function withTypes(filter: EventFilter, types: readonly EventType[] | undefined): EventFilter {
