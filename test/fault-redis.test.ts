@@ -22,7 +22,7 @@ describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => 
     expect((await server.ready()).status).toBe(503);
     // Whose it is can't be proven now: no reason to call it missing, nor a fault of ours.
     const authorization = `Bearer ${await tokenFor([`clinic:${sandbox.ids.clinic(0)}`])}`;
-    const query = `{ session(id: "${sandbox.ids.session(9, 0)}") { sessionId } }`;
+    const query = `{ session(id: "${sandbox.ids.session(9, 0)}") { raw } }`;
     const { errors } = await post(server.url, { query }, { authorization });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
     process.kill(redis.pid, 'SIGCONT');
