@@ -65,8 +65,9 @@ type Answered = Extract<Exchange, { kind: 'answered' }>;
 function successOf(call: Call, { body, contentType }: Answered): Judgement {
   const json = jsonOf(body, contentType);
   if (json !== notJson) return { answer: { json, bytes: body.length } };
-  // A write has been accepted whatever its answer says, unless it is a page of somebody in between.
-  const isAccepted = call.isWrite && !/html/i.test(contentType);
+  // A write has been accepted whatever its answer says, unless that is a page of somebody in between, or half of one.
+  const isAccepted =
+    call.isWrite && !/html/i.test(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
   if (isAccepted) return { answer: { json: undefined, bytes: body.length } };
   return {
     error: new PartnerContractBroken(call.template, 'wanted JSON, but got something else'),

@@ -79,6 +79,10 @@ export const unclearAnswers = [
   ['a reset', { reset: 'afterReceiving' }],
   ['half an answer', { reset: 'midAnswer', body: { progressNoteId: 'half' } }],
   [
+    'half an answer that came whole',
+    { rawBody: '{"progressNoteId":"ha', headers: { 'content-type': 'application/json' } },
+  ],
+  [
     'a page of somebody in between',
     { rawBody: '<html>', headers: { 'content-type': 'text/html' } },
   ],
