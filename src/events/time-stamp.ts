@@ -28,6 +28,13 @@ function millisecondsOf(text: string): number {
   const parts = ISO.exec(text.trim());
   if (parts === null) return Number.NaN;
   const [, date = '', time = '00:00', zone = 'Z'] = parts;
+  if (!isInCalendar(date)) return Number.NaN;
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
   return Date.parse(`${date}T${time}${offset}`);
+}
+
+/** To `Date.parse`, the 30th of February is the 2nd of March. */
+function isInCalendar(date: string): boolean {
+  const midnight = Date.parse(`${date}T00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
 }
