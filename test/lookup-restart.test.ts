@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, openSandbox } from '../src/sandbox/sandbox.ts';
 import { type Gateway, QUIET, openGateway } from './gateway.ts';
 import { counted, globalId } from './graph/counted.ts';
+import { answer, envelope, openUpstream, pageBody, uuid } from './rest/upstream.ts';
 
 const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-lookup-'));
 let sandbox: Sandbox;
@@ -55,5 +56,30 @@ describe('what was met before a restart', () => {
     expect(data.client.email).toEqual(expect.any(String));
     const again = await counted(gateway, document);
     expect(again.data.client.clinic.clinicId).toBe(ids.clinic(1));
+  });
+});
+
+describe('a client of a list that got shorter meanwhile', () => {
+  it('is found although the page where they stood is gone', async () => {
+    let total = 35;
+    await using upstream = await openUpstream(({ path }, response) => {
+      const page = Number(path.split('page=')[1]);
+      const isThere = path.startsWith(`/clinics/${uuid(1)}/`) && page <= Math.ceil(total / 10);
+      if (!isThere) return answer(response, 404, envelope(404, 'no such page'));
+      const rows = [{ id: uuid(7), email: 'seven@example.test' }];
+      answer(response, 200, pageBody(total, page, page * 10 >= total ? rows : undefined));
+    });
+    const env = {
+      PARTNER_BASE_URL: upstream.connection.baseUrl,
+      EVENT_STORE_DIR: join(storeDir, 'x'),
+    };
+    const list = `{ clinic(id: "${uuid(1)}") { clients(last: 1) { nodes { clientId email } } } }`;
+    await using first = await openGateway({ sandbox, env });
+    await first.query(list);
+    await first.close();
+    total = 8;
+    await using second = await openGateway({ sandbox, env });
+    const { data } = await second.query(`{ client(id: "${uuid(7)}") { email } }`);
+    expect(data.client.email).toBe('seven@example.test');
   });
 });

@@ -54,30 +54,27 @@ export async function findInLists<N extends ListName>(
 
 /** The row with this id, looked for from where it last stood; undefined once the whole list was read. */
 export async function findInList<N extends ListName>(
-  { list, page: hint }: Candidate<N>,
+  { list, page: hint = 1 }: Candidate<N>,
   id: string,
   ctx: Context,
 ): Promise<RecordOf<N> | undefined> {
-  try {
-    const first = await readPage(list, hint ?? 1, ctx);
-    const here = rowOf(first.rows, id);
-    if (here) return here;
-    const rest = pagesFrom(Math.ceil(first.total / 10), hint ?? 1);
-    for (let at = 0; at < rest.length; at += PAGES_AT_A_TIME) {
-      const some = rest.slice(at, at + PAGES_AT_A_TIME);
-      const pages = await Promise.all(some.map(async (page) => readPage(list, page, ctx)));
-      const row = rowOf(
-        pages.flatMap((page) => page.rows),
-        id,
-      );
-      if (row) return row;
-    }
-    return undefined;
-  } catch (error) {
-    // A parent that is gone holds nothing.
-    if (hasCode(error, 'NOT_FOUND')) return undefined;
-    throw error;
+  const first =
+    (await pageIfThere(list, hint, ctx)) ??
+    (hint > 1 ? await pageIfThere(list, 1, ctx) : undefined);
+  if (!first) return undefined;
+  const here = rowOf(first.rows, id);
+  if (here) return here;
+  const rest = pagesFrom(Math.ceil(first.total / 10), first.page);
+  for (let at = 0; at < rest.length; at += PAGES_AT_A_TIME) {
+    const some = rest.slice(at, at + PAGES_AT_A_TIME);
+    const pages = await Promise.all(some.map(async (page) => pageIfThere(list, page, ctx)));
+    const row = rowOf(
+      pages.flatMap((page) => page?.rows ?? []),
+      id,
+    );
+    if (row) return row;
   }
+  return undefined;
 }
 
 /** Every row of a list, page by page. */
@@ -86,9 +83,19 @@ export async function* everyRow<N extends ListName>(
   ctx: Context,
 ): AsyncGenerator<RecordOf<N>> {
   for (let page = 1, total = 1; (page - 1) * 10 < total; page += 1) {
-    const { rows, total: now } = await readPage(list, page, ctx);
-    total = now;
-    for (const row of rows) if (row) yield row;
+    const read = await pageIfThere(list, page, ctx);
+    total = read?.total ?? 0;
+    for (const row of read?.rows ?? []) if (row) yield row;
+  }
+}
+
+/** A parent that is gone holds nothing; past the end of a list that got shorter there may be no page either. */
+async function pageIfThere<N extends ListName>(list: ListRef<N>, page: number, ctx: Context) {
+  try {
+    return await readPage(list, page, ctx);
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return undefined;
+    throw error;
   }
 }
 
