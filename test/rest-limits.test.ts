@@ -184,6 +184,15 @@ describe('an outage', () => {
     expect(setup.partner.state().breaker).toBe('closed');
   });
 
+  it('of one route leaves the others alone', async () => {
+    await using setup = await setUp(({ path }, response) =>
+      answer(response, path.startsWith('/progress-notes') ? 500 : 200, { transcriptItems: [] }),
+    );
+    await askFor(40, setup);
+    expect(setup.partner.state().breaker).toBe('open');
+    expect(await loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
+  });
+
   it('is not seen in answers about the request', async () => {
     await using setup = await setUp((_, response) => answer(response, 404, {}));
     await askFor(60, setup);

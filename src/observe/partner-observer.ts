@@ -11,7 +11,8 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     unreadableRows: (route: string, count: number) =>
       log.warn('rows without a usable id were left out', { route, count }),
-    breakerChanged: (state: string) => log.warn(`the circuit to the Partner API is ${state}`),
+    breakerChanged: (state: string, route: string) =>
+      log.warn(`the circuit to the Partner API is ${state}`, { route }),
     tokenRenewalFailed: (code: string) =>
       log.warn('the partner token could not be renewed', { code }),
   };

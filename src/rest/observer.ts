@@ -4,7 +4,7 @@ export interface PartnerObserver {
   attempt?(attempt: ObservedAttempt): void;
   /** A row of a list, or a list's page, could not be understood in part. */
   unreadableRows?(route: string, count: number): void;
-  breakerChanged?(state: 'closed' | 'open' | 'half-open'): void;
+  breakerChanged?(state: 'closed' | 'open' | 'half-open', route: string): void;
   tokenRenewed?(): void;
   /** A background renewal failed; the present token goes on being used. */
   tokenRenewalFailed?(code: string): void;

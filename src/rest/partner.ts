@@ -1,7 +1,7 @@
 import { createAllowance } from './allowance.ts';
 import { createAnswers } from './answers.ts';
-import { createBreaker } from './breaker.ts';
 import type { BreakerState } from './breaker.ts';
+import { createBreakers } from './breakers.ts';
 import { createCaller } from './caller.ts';
 import { createCancel } from './cancel.ts';
 import { systemClock } from './clock.ts';
@@ -69,6 +69,7 @@ export interface PartnerState {
   readonly callsToday: number;
   /** Undefined without a quota. */
   readonly quotaRemaining: number | undefined;
+  /** Of the routes together: `closed` if all are. */
   readonly breaker: BreakerState;
   readonly cacheBytes: number;
   readonly cacheEntries: number;
@@ -89,14 +90,14 @@ export function createPartner(
   const wire = openWire(base.origin, maxConcurrency, timeoutMs, clock);
   const allowance = createAllowance(clock, options.ratePerSecond, dailyQuota);
   const limiter = createLimiter(maxConcurrency, allowance, clock);
-  const breaker = createBreaker(clock, (state) => observer.breakerChanged?.(state));
+  const breakers = createBreakers(clock, (state, route) => observer.breakerChanged?.(state, route));
   const standing = createStanding(clock);
   const tokens = createTokens(() => authenticate(), clock, observer);
   const send = createSender({
     wire,
     limiter,
     allowance,
-    breaker,
+    breakers,
     tokens,
     clock,
     observer,
@@ -152,7 +153,7 @@ export function createPartner(
       tokenAgeSeconds: tokens.ageMs === undefined ? undefined : tokens.ageMs / 1000,
       callsToday: allowance.usedToday,
       quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - allowance.usedToday,
-      breaker: breaker.state,
+      breaker: breakers.state,
       cacheBytes: answers.bytes,
       cacheEntries: answers.size,
     }),

@@ -1,5 +1,6 @@
 import type { Allowance } from './allowance.ts';
-import type { Breaker, Verdict } from './breaker.ts';
+import type { Verdict } from './breaker.ts';
+import type { Breakers } from './breakers.ts';
 import type { Call } from './call.ts';
 import type { Clock } from './clock.ts';
 import { OperationAborted, PartnerRateLimited, PartnerUnavailable } from './errors.ts';
@@ -12,7 +13,7 @@ export interface SenderParts {
   readonly wire: Wire;
   readonly limiter: Limiter;
   readonly allowance: Allowance;
-  readonly breaker: Breaker;
+  readonly breakers: Breakers;
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly observer: PartnerObserver;
@@ -43,12 +44,12 @@ const NO_TOKEN = '';
 export type Send = (call: Call, deadline: Deadline, isRetry: boolean) => Promise<Sent>;
 
 export function createSender(parts: SenderParts): Send {
-  const { allowance, breaker, clock, limiter, observer, tokens, wire } = parts;
+  const { allowance, breakers, clock, limiter, observer, tokens, wire } = parts;
 
   /** Resolves with the slot held, and with the token as it is then rather than when the wait began. */
   const turn = async (call: Call): Promise<string> => {
     for (;;) {
-      if (breaker.refuses()) throw failingFast(call);
+      if (breakers.of(call.template).refuses()) throw failingFast(call);
       if (call.isAuthorized && tokens.current() === undefined) await tokens.obtain();
       const isGiven = await limiter.take(call.lane, call.cancel);
       if (!isGiven) throw new OperationAborted(call.template);
@@ -61,7 +62,7 @@ export function createSender(parts: SenderParts): Send {
 
   /** The same without a wait, which is most of the time. */
   const turnNow = (call: Call): string | undefined => {
-    if (breaker.refuses()) throw failingFast(call);
+    if (breakers.of(call.template).refuses()) throw failingFast(call);
     const token = call.isAuthorized ? tokens.current() : NO_TOKEN;
     return token !== undefined && limiter.takeNow() ? token : undefined;
   };
@@ -97,6 +98,7 @@ export function createSender(parts: SenderParts): Send {
 
   return async (call, deadline, isRetry) => {
     const token = turnNow(call) ?? (await turn(call));
+    const breaker = breakers.of(call.template);
     const pass = breaker.enter();
     let verdict: Verdict = 'unclear';
     try {
@@ -144,7 +146,7 @@ function verdictOf(exchange: Exchange): Verdict {
 }
 
 function failingFast(call: Call): PartnerUnavailable {
-  return new PartnerUnavailable(call.template, 'not asked, since the Partner API is failing');
+  return new PartnerUnavailable(call.template, 'not asked, since the Partner API is failing there');
 }
 
 function quotaUsedUp(call: Call, seconds: number): PartnerRateLimited {
