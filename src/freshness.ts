@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import type { EventFacts } from './events/partner-event.ts';
 import { isSessionEvent } from './events/partner-event.ts';
 import { pathOf } from './rest/lists.ts';
@@ -6,7 +8,7 @@ import { paths } from './rest/routes.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Store } from './store/store.ts';
 import type { Uuid } from './uuid.ts';
-import { linksOfEvent } from './viewer/event-links.ts';
+import { lastingLinksOf, recordLinksOf } from './viewer/event-links.ts';
 
 interface ChangedNote {
   readonly noteId: Uuid;
@@ -15,14 +17,20 @@ interface ChangedNote {
 
 /** What keeps answers right is not their age but this: events and edits drop what they make stale, everywhere. */
 export interface Freshness {
-  /** Here: before the sender's 2xx, and before any listener hears. */
+  /** From the log: before any listener hears. */
   heard(events: readonly EventFacts[]): Promise<void>;
-  /** At the door. Copies go to the other instances too: they are in no log that those would read. */
+  /** At the door, before the sender's 2xx: what can be done without asking the store. Copies go to the other instances too: they are in no log that those would read. */
   accepted(events: readonly EventFacts[], copies: readonly EventFacts[]): Promise<void>;
   /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
+  /** A note that may be cached by its id from now on, and whose it is, where that is known. */
+  noteMet(noteId: Uuid, sessionId: Uuid | undefined): void;
 }
+
+/** More sessions than a cache holds notes of. */
+const MOST_SESSIONS = 50_000;
+const MOST_STRANGERS = 50_000;
 
 const PATHS = 'forget';
 const NOTE = 'forget-note';
@@ -35,25 +43,31 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   bus.subscribe(NOTE, (message) => forgetNote(JSON.parse(message) as ChangedNote));
   bus.onGap(() => partner.forgetAll());
 
+  // By id alone a note is cached apart from its session, and a rewrite that gives it another id does not name it.
+  const notesOf = new LRUCache<Uuid, Set<Uuid>>({ max: MOST_SESSIONS });
+  /** Notes met without their session: for those the lineage has to be asked. */
+  const strangers = new LRUCache<Uuid, true>({ max: MOST_STRANGERS });
+
   async function heard(events: readonly EventFacts[]): Promise<void> {
     try {
       // Before anything is forgotten: an answer made in between would be kept without it.
-      await Promise.all(events.map(remember));
+      await Promise.all([recordLinksOf(events, lineage), ...events.map(mark)]);
     } finally {
-      partner.forget(events.flatMap(namedPaths));
+      partner.forget(events.flatMap(stalePaths));
     }
-    partner.forget(await otherNotes(events));
+    if (strangers.size > 0) partner.forget(await notesInLineage(events));
   }
 
-  /** A regeneration may have another id: what was cached of the session's other notes goes too. */
-  async function otherNotes(events: readonly EventFacts[]): Promise<string[]> {
+  const stalePaths = (event: EventFacts): string[] => {
+    if (!isSessionEvent(event)) return namedPaths(event);
+    const others = notesOf.get(event.sessionId);
+    return others ? [...namedPaths(event), ...[...others].map(paths.note)] : namedPaths(event);
+  };
+
+  async function notesInLineage(events: readonly EventFacts[]): Promise<string[]> {
     const sessions = new Set(events.filter(isSessionEvent).map(({ sessionId }) => sessionId));
     const notes = [...sessions].map((id) => lineage.childrenOf(`session:${id}`, 'note'));
     return (await Promise.all(notes)).flat().map((name) => paths.note(idIn(name)));
-  }
-
-  async function remember(event: EventFacts): Promise<void> {
-    await Promise.all([linksOfEvent(event, lineage), mark(event)]);
   }
 
   async function mark(event: EventFacts): Promise<void> {
@@ -93,11 +107,23 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   return {
     heard,
     async accepted(events, copies) {
-      await heard(events);
+      lineage.record(events.flatMap(lastingLinksOf));
+      await Promise.all(events.map(mark));
+      partner.forget(events.flatMap(stalePaths));
       if (copies.length === 0) return;
       // A sender repeats what was stored but not answered: it may have been cut off right before this.
       await Promise.all(copies.map(mark));
-      await forgetEverywhere([...copies.flatMap(namedPaths), ...(await otherNotes(copies))]);
+      const inLineage = strangers.size > 0 ? await notesInLineage(copies) : [];
+      await forgetEverywhere([...copies.flatMap(stalePaths), ...inLineage]);
+    },
+    noteMet(noteId, sessionId) {
+      if (!sessionId) {
+        strangers.set(noteId, true);
+        return;
+      }
+      const notes = notesOf.get(sessionId);
+      if (notes) notes.add(noteId);
+      else notesOf.set(sessionId, new Set([noteId]));
     },
     async noteChanged(note) {
       await Promise.all([forgetNote(note), bus.publish(NOTE, JSON.stringify(note))]);

@@ -33,6 +33,7 @@ function meet(record: NoteRef['record'], sessionId: Uuid | undefined, ctx: Conte
   const owner = sessionId ?? record.sessionId ?? undefined;
   const known = met.get(record);
   if (known && known.note.sessionId === owner) return known;
+  if (record.id) ctx.freshness.noteMet(record.id, owner);
   if (record.id && owner) {
     const seenAt = Date.now();
     ctx.remember([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);

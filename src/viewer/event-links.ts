@@ -12,30 +12,40 @@ interface EventIds {
   readonly scoreId?: string;
 }
 
-/**
- * What a signed event says about who lies under whom. A session's client, a note's session and a score's client
- * never change, so they are taken at once. Where a client lies does change, and an event about an old session still
- * names the clinician of that time: such a link says where to look, and is recorded as too old to prove anything.
- */
-export async function linksOfEvent(event: EventIds, lineage: LineageStore): Promise<void> {
+/** A session's client, a note's session and a score's client never change, so they are taken at once. */
+export function lastingLinksOf(event: EventIds): Link[] {
   const seenAt = Date.now();
-  const lasting = [
+  return [
     link('session', event.sessionId, 'client', event.clientId, seenAt),
     link('note', event.progressNoteId, 'session', event.sessionId, seenAt),
     link('score', event.scoreId, 'client', event.clientId, seenAt),
-  ];
-  const tooOld = seenAt - LINK_PROVES_FOR_MS;
-  const changing = [
+  ].filter((made) => made !== undefined);
+}
+
+/**
+ * What signed events say about who lies under whom. Where a client lies does change, and an event about an old session
+ * still names the clinician of that time: such a link says where to look, and is recorded as too old to prove anything.
+ */
+export async function recordLinksOf(
+  events: readonly EventIds[],
+  lineage: LineageStore,
+): Promise<void> {
+  const changing = events.flatMap(changingLinksOf);
+  const known = await lineage.parentsOf(changing.map(({ child }) => child));
+  const news = changing.filter(
+    ({ parent }, i) => !known[i]?.some((existing) => existing.parent === parent),
+  );
+  lineage.record([...events.flatMap(lastingLinksOf), ...news]);
+}
+
+function changingLinksOf(event: EventIds): Link[] {
+  const tooOld = Date.now() - LINK_PROVES_FOR_MS;
+  return [
     link('client', event.clientId, 'clinician', event.clinicianId, tooOld),
     link('client', event.clientId, 'clinic', event.clinicId, tooOld),
     link('clinician', event.clinicianId, 'clinic', event.clinicId, tooOld),
     link('clinic', event.clinicId, 'organization', event.organizationId, tooOld),
   ].filter((made) => made !== undefined);
-  const known = await lineage.parentsOf(changing.map(({ child }) => child));
-  const news = changing.filter(
-    ({ parent }, i) => !known[i]?.some((existing) => existing.parent === parent),
-  );
-  lineage.record([...lasting.filter((made) => made !== undefined), ...news]);
 }
 
 function link(
