@@ -52,15 +52,17 @@ export function runPlan(
   }
 }
 
-/** Errors of what an error further up has made null anyway are left out: nobody can see their place. */
+/**
+ * Errors of what an error further up has made null anyway are left out: nobody can see their place. By name and not by
+ * comparing each with each: where the calls run out, every row that is left has failed.
+ */
 function tellable(failures: readonly Failure[]): readonly GraphQLError[] {
-  const isHidden = ({ error }: Failure) =>
-    failures.some((other) => other.error !== error && isUnder(error.path ?? [], other.nulled));
-  return failures.filter((failure) => !isHidden(failure)).map(({ error }) => error);
+  const nameOf = (keys: Failure['nulled']) => JSON.stringify(keys);
+  const names = new Set(failures.map(({ nulled }) => nameOf(nulled)));
+  const isShown = ({ nulled }: Failure) =>
+    !nulled.some((_, length) => names.has(nameOf(nulled.slice(0, length))));
+  return failures.filter(isShown).map(({ error }) => error);
 }
-
-const isUnder = (path: readonly unknown[], above: readonly unknown[]): boolean =>
-  path.length >= above.length && above.every((key, at) => path[at] === key);
 
 function objectText(plan: ObjectPlan, source: unknown, path: Path | undefined, run: Run): Text {
   let text = '{';
