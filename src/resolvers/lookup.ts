@@ -2,10 +2,11 @@ import type { Context, FoundRow } from '../context.ts';
 import type { Loaded } from '../loaded.ts';
 import { whenLoaded } from '../loaded.ts';
 import type { ListName, ListRef } from '../rest/lists.ts';
+import { StoreUnavailable } from '../store/errors.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen } from './access.ts';
 import { everyClient, everyClinic, everyOrganization } from './every.ts';
-import { parentsOf } from './parents.ts';
+import { type Parent, parentsOf } from './parents.ts';
 import type {
   ClientRef,
   ClinicRef,
@@ -159,7 +160,7 @@ async function candidates<N extends ListName>(
   self: { readonly kind: string; readonly id: string },
   ctx: Context,
 ): Promise<Candidate<N>[]> {
-  const remembered = await parentsOf(self.kind, self.id, parentKind, ctx);
+  const remembered = await parentsOf(self.kind, self.id, parentKind, ctx).catch(noneIfDown);
   const known = remembered.map(({ id, page }) => ({
     list: { name, id } as ListRef<N>,
     page,
@@ -167,6 +168,12 @@ async function candidates<N extends ListName>(
   }));
   const isNew = named && !remembered.some(({ id }) => id === named);
   return isNew ? [{ list: { name, id: named } }, ...known] : known;
+}
+
+/** Without its store the gateway still finds what is open: it only has to look further. */
+function noneIfDown(error: unknown): readonly Parent[] {
+  if (error instanceof StoreUnavailable) return [];
+  throw error;
 }
 
 async function* nowhereElse(): AsyncGenerator<never> {}
