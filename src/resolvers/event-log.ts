@@ -30,7 +30,8 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
   if (first < 1 || first > MOST_EVENTS) {
     throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
   }
-  const after = args.after ? await ctx.hub.resume(args.after) : await ctx.hub.oldestPosition();
+  const isResumed = typeof args.after === 'string';
+  const after = isResumed ? await ctx.hub.resume(args.after) : await ctx.hub.oldestPosition();
   const found: PartnerEvent[] = [];
   let at = after;
   let hasMore = true;
