@@ -73,15 +73,9 @@ export class PartnerRejected extends PartnerError {
   }
 }
 
-/** The request contradicts the record's present state. `issues` as in `PartnerRejected`. */
+/** The request contradicts the record's present state. The API's words about it may name somebody, and stay here. */
 export class PartnerConflict extends PartnerError {
   readonly code = 'BAD_USER_INPUT';
-  readonly issues: readonly string[];
-
-  constructor(route: string, issues: readonly string[]) {
-    super(route, 'the request conflicts with the present state');
-    this.issues = issues;
-  }
 }
 
 /** The progress note is finalized and takes no more changes. */

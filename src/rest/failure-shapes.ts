@@ -71,7 +71,7 @@ export function errorOf(
       if (shape.layer === 'unknown' && !shape.isEmpty) break;
       return new PartnerNotFound(route, 'there is no such record');
     case 409:
-      return new PartnerConflict(route, messages);
+      return new PartnerConflict(route, 'the request conflicts with the present state');
     case 429: {
       const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
       return new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);

@@ -81,6 +81,7 @@ export function withoutValues(message: string): string {
   const redacted = rest
     .replace(/(value|found): .*$/s, '$1 that does not fit.')
     .replace(/^Value ".*" does not exist/s, 'The value does not exist')
+    .replace(/\b(String|Int|Float) ".*"/s, '$1')
     .replace(/[,.]? did you mean .*$/is, '.')
     .replace(/unknown field ".*"/s, 'unknown field')
     .replace(/Unknown operation named ".*"/s, 'Unknown operation name');
