@@ -1,17 +1,18 @@
 import type { Context } from '../context.ts';
-import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
+import type { AssessmentEvent, PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { isSessionEvent } from '../events/partner-event.ts';
 import type { Loaded } from '../loaded.ts';
 import { liesUnderGrant } from './access.ts';
 import { hasCode } from './has-code.ts';
 import { readPage } from './pages.ts';
 import { parentsOf } from './parents.ts';
+import { isInOwnList } from './unmet-client.ts';
 
 /** May the viewer see this event in the log? Rejects if that takes a list that can't be read now. */
 export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
   const { reach } = ctx;
   if (reach.isPartner || reach.holds('client', event.clientId)) return true;
-  if (!isSessionEvent(event)) return liesUnderGrant('client', event.clientId, ctx);
+  if (!isSessionEvent(event)) return maySeeOfClient(event, ctx);
   return reach.holds('session', event.sessionId) || maySeeOfSession(event, ctx);
 }
 
@@ -37,6 +38,10 @@ const CANT_BE_ASKED = [
   'QUERY_TOO_EXPENSIVE',
   'TIMEOUT',
 ];
+
+async function maySeeOfClient(event: AssessmentEvent, ctx: Context): Promise<boolean> {
+  return (await liesUnderGrant('client', event.clientId, ctx)) || isInOwnList(event, ctx);
+}
 
 /**
  * Whoever may see the client hears of it. An event's own ids are not enough: one about an old session names the

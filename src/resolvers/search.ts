@@ -90,7 +90,11 @@ export async function* everyRow<N extends ListName>(
 }
 
 /** A parent that is gone holds nothing; past the end of a list that got shorter there may be no page either. */
-async function pageIfThere<N extends ListName>(list: ListRef<N>, page: number, ctx: Context) {
+export async function pageIfThere<N extends ListName>(
+  list: ListRef<N>,
+  page: number,
+  ctx: Context,
+) {
   try {
     return await readPage(list, page, ctx);
   } catch (error) {
