@@ -2,14 +2,15 @@ import type { GraphQLAnswer } from '../gateway.ts';
 
 type Ask = (document: string, variables?: object) => Promise<GraphQLAnswer>;
 
-const PAGE = `query Ledger($after: EventCursor) { events(first: 100, after: $after) {
+const PAGE = `query Ledger($after: EventCursor) {
+  events(first: 100, after: $after, filter: { types: [PROGRESS_NOTE_GENERATED] }) {
   nodes { ... on ProgressNoteEvent { progressNoteId } } pageInfo { hasNextPage endCursor } } }`;
 
 export async function cursorNow(query: Ask): Promise<string> {
   return (await query('{ eventCursor }')).data.eventCursor;
 }
 
-/** The notes of all events that the log holds after a cursor, in its order. */
+/** The notes whose making the log holds after a cursor, in its order. */
 export async function logged(query: Ask, after: string): Promise<readonly string[]> {
   const notes: string[] = [];
   for (let at = after; ;) {

@@ -8,6 +8,8 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 export interface Sender {
   /** The notes whose event was answered 2xx. */
   readonly acknowledged: ReadonlySet<string>;
+  /** Which client each note is of, whatever came of it. */
+  readonly clientOf: ReadonlyMap<string, number>;
   readonly refusals: number;
   /** Resolves once that many more were acknowledged. */
   more(count: number): Promise<void>;
@@ -22,6 +24,8 @@ export interface SenderOptions {
   readonly writers?: number;
   /** Which of the sandbox's clients it is about, all of the first clinic. */
   readonly client?: () => number;
+  /** Between two events of one writer. */
+  readonly pauseMs?: number;
 }
 
 const PAUSE_MS = 20;
@@ -47,8 +51,10 @@ export const signed = (sandbox: Sandbox, body: Buffer) => ({
   'x-signature': createHmac('sha256', sandbox.connection.clientSecret).update(body).digest('hex'),
 });
 
-export function startSender({ url, sandbox, writers = 8, client }: SenderOptions): Sender {
+export function startSender(options: SenderOptions): Sender {
+  const { url, sandbox, writers = 8, client = () => 0, pauseMs = 0 } = options;
   const acknowledged = new Set<string>();
+  const clientOf = new Map<string, number>();
   const poster = createPoster();
   let refusals = 0;
   const stopping = new AbortController();
@@ -63,7 +69,9 @@ export function startSender({ url, sandbox, writers = 8, client }: SenderOptions
   }
 
   async function deliver(noteId: string): Promise<void> {
-    const body = noteEvent(sandbox, noteId, client?.());
+    const about = client();
+    clientOf.set(noteId, about);
+    const body = noteEvent(sandbox, noteId, about);
     const headers = signed(sandbox, body);
     while (!stopping.signal.aborted) {
       if (await poster.send(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
@@ -73,12 +81,16 @@ export function startSender({ url, sandbox, writers = 8, client }: SenderOptions
   }
 
   async function write(): Promise<void> {
-    while (!stopping.signal.aborted) await deliver(randomUUID());
+    while (!stopping.signal.aborted) {
+      await deliver(randomUUID());
+      if (pauseMs > 0) await setTimeout(pauseMs);
+    }
   }
 
   const writing = Promise.all(Array.from({ length: writers }, write));
   return {
     acknowledged,
+    clientOf,
     get refusals() {
       return refusals;
     },
