@@ -118,7 +118,7 @@ describe.runIf(redisAvailable)('a log', () => {
     });
   });
 
-  it('that can not be read is a masked error on the id, and the socket stays', async () => {
+  it('that can not be read is an error on the id that says so, and the socket stays', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     const { data } = await gateway.query('{ eventCursor }');
@@ -132,7 +132,12 @@ describe.runIf(redisAvailable)('a log', () => {
     expect(await socket.next()).toEqual({
       id: '1',
       type: 'error',
-      payload: [{ message: 'Unexpected error.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      payload: [
+        {
+          message: 'This gateway can’t reach its own store. Try again in a moment.',
+          extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+        },
+      ],
     });
     socket.send({ type: 'ping' });
     expect(await socket.next()).toEqual({ type: 'pong' });
