@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NOTHING_AMISS, type Scene, openScene } from './faults/scene.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 
-const ROUNDS = 4;
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 4);
 /** At least so many are acknowledged between two kills, so that each comes at another moment. */
 const EVENTS = 100;
 
@@ -20,7 +20,7 @@ async function survivesKills(scene: Scene, harm = async () => {}) {
   expect(follower.connections).toBeGreaterThan(ROUNDS);
 }
 
-describe.concurrent('killed under load', { timeout: 120_000 }, () => {
+describe.concurrent('killed under load', { timeout: 120_000 + ROUNDS * 10_000 }, () => {
   it('the embedded log has every acknowledged event once, and so has a subscriber', async () => {
     await using scene = await openScene();
     await survivesKills(scene);

@@ -6,7 +6,7 @@ import type { StoreOptions } from '../src/store/options.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 import { killRound, tally } from './store/kill-round.ts';
 
-const ROUNDS = 5;
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 5);
 
 async function acknowledgedOver(options: StoreOptions, harm?: () => Promise<void>) {
   const acknowledged = new Set<string>();
@@ -19,7 +19,7 @@ async function acknowledgedOver(options: StoreOptions, harm?: () => Promise<void
   return acknowledged;
 }
 
-describe('killed at any moment', { timeout: 60_000 }, () => {
+describe('killed at any moment', { timeout: 60_000 + ROUNDS * 5_000 }, () => {
   it('the embedded log holds every acknowledged event exactly once', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'store-'));
     const options = { kind: 'embedded', dir } as const;
