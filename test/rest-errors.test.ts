@@ -117,7 +117,7 @@ describe('429', () => {
       answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '60' }),
     );
     const failure = await failureOf(loadersOf(setup.partner).note(id(1)));
-    expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfterSeconds: 60 });
+    expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60 });
     expect(setup.upstream.seen).toHaveLength(1);
   });
 });

@@ -103,7 +103,7 @@ describe('the allowance', () => {
     await loaders.note(id(2));
     expect(await failureOf(loaders.note(id(3)))).toMatchObject({
       code: 'UPSTREAM_RATE_LIMITED',
-      retryAfterSeconds: 12 * 3600,
+      retryAfter: 12 * 3600,
     });
     expect(setup.upstream.seen).toHaveLength(2);
     clock.jump(12 * 3600_000);

@@ -34,11 +34,12 @@ export class PartnerUnavailable extends PartnerError {
 /** Too many calls: a 429 that can't be waited out, or our own daily quota used up. */
 export class PartnerRateLimited extends PartnerError {
   readonly code = 'UPSTREAM_RATE_LIMITED';
-  readonly retryAfterSeconds: number;
+  /** Seconds, as in the header of that name. */
+  readonly retryAfter: number;
 
-  constructor(route: string, what: string, retryAfterSeconds: number) {
+  constructor(route: string, what: string, retryAfter: number) {
     super(route, what);
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.retryAfter = retryAfter;
   }
 }
 

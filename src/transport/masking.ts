@@ -19,7 +19,7 @@ const SPOKEN: ReadonlySet<unknown> = new Set([
 ]);
 
 /** What such errors may tell beside their message. */
-const TOLD = ['issues', 'retryAfterSeconds', 'estimate', 'limit', 'oldestCursor'] as const;
+const TOLD = ['issues', 'retryAfter', 'estimate', 'limit', 'oldestCursor'] as const;
 
 /** Where access can't be proven for want of the store, "not found" would be a lie, and this not our mistake. */
 const STORE_DOWN: Pick<SpokenError, 'message' | 'extensions'> = {
