@@ -49,8 +49,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const sandbox = await openSandbox({ switches: { ...QUIET, rewriteMs: 100 }, firstRetryMs: 50 });
   opened.defer(sandbox.close);
   const env = redis && { REDIS_URL: redis.url };
-  const start = () => startServer({ sandbox, ...(env && { env }) });
-  const steady = opened.use(await start());
+  const start = (...preload: readonly string[]) =>
+    startServer({ sandbox, preload, ...(env && { env }) });
+  const steady = opened.use(await start('test/faults/collect-garbage.ts'));
   let unlucky = redis ? await start() : steady;
   opened.defer(() => unlucky.kill());
   const url = () => (Math.random() < 0.5 ? steady : unlucky).url;

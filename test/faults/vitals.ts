@@ -10,8 +10,8 @@ export interface Vitals {
 }
 
 const EVERY_MS = 500;
-/** The lowest of so many samples is what a collection left. */
-const WINDOW = 10;
+/** The lowest of so many samples is what a collection left: there is one every five seconds. */
+const WINDOW = 20;
 /** Caches fill up first. */
 const WARM_UP = 0.4;
 
