@@ -1,3 +1,4 @@
+import { firstOffsetOf, PAGE_SIZE } from '../connection/page.ts';
 import type { Context } from '../context.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { LinkEnds } from '../store/lineage-store.ts';
@@ -64,7 +65,7 @@ export async function findInList<N extends ListName>(
   if (!first) return undefined;
   const here = rowOf(first.rows, id);
   if (here) return here;
-  const rest = pagesFrom(Math.ceil(first.total / 10), first.page);
+  const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
   for (let at = 0; at < rest.length; at += PAGES_AT_A_TIME) {
     const some = rest.slice(at, at + PAGES_AT_A_TIME);
     const pages = await Promise.all(some.map(async (page) => pageIfThere(list, page, ctx)));
@@ -82,7 +83,7 @@ export async function* everyRow<N extends ListName>(
   list: ListRef<N>,
   ctx: Context,
 ): AsyncGenerator<RecordOf<N>> {
-  for (let page = 1, total = 1; (page - 1) * 10 < total; page += 1) {
+  for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
     const read = await pageIfThere(list, page, ctx);
     total = read?.total ?? 0;
     for (const row of read?.rows ?? []) if (row) yield row;

@@ -14,7 +14,6 @@ export interface Answer<T = unknown> {
 export interface Usage {
   readonly maxCalls: number;
   readonly signal: AbortSignal | undefined;
-  readonly priority: 'read' | 'write';
   /** `traceparent` and `tracestate`; nothing else of it goes upstream. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
   calls: number;
@@ -50,7 +49,6 @@ export function createUsage(options: UsageOptions = {}): Usage {
   return {
     maxCalls: options.maxCalls ?? Number.POSITIVE_INFINITY,
     signal,
-    priority: options.priority ?? 'read',
     ...(options.traceHeaders && { traceHeaders: options.traceHeaders }),
     calls: 0,
     cached: 0,

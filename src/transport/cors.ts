@@ -3,8 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** How long a browser may remember the answer to its preflight. */
 const MAX_AGE_SECONDS = '600';
 
-export type Cors = ReturnType<typeof createCors>;
-
 /** Browsers of other origins get in only if they are listed. A browser of this origin sends no preflight. */
 export function createCors(allowedOrigins: readonly string[]) {
   const allowed = new Set(allowedOrigins);

@@ -21,8 +21,6 @@ interface Remembered extends Repeat {
   readonly expiresAt: number;
 }
 
-export type RememberedAnswers = ReturnType<typeof createRememberedAnswers>;
-
 /**
  * Whole answers as bytes, for exactly as long as every answer of the Partner API that they were made of is valid: they
  * have no staleness of their own, and the same events and edits end them.
