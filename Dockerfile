@@ -4,9 +4,10 @@ FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY scripts/check-node.mjs scripts/warm.mjs scripts/
 RUN npm ci --omit=dev --omit=optional
-COPY scripts/check-node.mjs scripts/
 COPY src src
+RUN node scripts/warm.mjs
 
 # The embedded event log. With REDIS_URL set nothing is written here.
 ENV EVENT_STORE_DIR=/data

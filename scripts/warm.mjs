@@ -1,0 +1,21 @@
+// After `npm ci`: starts the gateway once and closes it, so that what is compiled is there before the first `npm start`.
+// Nothing depends on it. Where it can't run, the first start takes a little longer.
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  const { mkdtemp, rm } = await import('node:fs/promises');
+  const { tmpdir } = await import('node:os');
+  const { join } = await import('node:path');
+  const dir = await mkdtemp(join(tmpdir(), 'partner-graph-warm-'));
+  try {
+    await import('./check-node.mjs');
+    const { readConfig } = await import('../src/config.ts');
+    const { createLog } = await import('../src/observe/log.ts');
+    const { openServer } = await import('../src/server.ts');
+    const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
+    const server = await openServer(config, createLog('silent'));
+    await server[Symbol.asyncDispose]();
+  } catch {
+    // Sources that are not there yet (an image that installs first), a file system that can't be written to.
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
