@@ -158,6 +158,12 @@ describe('patients and secrets', { timeout: 60_000 }, () => {
       const errors = socket.untaken.map(({ payload }) => payload);
       scene.said.push(JSON.stringify([reason, errors]).replaceAll(/SENTINEL_EXTERNAL_0417/g, ''));
     }
+    using twice = dial(gateway());
+    await once(twice.ws, 'open');
+    twice.send(initWith(scene.token));
+    const { name } = PATIENT;
+    for (const _ of [1, 2]) twice.send(subscribe(name, 'subscription { events { cursor } }'));
+    scene.said.push((await twice.closed).reason);
     const url = `${scene.server.url}/graphql?token=${scene.token}&name=${PATIENT.externalId}`;
     await (await fetch(url, { method: 'POST' })).text();
     using inUrl = dial(gateway(), { path: `/graphql?token=${scene.token}` });
