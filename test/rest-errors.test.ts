@@ -85,7 +85,7 @@ describe('what a status and a shape mean', () => {
       setup.partner.writes.updateNote(id(1), { note: [] }, createUsage()),
     );
     expect(failure).toBeInstanceOf(PartnerConflict);
-    expect(JSON.stringify({ ...failure, message: failure.message })).not.toContain('assigned');
+    expect(JSON.stringify([failure, failure.message])).not.toContain('assigned');
   });
 
   it('names the template in the message and nothing of the request or the answer', async () => {
