@@ -22,6 +22,7 @@ import { createFanOut } from './transport/fan-out.ts';
 import { createHealth } from './transport/health.ts';
 import { createJsonDoor } from './transport/json-door.ts';
 import { type Prepared, createPipeline } from './transport/pipeline.ts';
+import { createPressure } from './transport/pressure.ts';
 import { createRouter, notAllowed } from './transport/router.ts';
 import { createWsDoor } from './transport/ws-door.ts';
 import { traceFields } from './transport/trace-fields.ts';
@@ -75,6 +76,7 @@ export function createApp(parts: AppParts): App {
     onDelivered: metrics.eventsDelivered,
     onMasked,
   });
+  const pressure = createPressure();
   const yoga = createYogaDoor(schema);
   const cors = createCors(config.http.allowedOrigins);
 
@@ -93,7 +95,7 @@ export function createApp(parts: AppParts): App {
     limits,
     authenticate: parts.authenticator.authenticate,
     allowedOrigins: config.http.allowedOrigins,
-    isServing: parts.isServing,
+    isServing: () => parts.isServing() && !pressure.isHigh(),
     onRefused: observe.refused,
     onSlow,
     onMasked,
@@ -128,10 +130,10 @@ export function createApp(parts: AppParts): App {
     metricsToken: config.http.metricsToken,
   });
 
-  const post = (req: IncomingMessage, res: ServerResponse) => {
+  const post = pressure.shed((req, res) => {
     cors.allow(req, res);
     return graphql(req, res);
-  };
+  });
   const pages = config.http.graphiql ? createPages(config.auth.kind !== 'open') : undefined;
   const ide = pages?.graphiql((res) => notAllowed(res, ['POST']));
 

@@ -4,9 +4,10 @@ import { type Socket, connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 
 import { NOTHING_AMISS, openScene } from './faults/scene.ts';
-import { noteEvent, signed } from './faults/sender.ts';
+import { noteEvent, sendOne, signed } from './faults/sender.ts';
 import { until } from './ws/raw-socket.ts';
 
 describe.concurrent('a process', { timeout: 60_000 }, () => {
@@ -44,8 +45,34 @@ describe.concurrent('a process', { timeout: 60_000 }, () => {
     );
     for (let n = 0; n < 20; n += 1) expect(await webhook()).toBe(200);
     for (const socket of crowd) socket.destroy();
-    await until(async () => (await fetch(`${server.url}/healthz`)).ok);
+    const isThere = () => fetch(`${server.url}/healthz`).then(({ ok }) => ok);
+    await until(() => isThere().catch(() => false));
     expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();
     agent.destroy();
+  });
+
+  it('that is short of memory sends queries and sockets away, and still takes webhooks', async () => {
+    const preload = ['test/faults/hog-memory.ts'];
+    await using scene = await openScene({
+      preload,
+      env: { NODE_OPTIONS: '--max-old-space-size=256' },
+    });
+    const { server, sandbox } = scene;
+    const { sender, settle } = await scene.load();
+    const ask = () => server.query('{ viewer { subject } }');
+    expect((await ask()).status).toBe(200);
+    server.signal('SIGUSR2');
+    await until(async () => (await ask()).status === 503);
+    expect((await ask()).errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    const refused = new WebSocket(
+      `${server.url.replace('http', 'ws')}/graphql`,
+      'graphql-transport-ws',
+    );
+    expect(String((await once(refused, 'error'))[0])).toContain('503');
+    expect(await sendOne(server.url, sandbox)).toBe(200);
+    await sender.more(50);
+    server.signal('SIGUSR1');
+    await until(async () => (await ask()).status === 200);
+    expect(await settle()).toEqual(NOTHING_AMISS);
   });
 });
