@@ -24,7 +24,7 @@ export interface SenderOptions {
   readonly writers?: number;
   /** Which of the sandbox's clients it is about, all of the first clinic. */
   readonly client?: () => number;
-  /** Between two events of one writer. */
+  /** Between two events of one writer: eight of them send some 500 a second, and leave the machine to others. */
   readonly pauseMs?: number;
 }
 
@@ -52,7 +52,7 @@ export const signed = (sandbox: Sandbox, body: Buffer) => ({
 });
 
 export function startSender(options: SenderOptions): Sender {
-  const { url, sandbox, writers = 8, client = () => 0, pauseMs = 0 } = options;
+  const { url, sandbox, writers = 8, client = () => 0, pauseMs = 10 } = options;
   const acknowledged = new Set<string>();
   const clientOf = new Map<string, number>();
   const poster = createPoster();
@@ -83,7 +83,7 @@ export function startSender(options: SenderOptions): Sender {
   async function write(): Promise<void> {
     while (!stopping.signal.aborted) {
       await deliver(randomUUID());
-      if (pauseMs > 0) await setTimeout(pauseMs);
+      await setTimeout(pauseMs);
     }
   }
 
