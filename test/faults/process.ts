@@ -66,7 +66,8 @@ export function environmentOf({ env, sandbox }: ProcessOptions, storeDir: string
 }
 
 function launch(options: ProcessOptions, storeDir: string): ChildProcess {
-  const preload = (options.preload ?? []).flatMap((file) => ['--import', join(root, file)]);
+  const files = ['test/faults/die-with-parent.ts', ...(options.preload ?? [])];
+  const preload = files.flatMap((file) => ['--import', join(root, file)]);
   const [program, ...args] = [
     ...(options.under ?? []),
     process.execPath,
