@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NOTHING_AMISS, type Scene, openScene } from './faults/scene.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 4);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 /** At least so many are acknowledged between two kills, so that each comes at another moment. */
 const EVENTS = 100;
 

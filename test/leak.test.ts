@@ -21,7 +21,7 @@ import { type Grant, type Shown, type Tree, createTree } from './leak/tree.ts';
  * Two viewers of different grants on one gateway, so one set of caches, coalesced calls, remembered outcomes and
  * lineage. Whatever they ask side by side, while clients move and events come: neither is shown what is the other's.
  */
-const ROUNDS = Number(process.env['LEAK_ROUNDS'] ?? 200);
+const ROUNDS = Number(process.env['LEAK_ROUNDS'] ?? 120);
 const ACTS_A_ROUND = 25;
 /** Events are read from so far back: some are about clients who have moved since. */
 const ROUNDS_BACK = 4;

@@ -6,7 +6,7 @@ import type { StoreOptions } from '../src/store/options.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 import { killRound, tally } from './store/kill-round.ts';
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 5);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 3);
 
 async function acknowledgedOver(options: StoreOptions, harm?: () => Promise<void>) {
   const acknowledged = new Set<string>();

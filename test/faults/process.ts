@@ -54,6 +54,8 @@ export function environmentOf({ env, sandbox }: ProcessOptions, storeDir: string
   };
   return {
     PATH: process.env['PATH'] ?? '',
+    // As `npm start` has it: without it every start would compile all sources anew.
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
     PORT: '0',
     HOST: '127.0.0.1',
     AUTH_JWT_SECRET: TEST_SECRET,
