@@ -12,10 +12,13 @@ export interface LiveNotes extends Watched {
   nameOf(nth: number): Promise<string>;
 }
 
+/** Whatever serves the page: within this process, or one of its own that can be killed. */
+export type Serving = Pick<Gateway, 'url' | 'query' | 'sandbox'>;
+
 /** The front page in a tab, signed in. */
 export async function openLiveNotes(
   browser: Browser,
-  gateway: Gateway,
+  gateway: Serving,
   options: WatchOptions = {},
 ): Promise<LiveNotes> {
   const watched = await openPage(browser, options);
@@ -33,7 +36,7 @@ export async function openLiveNotes(
   };
 }
 
-export async function nameOfClient(gateway: Gateway, nth: number): Promise<string> {
+export async function nameOfClient(gateway: Serving, nth: number): Promise<string> {
   const { data } = await gateway.query(
     `query ($id: ID!) { client(id: $id) { firstName lastName } }`,
     { id: gateway.sandbox.ids.client(nth) },
@@ -41,7 +44,7 @@ export async function nameOfClient(gateway: Gateway, nth: number): Promise<strin
   return `${data.client.firstName} ${data.client.lastName}`;
 }
 
-export async function nameOfClinician(gateway: Gateway, nth: number): Promise<string> {
+export async function nameOfClinician(gateway: Serving, nth: number): Promise<string> {
   const { data } = await gateway.query(
     `query ($id: ID!) { clinician(id: $id) { firstName lastName } }`,
     { id: gateway.sandbox.ids.clinician(nth) },

@@ -6,16 +6,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../src/sandbox/sandbox.ts';
 import { openBrowser } from './browser.ts';
-import { type Gateway, QUIET, openGateway } from './gateway.ts';
+import { type ServerProcess, startServer } from './faults/process.ts';
+import { QUIET } from './gateway.ts';
 import { type LiveNotes, nameOfClient, nameOfClinician, openLiveNotes } from './live-notes.ts';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])(
-  'live notes over a server that goes away',
+  'live notes over a server that is killed',
   { timeout: 60_000 },
   () => {
     let browser: Browser;
     let sandbox: Sandbox;
-    let gateway: Gateway;
+    let server: ServerProcess;
+    let storeDir: string;
     let notes: LiveNotes;
     const folders: string[] = [];
 
@@ -24,11 +26,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       folders.push(folder);
       return folder;
     };
-    async function openAt(port: string, storeDir: string): Promise<Gateway> {
-      const opened = await openGateway({ sandbox, storeDir, env: { PORT: port } });
-      sandbox.deliverTo(`${opened.url}/webhooks`);
-      return opened;
+    async function startAt(port: string, folder: string): Promise<void> {
+      server = await startServer({ sandbox, storeDir: folder, env: { PORT: port } });
+      storeDir = folder;
+      sandbox.deliverTo(`${server.url}/webhooks`);
     }
+    const serving = () => ({ url: server.url, query: server.query, sandbox });
     const todayOf = (client: string) =>
       notes.rows
         .filter({ hasText: 'Today' })
@@ -38,38 +41,38 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     beforeAll(async () => {
       sandbox = await openSandbox({ switches: QUIET, firstRetryMs: 50 });
       browser = await openBrowser();
-      gateway = await openAt('0', newFolder());
-      notes = await openLiveNotes(browser, gateway);
-      await notes.page.getByRole('link', { name: await nameOfClinician(gateway, 0) }).click();
+      await startAt('0', newFolder());
+      notes = await openLiveNotes(browser, serving());
+      await notes.page.getByRole('link', { name: await nameOfClinician(serving(), 0) }).click();
       await notes.live();
     }, 60_000);
     afterAll(async () => {
       await browser.close();
-      await gateway.close();
+      await server.kill();
       await sandbox.close();
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
 
     it('loses nothing that came while the server was down', async () => {
-      const names = [await nameOfClient(gateway, 0), await nameOfClient(gateway, 13)];
-      const { port } = new URL(gateway.url);
-      await gateway.close();
+      const names = [await nameOfClient(serving(), 0), await nameOfClient(serving(), 13)];
+      const { port } = new URL(server.url);
+      await server.kill();
       await notes.page.locator('#state[data-state=waiting]').waitFor();
       sandbox.startSession(sandbox.ids.client(0));
       sandbox.startSession(sandbox.ids.client(13));
-      gateway = await openAt(port, gateway.storeDir);
+      await startAt(port, storeDir);
       for (const name of names) await todayOf(name).waitFor({ timeout: 30_000 });
       await notes.live();
       expect(await notes.rows.filter({ hasText: 'Today' }).count()).toBe(2);
     });
 
     it('reads everything anew when the log itself is lost', async () => {
-      const name = await nameOfClient(gateway, 26);
-      const { port } = new URL(gateway.url);
-      await gateway.close();
+      const name = await nameOfClient(serving(), 26);
+      const { port } = new URL(server.url);
+      await server.kill();
       sandbox.deliverTo(undefined);
       sandbox.startSession(sandbox.ids.client(26));
-      gateway = await openAt(port, newFolder());
+      await startAt(port, newFolder());
       await todayOf(name).waitFor({ timeout: 30_000 });
       await notes.live();
       sandbox.startSession(sandbox.ids.client(0));
