@@ -6,31 +6,32 @@ import { idOf } from './global-id.ts';
 /** Given fields are combined with AND by the Partner API; a field that is null or left out is not asked for. */
 type Query = Readonly<Record<string, string>>;
 
+type InputFields = PothosSchemaTypes.InputFieldBuilder<
+  typeof builder.$inferSchemaTypes,
+  'InputObject'
+>;
+
+/** What both lists of clients can be filtered by. */
+const clientFields = (t: InputFields) => ({
+  externalId: t.string({ description: 'The partner’s own identifier.' }),
+  firstName: t.string({ description: 'Exactly this first name.' }),
+  lastName: t.string({ description: 'Exactly this last name.' }),
+  name: t.string({ description: 'Free text, across first and last name.' }),
+  email: t.string({ description: 'Exactly this e-mail address.' }),
+  phoneNumber: t.string({ description: 'With its `+` calling code.' }),
+  dateOfBirth: t.field({ type: 'Date', description: 'Born on this day.' }),
+  status: t.field({ type: ClientStatus, description: 'Only those in this status.' }),
+});
+
 export const ClientFilter = builder.inputType('ClientFilter', {
   description: 'Which clients of a clinician. Given fields are combined with AND.',
-  fields: (t) => ({
-    externalId: t.string({ description: 'The partner’s own identifier.' }),
-    firstName: t.string({ description: 'Exactly this first name.' }),
-    lastName: t.string({ description: 'Exactly this last name.' }),
-    name: t.string({ description: 'Free text, across first and last name.' }),
-    email: t.string({ description: 'Exactly this e-mail address.' }),
-    phoneNumber: t.string({ description: 'With its `+` calling code.' }),
-    dateOfBirth: t.field({ type: 'Date', description: 'Born on this day.' }),
-    status: t.field({ type: ClientStatus, description: 'Only those in this status.' }),
-  }),
+  fields: clientFields,
 });
 
 export const ClinicClientFilter = builder.inputType('ClinicClientFilter', {
   description: 'Which clients of a clinic. Given fields are combined with AND.',
   fields: (t) => ({
-    externalId: t.string({ description: 'The partner’s own identifier.' }),
-    firstName: t.string({ description: 'Exactly this first name.' }),
-    lastName: t.string({ description: 'Exactly this last name.' }),
-    name: t.string({ description: 'Free text, across first and last name.' }),
-    email: t.string({ description: 'Exactly this e-mail address.' }),
-    phoneNumber: t.string({ description: 'With its `+` calling code.' }),
-    dateOfBirth: t.field({ type: 'Date', description: 'Born on this day.' }),
-    status: t.field({ type: ClientStatus, description: 'Only those in this status.' }),
+    ...clientFields(t),
     clinicianId: t.id({ description: 'Only the clients of this clinician.' }),
   }),
 });
