@@ -1,6 +1,6 @@
-import pino, { type DestinationStream } from 'pino';
+import pino from 'pino';
 import { describeError } from './describe-error.ts';
-import { readableLines } from './readable-lines.ts';
+import { lineOutput } from './line-output.ts';
 import { operationName, plainText, recordName, subjectsText } from './safe-text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -21,9 +21,6 @@ export interface LogFields {
   /** Shown as its class, its code and, if it is one of ours, its message. */
   readonly error?: unknown;
 }
-
-const MOST_HELD_BYTES = 16_000;
-const LONGEST_HELD_MS = 100;
 
 const FIELDS = [
   'route',
@@ -73,7 +70,7 @@ export interface Log {
 }
 
 /** JSON lines on stdout, or readable ones at a terminal. Messages are constants; values are fields. */
-export function createLog(level: LogLevel, destination = standardOutput()): Log {
+export function createLog(level: LogLevel, destination = lineOutput()): Log {
   const logger = pino(
     {
       level,
@@ -136,13 +133,4 @@ function allowed(fields: LogFields | undefined): Readonly<Record<string, unknown
     if (typeof value === 'string') safe[name] = plainText(value);
   }
   return 'error' in fields ? { ...safe, ...describeError(fields.error) } : safe;
-}
-
-function standardOutput(): DestinationStream {
-  if (process.stdout.isTTY) return readableLines((line) => process.stdout.write(line));
-  // Not synchronous: a reader that stalls must not stall the event loop. A write costs more than the line, so lines go
-  // out some at a time, within moments, and when the process exits.
-  const lines = pino.destination({ dest: 1, sync: false, minLength: MOST_HELD_BYTES });
-  setInterval(() => lines.flush(), LONGEST_HELD_MS).unref();
-  return lines;
 }
