@@ -28,6 +28,7 @@ import { createWsDoor } from './transport/ws-door.ts';
 import { traceFields } from './transport/trace-fields.ts';
 import { createYogaDoor } from './transport/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
+import { createSeats } from './viewer/seats.ts';
 import type { Viewer } from './viewer/viewer.ts';
 
 export interface AppParts {
@@ -67,6 +68,7 @@ export function createApp(parts: AppParts): App {
     limits: { ...limits, ...operation },
     introspection: config.http.graphiql,
     onFinished: observe.finished,
+    onRepeated: observe.repeated,
     onMasked,
   });
   const fanOut = createFanOut({
@@ -104,7 +106,7 @@ export function createApp(parts: AppParts): App {
   metrics.watch('subscriptions', () => fanOut.size);
   const graphql = createJsonDoor({
     pipeline,
-    authenticate: parts.authenticator.authenticate,
+    seatOf: createSeats(parts.authenticator, parts.clock),
     maxBytes: limits.bodyBytes,
     onRefused: observe.refused,
     now: parts.clock.now,

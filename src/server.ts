@@ -88,7 +88,7 @@ export async function openServer(
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
       now: clock.wallNow,
-      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
+      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),
     },
     authenticator: createAuthenticator(config.auth, {
       now: clock.wallNow,

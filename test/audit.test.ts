@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { createAudit } from '../src/observe/audit.ts';
-import type { AuditLine } from '../src/observe/log.ts';
+import type { AuditLine } from '../src/observe/request-lines.ts';
 import { listen } from './access/listener.ts';
 import { type Ask, viewerWith } from './access/viewers.ts';
 import { type Gateway, openGateway } from './gateway.ts';

@@ -1,4 +1,4 @@
-import type { AuditLine } from './log.ts';
+import type { AuditLine } from './request-lines.ts';
 
 /** Past this a line is hard to store and to search: the rest goes into the next one. */
 const MOST_RECORDS = 100;
@@ -8,8 +8,8 @@ const MOST_SUBJECTS = 500;
 export interface Audit {
   /** For one operation, or one event that is delivered. */
   begin(subject: string, operation: string | undefined, id?: string): OperationAudit;
-  /** The very answer of an earlier operation, shown to the same viewer again: what was in it is in that one's lines. */
-  again(subject: string, operation: string | undefined, id: string): void;
+  /** For the very answer of an earlier operation, shown to the same viewer again: what was in it is in that one's lines. */
+  again(subject: string, operation: string | undefined, id: string): () => void;
   /** One event, shown to this one too. Those who get it in the same moment share a line. */
   delivered(subject: string, operation: string | undefined, records: readonly string[]): void;
 }
@@ -26,7 +26,10 @@ export interface OperationAudit {
   finish(): void;
 }
 
-export function createAudit(write: (line: AuditLine) => void): Audit {
+export function createAudit(
+  write: (line: AuditLine) => void,
+  repeated: (line: AuditLine) => () => void = (line) => () => write(line),
+): Audit {
   function lines(
     subject: AuditLine['subject'],
     operation: string | undefined,
@@ -58,7 +61,7 @@ export function createAudit(write: (line: AuditLine) => void): Audit {
   }
 
   const again: Audit['again'] = (subject, operation, id) =>
-    write({ subject, operation, records: [], outcome: 'read again', id });
+    repeated({ subject, operation, records: [], outcome: 'read again', id });
 
   return { begin, again, delivered: createDeliveries(lines) };
 }

@@ -1,7 +1,8 @@
 import pino from 'pino';
 import { describeError } from './describe-error.ts';
 import { lineOutput } from './line-output.ts';
-import { operationName, plainText, recordName, subjectsText } from './safe-text.ts';
+import { type AuditLine, type OperationLine, auditText, operationText } from './request-lines.ts';
+import { plainText } from './safe-text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -36,29 +37,6 @@ const FIELDS = [
   'store',
 ] as const satisfies readonly (keyof LogFields)[];
 
-export interface OperationLine {
-  /** The gateway's own, for finding the lines of one operation. */
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly kind: 'query' | 'mutation' | 'subscription';
-  readonly durationMs: number;
-  /** Calls to the Partner API. */
-  readonly calls: number;
-  readonly cached: number;
-  readonly outcome: string;
-}
-
-export interface AuditLine {
-  /** The operation's, as in its own line. */
-  readonly id?: string;
-  /** One, or all who were shown the same thing in the same moment. */
-  readonly subject: string | readonly string[];
-  readonly operation: string | undefined;
-  /** `Client:<uuid>` and the like: which, never what. */
-  readonly records: readonly string[];
-  readonly outcome: string;
-}
-
 export interface Log {
   readonly debug: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;
@@ -67,52 +45,47 @@ export interface Log {
   readonly operation: (line: OperationLine) => void;
   /** Written at every level but `silent`: who saw which record is owed to the patient, not to debugging. */
   readonly audit: (line: AuditLine) => void;
+  /** For a line that is written many times over: spelt once, and with the time of day of each. */
+  readonly repeated: {
+    readonly operation: (line: OperationLine) => () => void;
+    readonly audit: (line: AuditLine) => () => void;
+  };
 }
 
 /** JSON lines on stdout, or readable ones at a terminal. Messages are constants; values are fields. */
 export function createLog(level: LogLevel, destination = lineOutput()): Log {
+  const timestamp = createTimestamp();
   const logger = pino(
     {
       level,
       base: null,
-      customLevels: { audit: 70 },
-      timestamp: createTimestamp(),
+      timestamp,
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,
   );
+  // Past pino: these two come with every request, and building their text is all that there is to do.
+  const line = (head: string, rest: string) => destination.write(head + timestamp() + rest);
+  const operations = logger.isLevelEnabled('info') ? line : nothing;
+  const audits = level === 'silent' ? nothing : line;
 
   return {
     debug: (message, fields) => logger.debug(allowed(fields), message),
     info: (message, fields) => logger.info(allowed(fields), message),
     warn: (message, fields) => logger.warn(allowed(fields), message),
     error: (message, fields) => logger.error(allowed(fields), message),
-    operation: (line) =>
-      logger.info(
-        {
-          id: plainText(line.id),
-          name: operationName(line.name),
-          kind: line.kind,
-          durationMs: Math.round(line.durationMs),
-          calls: line.calls,
-          cached: line.cached,
-          outcome: plainText(line.outcome),
-        },
-        'operation',
-      ),
-    audit: (line) =>
-      logger.audit(
-        {
-          subject: subjectsText(line.subject),
-          operation: operationName(line.operation),
-          records: line.records.map(recordName),
-          outcome: plainText(line.outcome),
-          ...(line.id !== undefined && { id: plainText(line.id) }),
-        },
-        'audit',
-      ),
+    operation: (of) => operations(OPERATION, operationText(of)),
+    audit: (of) => audits(AUDIT, auditText(of)),
+    repeated: {
+      operation: (of) => operations.bind(undefined, OPERATION, operationText(of)),
+      audit: (of) => audits.bind(undefined, AUDIT, auditText(of)),
+    },
   };
 }
+
+const OPERATION = '{"level":"info"';
+const AUDIT = '{"level":"audit"';
+const nothing = (): void => {};
 
 /** Hundreds of lines share a millisecond, and need not each have it written out. */
 function createTimestamp(): () => string {

@@ -17,23 +17,29 @@ interface Finished {
 
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
+  function counted({ name, durationMs, usage }: Finished, outcome: string): void {
+    const { cached, coalesced, retried } = usage;
+    metrics.operation(name, outcome, durationMs);
+    if (cached > 0) metrics.cacheHit(cached);
+    if (coalesced > 0) metrics.coalesced(coalesced);
+    if (retried > 0) metrics.retried(retried);
+  }
+
   return {
-    finished({ id, kind, name, durationMs, usage, codes }: Finished): void {
-      const outcome = codes[0] ?? 'ok';
-      const { calls, cached, coalesced, retried } = usage;
-      log.operation({
-        id,
-        name,
-        kind,
-        durationMs,
-        calls,
-        cached,
-        outcome,
-      });
-      metrics.operation(name, outcome, durationMs);
-      if (cached > 0) metrics.cacheHit(cached);
-      if (coalesced > 0) metrics.coalesced(coalesced);
-      if (retried > 0) metrics.retried(retried);
+    finished(finished: Finished): void {
+      const outcome = finished.codes[0] ?? 'ok';
+      const { calls, cached } = finished.usage;
+      log.operation({ ...finished, calls, cached, outcome });
+      counted(finished, outcome);
+    },
+    /** For one that is answered again and again with what was remembered of it. */
+    repeated(finished: Finished): () => void {
+      const { calls, cached } = finished.usage;
+      const write = log.repeated.operation({ ...finished, calls, cached, outcome: 'ok' });
+      return () => {
+        write();
+        counted(finished, 'ok');
+      };
     },
     refused({
       errors,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { Loaded } from '../loaded.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { type Accepted, acceptedBy } from './accept.ts';
 import { readOperationRequest } from './operation-request.ts';
@@ -11,7 +12,8 @@ import { contentProblem, lengthProblem, parseJson, readBody } from './request-bo
 
 export interface JsonDoorParts {
   readonly pipeline: Pipeline;
-  readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
+  /** Who asks over this connection. Rejected without a valid token. */
+  readonly seatOf: (connection: object, authorization: string | undefined) => Loaded<Viewer>;
   readonly maxBytes: number;
   readonly onRefused: (refusal: Refusal) => void;
   readonly now: () => number;
@@ -21,27 +23,50 @@ export interface JsonDoorParts {
 
 const LINGER_MS = 250;
 
-interface Admitted {
-  readonly text: string;
-  readonly viewer: Viewer;
-}
-
 /** `POST /graphql`: JSON in, JSON out. Checks come in the order of what they cost. */
 export function createJsonDoor(parts: JsonDoorParts) {
   const { pipeline } = parts;
   const remembered = createRememberedAnswers(parts.now);
 
-  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+  return (req: IncomingMessage, res: ServerResponse): void | Promise<void> => {
     const accepted = acceptedBy(req.headers.accept);
-    const admitted = await admit(req, accepted);
-    if (isRefusal(admitted)) return refused(res, admitted, accepted);
-    const { text, viewer } = admitted;
+    const problem = problemOf(req, accepted);
+    if (problem) return refused(res, problem, accepted);
+    const viewer = parts.seatOf(req.socket, req.headers.authorization);
+    if (!(viewer instanceof Promise)) return admitted(req, res, accepted, viewer);
+    return viewer.catch(unauthenticated).then((known) => {
+      if (isRefusal(known)) return refused(res, known, accepted);
+      return admitted(req, res, accepted, known);
+    });
+  };
+
+  function problemOf(req: IncomingMessage, accepted: Accepted): Refusal | undefined {
+    if (!accepted.json && !accepted.stream) return notAcceptable;
+    return contentProblem(req) ?? lengthProblem(req, parts.maxBytes);
+  }
+
+  async function admitted(
+    req: IncomingMessage,
+    res: ServerResponse,
+    accepted: Accepted,
+    viewer: Viewer,
+  ): Promise<void> {
+    const text = await readBody(req, parts.maxBytes);
+    if (typeof text !== 'string') return refused(res, text, accepted);
     const key = `${viewer.subject}\n${viewer.reach}\n${text}`;
     const known = accepted.json && remembered.find(key);
-    if (known) {
-      pipeline.repeated(known.basis, viewer);
-      return send(res, 200, accepted, known.body);
-    }
+    if (!known) return answered(res, accepted, viewer, text, key);
+    known.told();
+    send(res, 200, accepted, known.body);
+  }
+
+  async function answered(
+    res: ServerResponse,
+    accepted: Accepted,
+    viewer: Viewer,
+    text: string,
+    key: string,
+  ): Promise<void> {
     const prepared = preparedFrom(text, viewer);
     if (isRefusal(prepared)) return refused(res, prepared, accepted);
     const isSubscription = prepared.kind === 'subscription';
@@ -52,18 +77,8 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const answer = await execution.answer;
     res.off('close', execution.abandon);
     const basis = execution.basis();
-    if (basis) remembered.keep(key, answer.data, basis);
+    if (basis) remembered.keep(key, answer.data, basis, () => pipeline.repeated(basis, viewer));
     send(res, 200, accepted, answerText(answer));
-  };
-
-  async function admit(req: IncomingMessage, accepted: Accepted): Promise<Admitted | Refusal> {
-    if (!accepted.json && !accepted.stream) return notAcceptable;
-    const problem = contentProblem(req) ?? lengthProblem(req, parts.maxBytes);
-    if (problem) return problem;
-    const viewer = await parts.authenticate(req.headers.authorization).catch(unauthenticated);
-    if (isRefusal(viewer)) return viewer;
-    const text = await readBody(req, parts.maxBytes);
-    return typeof text === 'string' ? { text, viewer } : text;
   }
 
   function preparedFrom(text: string, viewer: Viewer): Prepared | Refusal {

@@ -33,6 +33,8 @@ export interface PipelineParts {
   };
   readonly introspection: boolean;
   readonly onFinished: (finished: Finished) => void;
+  /** Before an operation that is about to be answered again and again: what to call each time. */
+  readonly onRepeated: (finished: Finished) => () => void;
   readonly onMasked: (cause: unknown) => void;
 }
 
@@ -155,13 +157,17 @@ export function createPipeline(parts: PipelineParts) {
     return { errors: spoken, data, extensions };
   }
 
-  /** An answer that was given before and still holds, given again. */
-  function repeated(basis: Basis, viewer: Viewer): void {
+  /** For an answer that will be given again while it holds: to be called each time. */
+  function repeated(basis: Basis, viewer: Viewer): () => void {
     const { name, id, answers, estimated } = basis;
     const usage = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
-    house.audit?.again(viewer.subject, name, id);
-    const codes: string[] = [];
-    parts.onFinished({ id, kind: 'query', name, viewer, durationMs: 0, usage, codes });
+    const written = house.audit?.again(viewer.subject, name, id);
+    const finished: Finished = { id, kind: 'query', name, viewer, durationMs: 0, usage, codes: [] };
+    const told = parts.onRepeated(finished);
+    return () => {
+      written?.();
+      told();
+    };
   }
 
   return { prepare, execute, repeated };

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
+import type { Answer } from '../rest/usage.ts';
 import { answerText } from './answer-text.ts';
 import type { Basis } from './pipeline.ts';
 
@@ -13,11 +14,13 @@ const MOST_QUESTION_BYTES = 8 * 1024 * 1024;
 const SHORT = 16_384;
 
 export interface Repeat {
-  readonly basis: Basis;
   readonly body: Buffer | string;
+  /** To be called each time it is given. */
+  readonly told: () => void;
 }
 
 interface Remembered extends Repeat {
+  readonly answers: readonly Answer[];
   readonly expiresAt: number;
 }
 
@@ -29,8 +32,8 @@ export function createRememberedAnswers(now: () => number = () => performance.no
   const remembered = new LRUCache<string, Remembered>({
     maxSize: MOST_BYTES,
     maxEntrySize: LARGEST_BYTES,
-    sizeCalculation: ({ body, basis }, key) =>
-      2 * (body.length + key.length) + 64 * basis.answers.size + OVERHEAD_BYTES,
+    sizeCalculation: ({ body, answers }, key) =>
+      2 * (body.length + key.length) + 64 * answers.length + OVERHEAD_BYTES,
   });
 
   const askedBefore = new LRUCache<string, true>({
@@ -43,31 +46,28 @@ export function createRememberedAnswers(now: () => number = () => performance.no
     find(key: string): Repeat | undefined {
       const known = remembered.get(key);
       if (!known) return undefined;
-      if (known.expiresAt <= now() || !isValid(known.basis)) {
+      if (known.expiresAt <= now() || !known.answers.every(isValid)) {
         remembered.delete(key);
         return undefined;
       }
       return known;
     },
     /** `data` is the answer's, as JSON already. Kept from the second time on: most questions are asked once. */
-    keep(key: string, data: string, basis: Basis): void {
+    keep(key: string, data: string, basis: Basis, repeated: () => () => void): void {
       if (!askedBefore.has(key)) {
         askedBefore.set(key, true);
         return;
       }
-      let expiresAt = Number.POSITIVE_INFINITY;
-      for (const answer of basis.answers) expiresAt = Math.min(expiresAt, answer.expiresAt);
+      const answers = [...basis.answers];
+      const expiresAt = Math.min(...answers.map((answer) => answer.expiresAt));
       if (expiresAt <= now()) return;
-      const { estimated, answers } = basis;
-      const upstream = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
+      const { estimated } = basis;
+      const upstream = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });
       const body = text.length > SHORT ? Buffer.from(text) : text;
-      remembered.set(key, { basis, expiresAt, body });
+      remembered.set(key, { answers, expiresAt, body, told: repeated() });
     },
   };
 }
 
-function isValid({ answers }: Basis): boolean {
-  for (const answer of answers) if (!answer.valid) return false;
-  return true;
-}
+const isValid = ({ valid }: Answer): boolean => valid;

@@ -27,14 +27,15 @@ const tooLarge = (maxBytes: number) =>
   refuseTransport(413, `A request may have at most ${maxBytes} bytes.`);
 
 /** Only plain JSON: forms and text can be sent across origins without asking, and compressed bodies can explode. */
-export function contentProblem(req: IncomingMessage): Refusal | undefined {
-  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
+export function contentProblem({ headers }: IncomingMessage): Refusal | undefined {
+  const { 'content-type': content = '', 'content-encoding': encoding } = headers;
+  if (content === 'application/json' && encoding === undefined) return undefined;
+  const [type = '', ...parameters] = content.toLowerCase().split(';');
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
   const isJson = type.trim() === 'application/json';
   if (!isJson || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
     return refuseTransport(415, 'The body must be sent as application/json in UTF-8.');
   }
-  const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return refuseTransport(415, 'The body must be sent without a content encoding.');
   }
