@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { boundedLabel } from './bounded-label.ts';
+import { createHistogram } from './histogram.ts';
 import { operationName, plainText } from './safe-text.ts';
 
 export type WebhookRefusal = 'signature' | 'malformed' | 'too_large' | 'encoding' | 'unavailable';
@@ -39,32 +40,27 @@ const GAUGES = {
 const MAX_OPERATION_NAMES = 200;
 const MAX_ROUTES = 100;
 const MAX_CODES = 50;
-// From a cached answer to the longest that a call or an operation may take.
-const SECONDS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
 /** Process metrics are among them, the delay of the event loop too (`nodejs_eventloop_lag_*`). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
-  const seconds = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-  ) => new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [registry] });
   const counter = (name: string, help: string) => {
     const total = new Counter({ name, help, registers: [registry] });
     return (count = 1) => total.inc(count);
   };
 
-  const operations = seconds('gateway_operation_seconds', 'Operations, by name and outcome.', [
-    'name',
-    'outcome',
-  ]);
-  const calls = seconds('partner_call_seconds', 'Calls to the Partner API, by route and status.', [
-    'route',
-    'status',
-  ]);
+  const operations = createHistogram(
+    'gateway_operation_seconds',
+    'Operations, by name and outcome.',
+    ['name', 'outcome'],
+  );
+  const calls = createHistogram(
+    'partner_call_seconds',
+    'Calls to the Partner API, by route and status.',
+    ['route', 'status'],
+  );
   const refused = new Counter({
     name: 'webhooks_refused_total',
     help: 'Webhooks that were not taken, by reason.',
@@ -79,12 +75,14 @@ export function createMetrics(): Metrics {
   return {
     operation: (name, outcome, durationMs) =>
       operations.observe(
-        { name: names(operationName(name)), outcome: outcomes(plainText(outcome)) },
+        names(operationName(name)),
+        outcomes(plainText(outcome)),
         durationMs / 1_000,
       ),
     upstreamCall: (route, status, durationMs) =>
       calls.observe(
-        { route: routes(plainText(route)), status: statuses(plainText(String(status))) },
+        routes(plainText(route)),
+        statuses(plainText(String(status))),
         durationMs / 1_000,
       ),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
@@ -107,6 +105,6 @@ export function createMetrics(): Metrics {
       registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
     },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => `${await registry.metrics()}\n${operations.text()}${calls.text()}`,
   };
 }
