@@ -59,6 +59,8 @@ export interface Config {
   readonly auth: AuthConfig;
   readonly webhook: WebhookConfig;
   readonly store: StoreConfig;
+  /** For audit lines that nobody takes. */
+  readonly spoolDir: string;
   readonly eventRetentionMs: number;
   readonly limits: Limits;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -102,6 +104,7 @@ export function readConfig(env: Environment): Config {
     auth,
     webhook: readWebhook(reader),
     store: readStore(reader),
+    spoolDir: readDir(reader),
     eventRetentionMs:
       reader.integer('EVENT_RETENTION_HOURS', { min: 1, max: 8_760 }, 168) * 3_600_000,
     limits: readLimits(reader),
@@ -169,9 +172,15 @@ function readWebhook(reader: Reader): WebhookConfig {
   };
 }
 
+const SENTINELS = /^rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?$/;
+
 function readStore(reader: Reader): StoreConfig {
+  const sentinels = reader.text('REDIS_URL');
+  if (sentinels && SENTINELS.test(sentinels)) return { kind: 'redis', url: sentinels };
   const url = reader.url('REDIS_URL', ['redis:', 'rediss:']);
   return url
     ? { kind: 'redis', url: url.href }
-    : { kind: 'embedded', dir: reader.text('EVENT_STORE_DIR') ?? '.data' };
+    : { kind: 'embedded', dir: readDir(reader) };
 }
+
+const readDir = (reader: Reader): string => reader.text('EVENT_STORE_DIR') ?? '.data';

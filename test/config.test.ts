@@ -209,6 +209,9 @@ describe('single variables', () => {
   it('keeps events in Redis when there is one', () => {
     const url = 'rediss://user:password@redis.example:6380/1';
     expect(readConfig({ REDIS_URL: url }).store).toEqual({ kind: 'redis', url });
+    const sentinels = 'redis+sentinel://:password@one.example,two.example:26380/main/1';
+    expect(readConfig({ REDIS_URL: sentinels }).store).toEqual({ kind: 'redis', url: sentinels });
+    expect(refusal({ REDIS_URL: 'redis+sentinel://one.example' })).toContain('REDIS_URL must be');
     expect(refusal({ REDIS_URL: 'http://redis.example' })).toContain(
       'REDIS_URL must be an absolute URL (redis:// or rediss://), but got one that begins with "http:"',
     );

@@ -50,7 +50,7 @@ describe('the embedded lineage in the background', () => {
 describe.skipIf(!redisAvailable)('the lineage on Redis in the background', () => {
   it('keeps to its bound and its age, and to the same children on both sides', async () => {
     await using server = await startRedis();
-    const connection = await connect(server.url);
+    const connection = await connect(async () => server.url);
     const lineage = createRedisLineage(connection);
     await lineage.write(
       linksSeenAt((n) => LINEAGE_KEPT_MS + n, 400),

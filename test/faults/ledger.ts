@@ -10,8 +10,8 @@ export async function cursorNow(query: Ask): Promise<string> {
   return (await query('{ eventCursor }')).data.eventCursor;
 }
 
-/** The notes whose making the log holds after a cursor, in its order. */
-export async function logged(query: Ask, after: string): Promise<readonly string[]> {
+/** The notes whose making the log holds after a cursor, or in all, in its order. */
+export async function logged(query: Ask, after?: string): Promise<readonly string[]> {
   const notes: string[] = [];
   for (let at = after; ;) {
     const { events } = (await query(PAGE, { after: at })).data;

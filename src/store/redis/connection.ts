@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { StoreUnavailable } from '../errors.ts';
 import { codeOf, unavailable } from './failure.ts';
+import { within } from './within.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
@@ -11,87 +13,120 @@ export interface Connection {
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
   /** Also after every loss of the connection, subscriptions restored. */
   onReady(listener: () => void): void;
+  /** For a server that turned out to be the wrong one: a new socket may lead to another. */
+  renew(reason: string): void;
   /** Lets what was asked for end first. */
   close(): Promise<void>;
   /** Rejects what was asked for. */
   drop(): void;
 }
 
+type Client = ReturnType<typeof clientFor>;
+
 /** Full jitter: instances that lost the same server do not come back as one. */
 const pauseBefore = (retry: number) =>
   Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
 
-function clientFor(url: string) {
-  try {
-    return createClient({
-      url,
-      disableOfflineQueue: true,
-      commandsQueueMaxLength: 20_000,
-      disableClientInfo: true,
-      maintNotifications: 'disabled',
-      socket: { connectTimeout: DEADLINE_MS, reconnectStrategy: pauseBefore },
-    });
-  } catch {
-    throw new StoreUnavailable('REDIS_URL must be a redis:// or rediss:// URL');
-  }
-}
+const clientFor = (url: string) =>
+  createClient({
+    url,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: 20_000,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    socket: { connectTimeout: DEADLINE_MS, reconnectStrategy: false },
+  });
 
-async function within<Result>(promise: Promise<Result>, deadlineMs: number): Promise<Result> {
-  const late = Promise.withResolvers<never>();
-  const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);
-  const timer = setTimeout(() => late.reject(error), deadlineMs);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** One socket that comes back by itself; commands fail at once while it is away. */
+/**
+ * One socket that comes back by itself; commands fail at once while it is away. Each socket has a client
+ * of its own, since a client never goes to another address than its first.
+ */
 export async function connect(
-  url: string,
+  locate: () => Promise<string>,
   onProblem: (message: string) => void = () => {},
 ): Promise<Connection> {
-  const client = clientFor(url);
-  let lost = false;
+  const closing = new AbortController();
+  const subscriptions = new Map<string, (message: string) => void>();
+  const readied: (() => void)[] = [];
+  let client: Client | undefined;
   let refusal = 'no answer';
-  client.on('error', (error: unknown) => {
-    refusal = codeOf(error);
-    if (!lost) onProblem(`Redis is out of reach: ${refusal}`);
-    lost = true;
-  });
-  client.on('ready', () => (lost = false));
 
-  /** A server that hangs or was demoted keeps its socket; a new one may lead to another server. */
-  function connectAnew() {
-    if (!client.isReady) return;
-    client.destroy();
-    void client.connect().catch(() => {});
+  function lose(lost: Client | undefined, reason: string) {
+    if (!lost || lost !== client) return;
+    client = undefined;
+    refusal = reason;
+    // What it was asked for is rejected by its own error first, which says more.
+    queueMicrotask(() => lost.destroy());
+    void arrive(pauseBefore(0));
+  }
+
+  async function dial() {
+    const next = clientFor(await locate());
+    next.on('error', (error: unknown) => {
+      if (next !== client) return;
+      onProblem(`Redis is out of reach: ${codeOf(error)}`);
+      lose(next, codeOf(error));
+    });
+    try {
+      await within(next.connect(), DEADLINE_MS);
+      for (const [channel, listener] of subscriptions) {
+        await within(next.subscribe(channel, listener), DEADLINE_MS);
+      }
+      closing.signal.throwIfAborted();
+    } catch (error) {
+      next.destroy();
+      throw error;
+    }
+    client = next;
+    for (const listener of readied) listener();
+  }
+
+  async function arrive(pauseMs: number) {
+    for (let retry = 1, ms = pauseMs; ; retry += 1, ms = pauseBefore(retry)) {
+      await pause(ms, undefined, closing).catch(() => {});
+      if (closing.signal.aborted) return;
+      try {
+        return await dial();
+      } catch (error) {
+        refusal = error instanceof StoreUnavailable ? error.message : codeOf(error);
+      }
+    }
   }
 
   try {
-    await within(client.connect(), DEADLINE_MS);
+    await within(arrive(0), DEADLINE_MS);
   } catch {
-    client.destroy();
+    closing.abort();
     throw new StoreUnavailable(`Redis, as REDIS_URL names it, cannot be reached: ${refusal}`);
   }
 
   return {
     async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS) {
+      const used = client;
+      if (!used) throw new StoreUnavailable(`Redis is out of reach: ${refusal}`);
       try {
-        return await within(client.sendCommand<Reply>(args), deadlineMs);
+        return await within(used.sendCommand<Reply>(args), deadlineMs);
       } catch (error) {
-        if (error instanceof StoreUnavailable || codeOf(error) === 'READONLY') connectAnew();
-        throw unavailable(error);
+        const failure = unavailable(error);
+        // A server that hangs or was demoted keeps its socket.
+        if (failure === error || codeOf(error) === 'READONLY') lose(used, failure.message);
+        throw failure;
       }
     },
     async subscribe(channel, listener) {
-      await within(client.subscribe(channel, listener), DEADLINE_MS);
+      subscriptions.set(channel, listener);
+      if (client) await within(client.subscribe(channel, listener), DEADLINE_MS);
     },
-    onReady: (listener) => void client.on('ready', listener),
+    onReady: (listener) => void readied.push(listener),
+    renew: (reason) => lose(client, reason),
     async close() {
-      if (client.isOpen) await within(client.close(), DEADLINE_MS).catch(() => client.destroy());
+      closing.abort();
+      const last = client;
+      if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
     },
-    drop: () => client.destroy(),
+    drop() {
+      closing.abort();
+      client?.destroy();
+    },
   };
 }

@@ -1,6 +1,8 @@
 import { inBackground } from '../background.ts';
 import { createLineage } from '../lineage.ts';
 import type { StoreSettings } from '../options.ts';
+import { addressOf } from './address.ts';
+import type { Address } from './address.ts';
 import { createAppendQueue } from './append-queue.ts';
 import { createRedisBus } from './bus.ts';
 import { connect } from './connection.ts';
@@ -22,17 +24,21 @@ const LINEAGE_MAX_AGE_MS = 30_000;
 
 async function openParts(
   connections: readonly [Connection, ...Connection[]],
-  url: string,
+  { database }: Address,
   settings: StoreSettings,
 ) {
   const { retentionMs, clock, onProblem = () => {} } = settings;
   const [writing, reader = writing, tailing = writing, subscriber = writing] = connections;
-  const writer = await openWriter(writing, onProblem);
+  // All are to be on the server that is written to: a former primary may still answer whoever reads.
+  const writer = await openWriter(writing, onProblem, () => {
+    for (const connection of connections)
+      if (connection !== writing) connection.renew('another server took over');
+  });
   const view = await openLogView(reader.command);
   const queue = createAppendQueue(writer, view, retentionMs);
   const log = createRedisLog({ view, queue, writer, reader, retentionMs, clock });
   const lineage = createLineage(createRedisLineage(reader), { maxAgeMs: LINEAGE_MAX_AGE_MS });
-  const bus = await createRedisBus(subscriber, reader, new URL(url).pathname, onProblem);
+  const bus = await createRedisBus(subscriber, reader, database, onProblem);
 
   const background = new AsyncDisposableStack();
   background.use(createTail(tailing, view));
@@ -70,11 +76,13 @@ async function openParts(
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings) {
-  const writing = await connect(url, settings.onProblem);
+  const address = addressOf(url);
+  const { locate } = address;
+  const writing = await connect(locate, settings.onProblem);
   // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
-  const others = await Promise.all([connect(url), connect(url), connect(url)]);
+  const others = await Promise.all([connect(locate), connect(locate), connect(locate)]);
   try {
-    return await openParts([writing, ...others], url, settings);
+    return await openParts([writing, ...others], address, settings);
   } catch (error) {
     await Promise.all([writing, ...others].map((connection) => connection.close()));
     throw error;

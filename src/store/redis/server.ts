@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 export interface Server {
   /** Another one after every start of the server. */
   readonly runId: string;
+  readonly isPrimary: boolean;
   readonly replicas: number;
   readonly appendOnlyFile: boolean;
 }
@@ -31,11 +32,9 @@ export async function inspect(connection: Connection): Promise<Server> {
       `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`,
     );
   }
-  if (valueIn(info, 'role') === 'slave') {
-    throw new StoreUnavailable('Redis failed: it is a read-only replica (READONLY)');
-  }
   return {
     runId: valueIn(info, 'run_id'),
+    isPrimary: valueIn(info, 'role') !== 'slave',
     replicas: Number(valueIn(info, 'connected_slaves')),
     appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
   };

@@ -18,13 +18,24 @@ export interface Writer {
 export async function openWriter(
   connection: Connection,
   onProblem: (message: string) => void,
+  onMoved: () => void,
 ): Promise<Writer> {
   let replicated = false;
+  let known: string | undefined;
   let trusted: Promise<void> | undefined;
+
+  /** Perhaps it was cut off, and one of its replicas is the primary now. */
+  function wrongServer(reason: string) {
+    connection.renew(reason);
+    return new StoreUnavailable(reason);
+  }
 
   async function look() {
     const server = await inspect(connection);
+    if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
+    if (known !== undefined && known !== server.runId) onMoved();
+    known = server.runId;
     return server;
   }
 
@@ -64,7 +75,7 @@ export async function openWriter(
         connection.command<number>(['WAIT', '1', String(WAIT_MS)]),
       ]);
       if (confirmed < 1) {
-        throw new StoreUnavailable(`no Redis replica confirmed the write within ${WAIT_MS} ms`);
+        throw wrongServer(`no Redis replica confirmed the write within ${WAIT_MS} ms`);
       }
       return reply;
     },
