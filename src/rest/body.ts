@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
+import { isNestedTooDeep } from '../nesting.ts';
+
 /** A body that is no JSON. */
 export const notJson: unique symbol = Symbol('not JSON');
 
@@ -7,7 +9,8 @@ export function jsonOf(body: Buffer, contentType: string): unknown {
   // What somebody in between has to say comes as a page.
   if (/html/i.test(contentType) || !isUtf8(body)) return notJson;
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    const json: unknown = JSON.parse(body.toString('utf8'));
+    return isNestedTooDeep(json) ? notJson : json;
   } catch {
     return notJson;
   }

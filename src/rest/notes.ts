@@ -33,7 +33,8 @@ function noteOf(raw: JsonObject, id: Uuid | undefined): NoteRecord {
   return {
     id: id ?? null,
     isLoading: raw['isLoading'] === true,
-    note: Array.isArray(note) ? note : [],
+    // A section that is null says nothing, and would take all the others with it; `raw` has it.
+    note: Array.isArray(note) ? note.filter((section) => section !== null) : [],
     sessionId: toUuid(raw['sessionId']) ?? null,
     raw,
   };

@@ -3,6 +3,8 @@ import type { ReadRow } from './records.ts';
 
 /** The API ignores any page-size parameter: every page but the last holds exactly ten. */
 export const PAGE_SIZE = 10;
+/** What GraphQL's Int can hold: `totalCount` is one. */
+const MOST_ROWS = 2_147_483_647;
 
 export interface Page<T> {
   /** Undefined for a row without a usable id: it keeps its place, or the arithmetic of windows would slip. */
@@ -15,7 +17,8 @@ export interface Page<T> {
 export function readPage<T>(body: unknown, page: number, readRow: ReadRow<T>): Page<T> | undefined {
   if (!isObject(body) || !isObject(body['meta']) || !Array.isArray(body['data'])) return undefined;
   const { totalItems: total, currentPage } = body['meta'];
-  if (typeof total !== 'number' || !Number.isSafeInteger(total) || total < 0) return undefined;
+  if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
+  if (total < 0 || total > MOST_ROWS) return undefined;
 
   // An API that answers a page past the end with its last one would repeat rows.
   const isPastEnd = page > Math.max(1, Math.ceil(total / PAGE_SIZE));

@@ -1,3 +1,4 @@
+import { MOST_LEVELS, isNestedTooDeep } from '../nesting.ts';
 import { type Refusal, refuseTransport } from './refusal.ts';
 
 /** What a client asks for, whichever door it came through. */
@@ -22,6 +23,10 @@ export function readOperationRequest(body: unknown): OperationRequest | Refusal 
   }
   if (isGiven(variables) && !isPlainObject(variables)) {
     return refuseTransport(400, '"variables" must be an object.');
+  }
+  if (isNestedTooDeep(variables)) {
+    const most = `"variables" may be nested at most ${MOST_LEVELS} levels deep`;
+    return refuseTransport(400, `${most}, and these are deeper.`);
   }
   if (isGiven(operationName) && typeof operationName !== 'string') {
     return refuseTransport(400, '"operationName" must be a string.');

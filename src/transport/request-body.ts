@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 
 import { type Refusal, refuseTransport } from './refusal.ts';
@@ -18,10 +19,14 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<string
       if (size <= maxBytes) chunks.push(chunk);
       else resolve(tooLarge(maxBytes));
     });
-    req.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    req.on('end', () => resolve(textOf(Buffer.concat(chunks))));
     req.on('error', () => resolve(refuseTransport(400, 'The body broke off.')));
   });
 }
+
+/** Read leniently, a name in another encoding would reach a patient's note with its letters replaced. */
+const textOf = (bytes: Buffer): string | Refusal =>
+  isUtf8(bytes) ? bytes.toString('utf8') : refuseTransport(400, 'The body must be UTF-8.');
 
 const tooLarge = (maxBytes: number) =>
   refuseTransport(413, `A request may have at most ${maxBytes} bytes.`);
@@ -31,9 +36,9 @@ export function contentProblem({ headers }: IncomingMessage): Refusal | undefine
   const { 'content-type': content = '', 'content-encoding': encoding } = headers;
   if (content === 'application/json' && encoding === undefined) return undefined;
   const [type = '', ...parameters] = content.toLowerCase().split(';');
-  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const charsets = parameters.filter((text) => text.trim().startsWith('charset'));
   const isJson = type.trim() === 'application/json';
-  if (!isJson || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
+  if (!isJson || !charsets.every((text) => /^\s*charset="?utf-?8"?\s*$/.test(text))) {
     return refuseTransport(415, 'The body must be sent as application/json in UTF-8.');
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
