@@ -41,6 +41,8 @@ export interface AppParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Rejects while changes can't be written down. */
+  readonly checkAudit: () => Promise<void>;
   /** False once the process is on its way out. */
   readonly isServing: () => boolean;
 }
@@ -125,7 +127,11 @@ export function createApp(parts: AppParts): App {
     }),
   });
   const health = createHealth({
-    checks: { partner: () => house.partner.check(), eventLog: () => house.store.check() },
+    checks: {
+      partner: () => house.partner.check(),
+      eventLog: () => house.store.check(),
+      audit: parts.checkAudit,
+    },
     isServing: parts.isServing,
     metricsText: metrics.text,
     metricsType: metrics.contentType,

@@ -178,9 +178,7 @@ function readStore(reader: Reader): StoreConfig {
   const sentinels = reader.text('REDIS_URL');
   if (sentinels && SENTINELS.test(sentinels)) return { kind: 'redis', url: sentinels };
   const url = reader.url('REDIS_URL', ['redis:', 'rediss:']);
-  return url
-    ? { kind: 'redis', url: url.href }
-    : { kind: 'embedded', dir: readDir(reader) };
+  return url ? { kind: 'redis', url: url.href } : { kind: 'embedded', dir: readDir(reader) };
 }
 
 const readDir = (reader: Reader): string => reader.text('EVENT_STORE_DIR') ?? '.data';

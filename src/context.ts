@@ -34,6 +34,8 @@ export interface House {
   readonly once: Once;
   /** Undefined where nothing is written down. */
   readonly audit: Audit | undefined;
+  /** Is there room to write down a change? */
+  readonly isAuditKept: () => boolean;
   /** The wall clock: how old a link is decides what it proves. */
   readonly now: () => number;
 }
@@ -59,6 +61,7 @@ export interface Context {
   readonly now: () => number;
   /** Whoever shows a patient's record says so here, and whoever does not show it too. */
   readonly audit: OperationAudit | undefined;
+  readonly isAuditKept: () => boolean;
   readonly door: Door;
   /** Spans of fields that may cost calls, where the operation is traced. */
   readonly trace: OperationTrace | undefined;
@@ -111,6 +114,7 @@ export function createContext(
     once: house.once,
     now: house.now,
     audit: house.audit?.begin(viewer.subject, operation.name, operation.id),
+    isAuditKept: house.isAuditKept,
     door,
     trace,
     beganAt: hub.position,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { type App, createApp } from './app.ts';
@@ -6,6 +7,9 @@ import { createCursorCodec } from './connection/cursor.ts';
 import { openHub } from './events/hub.ts';
 import { createFreshness } from './freshness.ts';
 import { createAudit } from './observe/audit.ts';
+import { openAuditSpool } from './observe/audit-spool.ts';
+import { ALL_TAKEN, type LineKeeping, checkLines, watchLines } from './observe/line-keeping.ts';
+import { openLineOutput } from './observe/line-output.ts';
 import { type Log, createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { partnerObserver, watchPartner } from './observe/partner-observer.ts';
@@ -33,8 +37,10 @@ export async function openServer(
   config: Config,
   log: Log,
   clock: Clock = systemClock,
+  lines: LineKeeping = ALL_TAKEN,
 ): Promise<Server> {
   const metrics = createMetrics();
+  watchLines(lines, metrics);
   await using opened = new AsyncDisposableStack();
 
   const sandbox =
@@ -89,6 +95,7 @@ export async function openServer(
       cursors: createCursorCodec(connection.clientSecret),
       now: clock.wallNow,
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),
+      isAuditKept: () => lines.problem() === undefined,
     },
     authenticator: createAuthenticator(config.auth, {
       now: clock.wallNow,
@@ -98,9 +105,12 @@ export async function openServer(
     clock,
     log,
     metrics,
+    checkAudit: () => checkLines(lines),
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(await listen(app, config.http, config.limits));
+  // Whoever has the port has the spool too: no two processes of a machine have the same.
+  lines.keepIn(openAuditSpool(join(config.spoolDir, `audit-${config.http.port}.spool`)));
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
   const { url, retire } = listening;
@@ -121,7 +131,7 @@ const RETIREMENT_MS = 1_000;
 const CLOSING_MS = 14_000;
 
 /** In order, on a signal or when nothing can be relied on any more. A second signal is for whoever can't wait. */
-function closeInOrder(server: Server, log: Log): void {
+function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
     if (closing) return;
@@ -130,6 +140,7 @@ function closeInOrder(server: Server, log: Log): void {
     server.retire();
     await delay(noticeMs);
     await server[Symbol.asyncDispose]();
+    await lines.close();
     process.exit(exitCode);
   };
   process.on('uncaughtException', (error) => {
@@ -148,8 +159,9 @@ function closeInOrder(server: Server, log: Log): void {
 if (import.meta.main) {
   try {
     const config = readConfig(process.env);
-    const log = createLog(config.logLevel);
-    closeInOrder(await openServer(config, log), log);
+    const lines = openLineOutput();
+    const log = createLog(config.logLevel, lines);
+    closeInOrder(await openServer(config, log, systemClock, lines), log, lines);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

@@ -47,6 +47,7 @@ describe('defaults', () => {
         previousSecret: undefined,
       },
       store: { kind: 'embedded', dir: '.data' },
+      spoolDir: '.data',
       eventRetentionMs: 168 * 3_600_000,
       limits: DEFAULT_LIMITS,
       logLevel: 'info',

@@ -35,6 +35,9 @@ const GAUGES = {
   quotaRemaining: ['partner_quota_remaining', 'Calls left of the daily quota.'],
   sockets: ['gateway_sockets', 'Open WebSockets.'],
   subscriptions: ['gateway_subscriptions', 'Running subscriptions.'],
+  auditSpooled: ['gateway_audit_lines_spooled', 'Audit lines on disk that nobody has taken yet.'],
+  auditLost: ['gateway_audit_lines_lost', 'Audit lines for which there was no room, so far.'],
+  linesDropped: ['gateway_log_lines_dropped', 'Other lines that nobody took, so far.'],
 } as const;
 
 const MAX_OPERATION_NAMES = 200;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { type GraphQLAnswer, TEST_SECRET, post, tokenFor } from '../gateway.ts';
@@ -20,6 +21,8 @@ export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
   readonly stdout: readonly string[];
+  /** The reading end of its stdout: it can be paused, and closed. */
+  readonly output: Readable;
   readonly stderr: () => string;
   readonly exited: Promise<Ended>;
   signal(name: NodeJS.Signals): void;
@@ -124,6 +127,7 @@ export async function startServer(options: ProcessOptions = {}): Promise<ServerP
     url,
     pid: child.pid ?? 0,
     stdout,
+    output: child.stdout!,
     stderr,
     exited,
     signal,
