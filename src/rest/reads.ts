@@ -49,12 +49,14 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
   // until a full collection.
   const flights = Object.create(null) as Record<string, Underway | undefined>;
   const index = createPathIndex();
+  let flying = 0;
 
   const detach = (key: string, flight: Flight): void => {
     const underway = flights[key];
     flight.isDetached = true;
     if (underway?.flight !== flight) return;
     delete flights[key];
+    flying -= 1;
     index.remove(underway.path, key);
   };
 
@@ -87,6 +89,7 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
     };
     const underway = { flight, answer: fetch(read, flight), path: read.path };
     flights[read.key] = underway;
+    flying += 1;
     index.add(read.path, read.key);
     return underway;
   };
@@ -139,6 +142,8 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
     },
     forget(path) {
       answers.forget(path);
+      // Every event comes by here, and mostly nothing is under way.
+      if (flying === 0) return;
       for (const key of index.under(path)) {
         const underway = flights[key];
         if (underway) detach(key, underway.flight);
