@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { EventFacts } from './events/partner-event.ts';
+import type { EventFacts, PartnerEvent } from './events/partner-event.ts';
 import { isSessionEvent } from './events/partner-event.ts';
 import { pathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
@@ -8,7 +8,7 @@ import { paths } from './rest/routes.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Store } from './store/store.ts';
 import type { Uuid } from './uuid.ts';
-import { lastingLinksOf, recordLinksOf } from './viewer/event-links.ts';
+import { recordChangingLinks, recordLastingLinks } from './viewer/event-links.ts';
 
 interface ChangedNote {
   readonly noteId: Uuid;
@@ -18,9 +18,9 @@ interface ChangedNote {
 /** What keeps answers right is not their age but this: events and edits drop what they make stale, everywhere. */
 export interface Freshness {
   /** From the log: before any listener hears. */
-  heard(events: readonly EventFacts[]): Promise<void>;
+  heard(events: readonly PartnerEvent[]): Promise<void>;
   /** At the door, before the sender's 2xx: what can be done without asking the store. Copies go to the other instances too: they are in no log that those would read. */
-  accepted(events: readonly EventFacts[], copies: readonly EventFacts[]): Promise<void>;
+  accepted(events: readonly PartnerEvent[], copies: readonly EventFacts[]): void | Promise<void>;
   /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
@@ -48,12 +48,20 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   /** Notes met without their session: for those the lineage has to be asked. */
   const strangers = new LRUCache<Uuid, true>({ max: MOST_STRANGERS });
 
-  async function heard(events: readonly EventFacts[]): Promise<void> {
+  /** Taken in here, so that all has been done for them at the door that needs no store. */
+  const takenIn = new WeakSet<PartnerEvent>();
+
+  async function heard(events: readonly PartnerEvent[]): Promise<void> {
+    const others = events.filter((event) => !takenIn.has(event));
+    for (const event of others) recordLastingLinks(event, lineage);
+    let stale = events;
     try {
       // Before anything is forgotten: an answer made in between would be kept without it.
-      await Promise.all([recordLinksOf(events, lineage), ...events.map(mark)]);
+      const links = recordChangingLinks(events, lineage);
+      const [isNews] = await Promise.all([links, ...marksOf(others)]);
+      if (!isNews) stale = others;
     } finally {
-      partner.forget(events.flatMap(stalePaths));
+      for (const event of stale) partner.forget(stalePaths(event));
     }
     if (strangers.size > 0) partner.forget(await notesInLineage(events));
   }
@@ -70,9 +78,30 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
     return (await Promise.all(notes)).flat().map((name) => paths.note(idIn(name)));
   }
 
-  async function mark(event: EventFacts): Promise<void> {
-    if (event.type === 'progress_note_finalized') await milestones.markLocked(event.progressNoteId);
-    if (event.type === 'session_transcript_error') await milestones.markFailed(event.sessionId);
+  /** What has to be written down for good; for most events that is nothing. */
+  function marksOf(events: readonly EventFacts[]): Promise<void>[] {
+    const marks: Promise<void>[] = [];
+    for (const event of events) {
+      if (event.type === 'progress_note_finalized')
+        marks.push(milestones.markLocked(event.progressNoteId));
+      if (event.type === 'session_transcript_error')
+        marks.push(milestones.markFailed(event.sessionId));
+    }
+    return marks;
+  }
+
+  function settle(events: readonly PartnerEvent[]): void {
+    for (const event of events) {
+      partner.forget(stalePaths(event));
+      takenIn.add(event);
+    }
+  }
+
+  async function settleCopies(copies: readonly EventFacts[]): Promise<void> {
+    // A sender repeats what was stored but not answered: it may have been cut off right before this.
+    await Promise.all(marksOf(copies));
+    const inLineage = strangers.size > 0 ? await notesInLineage(copies) : [];
+    await forgetEverywhere([...copies.flatMap(stalePaths), ...inLineage]);
   }
 
   async function forgetEverywhere(stale: readonly string[]): Promise<void> {
@@ -106,15 +135,14 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
 
   return {
     heard,
-    async accepted(events, copies) {
-      lineage.record(events.flatMap(lastingLinksOf));
-      await Promise.all(events.map(mark));
-      partner.forget(events.flatMap(stalePaths));
-      if (copies.length === 0) return;
-      // A sender repeats what was stored but not answered: it may have been cut off right before this.
-      await Promise.all(copies.map(mark));
-      const inLineage = strangers.size > 0 ? await notesInLineage(copies) : [];
-      await forgetEverywhere([...copies.flatMap(stalePaths), ...inLineage]);
+    accepted(events, copies) {
+      for (const event of events) recordLastingLinks(event, lineage);
+      const marks = marksOf(events);
+      if (marks.length === 0 && copies.length === 0) return settle(events);
+      return Promise.all(marks).then(() => {
+        settle(events);
+        return copies.length > 0 ? settleCopies(copies) : undefined;
+      });
     },
     noteMet(noteId, sessionId) {
       if (!sessionId) {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { flatLinks } from '../src/store/embedded/flat-links.ts';
 import { lineageStatements } from '../src/store/embedded/lineage-statements.ts';
 import { prepareDatabase } from '../src/store/embedded/schema.ts';
 import { LINEAGE_KEPT_MS } from '../src/store/lineage-store.ts';
@@ -23,10 +24,8 @@ function openLineage(maxLinks: number) {
 describe('the embedded lineage in the background', () => {
   it('forgets what was not seen for three months', () => {
     const lineage = openLineage(10_000);
-    lineage.writeLinks(
-      linksSeenAt((n) => (n % 2 ? 0 : LINEAGE_KEPT_MS), 1_200),
-      [],
-    );
+    const links = linksSeenAt((n) => (n % 2 ? 0 : LINEAGE_KEPT_MS), 1_200);
+    lineage.writeLinks(flatLinks(links, []));
     for (const _ of range(1, 3)) lineage.trimLinks(LINEAGE_KEPT_MS + 1);
     const known = lineage.parentsOf(childrenOf(1_200)).filter((links) => links.length > 0);
     expect(known).toHaveLength(600);
@@ -35,10 +34,8 @@ describe('the embedded lineage in the background', () => {
   it('keeps to its bound, and keeps what was seen last', () => {
     const lineage = openLineage(1_000);
     // Every tenth is read again and again.
-    lineage.writeLinks(
-      linksSeenAt((n) => (n % 10 ? n : 1_000_000), 4_000),
-      [],
-    );
+    const links = linksSeenAt((n) => (n % 10 ? n : 1_000_000), 4_000);
+    lineage.writeLinks(flatLinks(links, []));
     while (lineage.trimLinks(1_000_000));
     const parents = lineage.parentsOf(childrenOf(4_000));
     const known = parents.flatMap((links, at) => (links.length > 0 ? at + 1 : []));

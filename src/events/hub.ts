@@ -4,7 +4,7 @@ import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
 import { followLog } from './follow-log.ts';
 import { historyOf } from './history.ts';
 import { createLogReader } from './log-reader.ts';
-import type { PartnerEvent } from './partner-event.ts';
+import { isSessionEvent, type PartnerEvent } from './partner-event.ts';
 import { persistently } from './persistence.ts';
 import { fromStored } from './stored-event.ts';
 import { createSubscriptionIndex } from './subscription-index.ts';
@@ -63,16 +63,18 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
 
   async function deliver(batch: readonly StoredEvent[]): Promise<void> {
     const events = batch.map(fromStored);
-    await before(events.filter((event) => event !== undefined));
-    const places = await Promise.all(
-      events.map(async (event) => (event === undefined ? undefined : placeOf(event))),
+    const readable = events.filter((event) => event !== undefined);
+    await before(readable);
+    const unplaced = readable.filter((event) => !isSessionEvent(event));
+    const places = new Map<PartnerEvent, Place>(
+      await Promise.all(unplaced.map(async (event) => [event, await placeOf(event)] as const)),
     );
     // From here on nothing waits: whoever subscribes finds `position` and what has been told agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
-      const [event, place] = [events[i], places[i]];
-      if (event === undefined || place === undefined) onProblem('unreadable');
-      else tell(event, place);
+      const event = events[i];
+      if (event === undefined) onProblem('unreadable');
+      else if (index.size > 0) tell(event, places.get(event) ?? placeByOwnIds(event));
     });
   }
 

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/quarantine.ts';
 import { readEnvelope, type ParsedEvent } from './envelope.ts';
-import type { EventFacts, EventType } from './partner-event.ts';
+import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import type { Verify } from './signature.ts';
+import { toPartnerEvent } from './stored-event.ts';
 
 export type Refusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
 
@@ -28,7 +29,7 @@ export interface IngestParts {
    * well. Copies come too: this instance may have cached since, and a query must never be stale.
    */
   readonly onAccepted: (
-    events: readonly EventFacts[],
+    events: readonly PartnerEvent[],
     copies: readonly EventFacts[],
   ) => void | Promise<void>;
   readonly observer: IngestObserver;
@@ -65,10 +66,15 @@ export function createIngest(parts: IngestParts): Ingest {
   async function accept(events: readonly ParsedEvent[]): Promise<void> {
     if (events.length === 0) return;
     const stored = await parts.log.append(events.map(({ entry }) => entry));
-    const fresh: EventFacts[] = [];
+    const fresh: PartnerEvent[] = [];
     const copies: EventFacts[] = [];
-    events.forEach(({ facts }, i) => (stored[i] === undefined ? copies : fresh).push(facts));
-    await parts.onAccepted(fresh, copies);
+    events.forEach(({ facts }, i) => {
+      const as = stored[i];
+      if (as) fresh.push(toPartnerEvent(facts, as));
+      else copies.push(facts);
+    });
+    const settling = parts.onAccepted(fresh, copies);
+    if (settling) await settling;
     for (const { type } of fresh) observer.accepted(type);
     for (const { type } of copies) observer.copy(type);
   }

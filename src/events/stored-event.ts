@@ -26,8 +26,21 @@ export function toNewEvent(facts: EventFacts, sentAt: string, receivedAt: number
 
 export const sessionSubject = (sessionId: string): string => `session:${sessionId}`;
 
+/** What was appended here was read at the door already: followers of the log get the very same event. */
+const readBefore = new WeakMap<StoredEvent, PartnerEvent>();
+
+export function toPartnerEvent(facts: EventFacts, as: StoredEvent): PartnerEvent {
+  const event = { ...facts, position: as.position, receivedAt: as.receivedAt };
+  readBefore.set(as, event);
+  return event;
+}
+
 /** Undefined for what another version of this gateway wrote and this one can't read. */
 export function fromStored(stored: StoredEvent): PartnerEvent | undefined {
+  return readBefore.get(stored) ?? read(stored);
+}
+
+function read(stored: StoredEvent): PartnerEvent | undefined {
   const fields = parsed(stored.body);
   if (!isFields(fields)) return undefined;
   const facts = factsOf(fields);

@@ -2,6 +2,9 @@
 const ISO =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?))?(Z|[+-]\d{2}:?\d{2})?$/i;
 
+/** As `toISOString` writes it, on a day that every month has: then it is what it would be normalised to. */
+const NORMAL = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{3}Z$/;
+
 /** Older than the service, so a clock that was never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 /** Wider than any disagreement of two clocks that are both kept. */
@@ -16,13 +19,19 @@ export interface TimeStamp {
 }
 
 export function readTimeStamp(value: unknown, receivedAt: number): TimeStamp {
-  const received = new Date(receivedAt).toISOString();
-  const sentMs = typeof value === 'string' ? millisecondsOf(value) : Number.NaN;
-  if (Number.isNaN(sentMs)) return { sent: received, occurredAt: received, credible: false };
-  const sent = new Date(sentMs).toISOString();
+  const text = typeof value === 'string' ? value : '';
+  const isNormal = NORMAL.test(text);
+  const sentMs = isNormal ? Date.parse(text) : millisecondsOf(text);
+  if (Number.isNaN(sentMs)) {
+    const received = isoOf(receivedAt);
+    return { sent: received, occurredAt: received, credible: false };
+  }
+  const sent = isNormal ? text : isoOf(sentMs);
   const credible = sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
-  return { sent, occurredAt: credible ? sent : received, credible };
+  return { sent, occurredAt: credible ? sent : isoOf(receivedAt), credible };
 }
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 function millisecondsOf(text: string): number {
   const parts = ISO.exec(text.trim());
@@ -34,7 +43,5 @@ function millisecondsOf(text: string): number {
 }
 
 /** To `Date.parse`, the 30th of February is the 2nd of March. */
-function isInCalendar(date: string): boolean {
-  const midnight = Date.parse(`${date}T00:00Z`);
-  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
-}
+const isInCalendar = (date: string): boolean =>
+  new Date(`${date}T00:00Z`).getUTCDate() === Number(date.slice(-2));

@@ -14,6 +14,8 @@ export interface LineageStore {
   /** Written behind and coalesced: a crash may lose the last moments, no more. Reads see it at once. */
   record(links: readonly Link[]): void;
   parentsOf(children: readonly string[]): Promise<readonly (readonly Link[])[]>;
+  /** What `parentsOf` would answer without asking the engine; undefined where it would have to. */
+  known(child: string): readonly Link[] | undefined;
   /** The children of one kind, the hundred last seen. */
   childrenOf(parent: string, kind: string): Promise<readonly string[]>;
   remove(links: readonly LinkEnds[]): void;

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { LineageEngine, LineageStore, Link, LinkEnds } from './lineage-store.ts';
+import type { LineageEngine, LineageStore, Link } from './lineage-store.ts';
 import { CHILDREN_LIMIT } from './lineage-store.ts';
 import { createPerTick } from './per-tick.ts';
+import type { LinkChange } from './unwritten-links.ts';
 import { createUnwrittenLinks } from './unwritten-links.ts';
 
 const WRITE_DELAY_MS = 250;
@@ -23,40 +24,44 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
-  function change(ends: LinkEnds, link?: Link) {
-    unwritten.set({ child: ends.child, parent: ends.parent, ...(link && { link }) });
-    const links = remembered.get(ends.child);
-    if (links) remembered.set(ends.child, unwritten.over(ends.child, links), { noUpdateTTL: true });
-    timer ??= setTimeout(writeBehind, WRITE_DELAY_MS).unref();
+  function apply(change: LinkChange) {
+    unwritten.set(change);
+    const links = remembered.get(change.child);
+    if (links)
+      remembered.set(change.child, unwritten.over(change.child, links), { noUpdateTTL: true });
+    writeLater(WRITE_DELAY_MS);
   }
 
-  async function writeAll() {
-    while (unwritten.size > 0) {
-      const changes = unwritten.take(WRITE_BATCH);
-      const links = changes.flatMap(({ link }) => link ?? []);
-      await engine.write(
-        links,
-        changes.filter(({ link }) => !link),
-      );
-      // A read answered just before this write may not have been looked at yet, and needs them.
-      await setImmediate();
-      unwritten.written(changes);
-    }
+  async function writeBatch() {
+    const changes = unwritten.take(WRITE_BATCH);
+    const links = changes.flatMap(({ link }) => link ?? []);
+    await engine.write(
+      links,
+      changes.filter(({ link }) => !link),
+    );
+    // A read answered just before this write may not have been looked at yet, and needs them.
+    await setImmediate();
+    unwritten.written(changes);
   }
 
-  async function flush() {
-    clearTimeout(timer);
-    timer = undefined;
-    // Whatever was recorded before this call is written when it resolves, also by a round under way:
-    // a round goes on until nothing is left.
-    writing ??= writeAll().finally(() => (writing = undefined));
-    await writing;
+  /** Leaves less than a batch to the next round: a few links at a time cost the engine far more. */
+  async function writeBatches() {
+    do await writeBatch();
+    while (unwritten.size >= WRITE_BATCH);
+  }
+
+  const writeRound = () => (writing ??= writeBatches().finally(() => (writing = undefined)));
+
+  function writeLater(delayMs: number) {
+    if (unwritten.size > 0) timer ??= setTimeout(writeBehind, delayMs).unref();
   }
 
   function writeBehind() {
-    flush().catch(() => {
-      timer ??= setTimeout(writeBehind, RETRY_DELAY_MS).unref();
-    });
+    timer = undefined;
+    writeRound().then(
+      () => writeLater(WRITE_DELAY_MS),
+      () => writeLater(RETRY_DELAY_MS),
+    );
   }
 
   const parentsOf = createPerTick(async (children) => {
@@ -70,14 +75,23 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
   });
 
   return {
-    record: (links) => links.forEach((link) => change(link, link)),
-    remove: (links) => links.forEach((ends) => change(ends)),
+    record(links) {
+      for (const link of links) apply({ child: link.child, parent: link.parent, link });
+    },
+    remove(links) {
+      for (const { child, parent } of links) apply({ child, parent });
+    },
+    known: (child) => remembered.get(child),
     parentsOf: (children) =>
       Promise.all(children.map(async (child) => remembered.get(child) ?? parentsOf(child))),
     async childrenOf(parent, kind) {
       const children = await engine.childrenOf(parent, kind);
       return unwritten.overChildren(parent, kind, children).slice(-CHILDREN_LIMIT);
     },
-    flush,
+    async flush() {
+      clearTimeout(timer);
+      timer = undefined;
+      while (unwritten.size > 0) await writeRound();
+    },
   };
 }

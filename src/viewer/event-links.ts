@@ -13,30 +13,39 @@ interface EventIds {
 }
 
 /** A session's client, a note's session and a score's client never change, so they are taken at once. */
-export function lastingLinksOf(event: EventIds): Link[] {
+export function recordLastingLinks(event: EventIds, lineage: LineageStore): void {
   const seenAt = Date.now();
-  return [
-    link('session', event.sessionId, 'client', event.clientId, seenAt),
-    link('note', event.progressNoteId, 'session', event.sessionId, seenAt),
-    link('score', event.scoreId, 'client', event.clientId, seenAt),
-  ].filter((made) => made !== undefined);
+  lineage.record(
+    [
+      link('session', event.sessionId, 'client', event.clientId, seenAt),
+      link('note', event.progressNoteId, 'session', event.sessionId, seenAt),
+      link('score', event.scoreId, 'client', event.clientId, seenAt),
+    ].filter((made) => made !== undefined),
+  );
 }
 
 /**
  * What signed events say about who lies under whom. Where a client lies does change, and an event about an old session
  * still names the clinician of that time: such a link says where to look, and is recorded as too old to prove anything.
+ * Answers whether any of it was new.
  */
-export async function recordLinksOf(
+export async function recordChangingLinks(
   events: readonly EventIds[],
   lineage: LineageStore,
-): Promise<void> {
-  const changing = events.flatMap(changingLinksOf);
-  const known = await lineage.parentsOf(changing.map(({ child }) => child));
-  const news = changing.filter(
-    ({ parent }, i) => !known[i]?.some((existing) => existing.parent === parent),
-  );
-  lineage.record([...events.flatMap(lastingLinksOf), ...news]);
+): Promise<boolean> {
+  const untold = events
+    .flatMap(changingLinksOf)
+    .filter((made) => !isAmong(made, lineage.known(made.child)));
+  // Most were told by an event before. Of the others, some are known, but not to memory.
+  if (untold.length === 0) return false;
+  const known = await lineage.parentsOf(untold.map(({ child }) => child));
+  const news = untold.filter((made, i) => !isAmong(made, known[i]));
+  lineage.record(news);
+  return news.length > 0;
 }
+
+const isAmong = ({ parent }: Link, known: readonly Link[] | undefined): boolean =>
+  known?.some((existing) => existing.parent === parent) ?? false;
 
 function changingLinksOf(event: EventIds): Link[] {
   const tooOld = Date.now() - LINK_PROVES_FOR_MS;

@@ -12,7 +12,7 @@ const SWEEP_BATCH = 1_000;
 /** Runs within the worker's transaction, one call after another: what it reads can't change under it. */
 export function appendStatements(db: DatabaseSync, indexes: Indexes) {
   const addEvent = db.prepare(
-    'INSERT INTO event (received_at, body, subject, key, stamp, at) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO event (position, received_at, body, subject, key, stamp, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const arm = db.prepare(
     `INSERT INTO armed VALUES (:note, 1, :now) ON CONFLICT (note)
@@ -52,8 +52,8 @@ export function appendStatements(db: DatabaseSync, indexes: Indexes) {
           positions.push(0);
           continue;
         }
-        const added = addEvent.run(receivedAt, body, subject || null, key, stamp, now);
-        const position = Number(added.lastInsertRowid);
+        const position = indexes.newest() + 1;
+        addEvent.run(position, receivedAt, body, subject || null, key, stamp, now);
         indexes.add(position, subject, key, seen);
         positions.push(position);
       }

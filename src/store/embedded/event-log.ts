@@ -22,7 +22,8 @@ export function createEmbeddedLog(
 
   const append = createAppendGroups(thread, retentionMs, clock, (stored) => {
     for (const event of stored) if (event) recent.push(event);
-    changes.announce();
+    // Not at once: whoever appended hears first, and does for all at the door what followers then need not.
+    setImmediate(changes.announce);
   });
 
   const bounds = (): LogBounds => ({ epoch, oldest, newest: recent.newest });

@@ -15,7 +15,6 @@ const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
 export function eventStatements(db: DatabaseSync, indexes: Indexes) {
   const columns = 'position, received_at, body';
   const epoch = db.prepare("SELECT value FROM meta WHERE name = 'epoch'");
-  const newest = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'event'");
   const oldest = db.prepare('SELECT min(position) AS position FROM event');
   const event = db.prepare(`SELECT ${columns} FROM event WHERE position = ?`);
   const after = db.prepare(
@@ -33,7 +32,7 @@ export function eventStatements(db: DatabaseSync, indexes: Indexes) {
 
   return {
     bounds(): LogBounds {
-      const last = Number(newest.get()?.['seq'] ?? 0);
+      const last = indexes.newest();
       return {
         epoch: String(epoch.get()?.['value']),
         oldest: Number(oldest.get()?.['position'] ?? last + 1) - 1,

@@ -9,6 +9,8 @@ export interface Seen {
 
 export interface Indexes {
   seen(key: string): Seen | undefined;
+  /** The last position that was given to an event, whether the event is still kept or not. */
+  newest(): number;
   /** Tells of an event that was just inserted. */
   add(position: number, subject: string, key: string, seen: Seen): void;
   positionsOf(subject: string): readonly number[];
@@ -22,6 +24,7 @@ interface Unwritten {
   readonly keys: Map<string, Seen>;
   readonly subjects: Map<string, number[]>;
   count: number;
+  newest: number;
 }
 
 /** How many events may wait to be indexed. As many are read through when the store opens. */
@@ -37,9 +40,7 @@ export const withStamp = (stamps: string, stamp: string) =>
  */
 export function createIndexes(db: DatabaseSync): Indexes {
   const writtenTo = db.prepare("SELECT value FROM meta WHERE name = 'indexed'");
-  const setWrittenTo = db.prepare(
-    "UPDATE meta SET value = (SELECT max(position) FROM event) WHERE name = 'indexed'",
-  );
+  const setWrittenTo = db.prepare("UPDATE meta SET value = ? WHERE name = 'indexed'");
   const rowsAfter = db.prepare(
     'SELECT position, subject, key, stamp, at FROM event WHERE position > ? ORDER BY position',
   );
@@ -64,6 +65,7 @@ export function createIndexes(db: DatabaseSync): Indexes {
   function remember(to: Unwritten, position: number, subject: string, name: string, seen: Seen) {
     to.keys.set(name, seen);
     to.count++;
+    to.newest = position;
     if (!subject) return;
     const ofSubject = to.subjects.get(subject);
     if (ofSubject) ofSubject.push(position);
@@ -71,8 +73,9 @@ export function createIndexes(db: DatabaseSync): Indexes {
   }
 
   function readUnwritten(): Unwritten {
-    const read: Unwritten = { keys: new Map(), subjects: new Map(), count: 0 };
-    for (const row of rowsAfter.all(indexedTo())) {
+    const from = indexedTo();
+    const read: Unwritten = { keys: new Map(), subjects: new Map(), count: 0, newest: from };
+    for (const row of rowsAfter.all(from)) {
       const name = String(row['key']);
       const stamp = String(row['stamp']);
       const before = read.keys.get(name) ?? writtenKey(name);
@@ -86,17 +89,18 @@ export function createIndexes(db: DatabaseSync): Indexes {
   const unwritten = () => (current ??= readUnwritten());
 
   function writeAll() {
-    const { keys } = unwritten();
+    const { keys, newest } = unwritten();
     for (const name of [...keys.keys()].toSorted()) {
       const seen = keys.get(name);
       if (seen) putKey.run(name, seen.at, seen.stamps);
     }
     putSubjects.run(indexedTo());
-    setWrittenTo.run();
+    setWrittenTo.run(String(newest));
     current = undefined;
   }
 
   return {
+    newest: () => unwritten().newest,
     seen: (name) => unwritten().keys.get(name) ?? writtenKey(name),
     add(position, subject, name, seen) {
       remember(unwritten(), position, subject, name, seen);

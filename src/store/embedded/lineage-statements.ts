@@ -1,6 +1,8 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { Link, LinkEnds } from '../lineage-store.ts';
+import type { Link } from '../lineage-store.ts';
 import { CHILDREN_LIMIT, LINEAGE_KEPT_MS, LINEAGE_MAX_LINKS } from '../lineage-store.ts';
+import { FLAT_LENGTH, GONE, NO_PAGE } from './flat-links.ts';
+import type { FlatLink, FlatLinks } from './flat-links.ts';
 
 const SWEEP_BATCH = 500;
 
@@ -50,10 +52,12 @@ export function lineageStatements(db: DatabaseSync, maxLinks = LINEAGE_MAX_LINKS
   }
 
   return {
-    writeLinks(links: readonly Link[], removed: readonly LinkEnds[]): void {
-      for (const { child, parent, page, seenAt } of links)
-        add.run(child, parent, page ?? null, seenAt);
-      for (const { child, parent } of removed) remove.run(child, parent);
+    writeLinks(links: FlatLinks): void {
+      for (let at = 0; at < links.length; at += FLAT_LENGTH) {
+        const [child, parent, page, seenAt] = links.slice(at, at + FLAT_LENGTH) as FlatLink;
+        if (page === GONE) remove.run(child, parent);
+        else add.run(child, parent, page === NO_PAGE ? null : page, seenAt);
+      }
     },
     parentsOf: (of: readonly string[]) => of.map((child) => parents.all(child).map(linkOf)),
     childrenOf: (parent: string, kind: string) =>

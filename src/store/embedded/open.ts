@@ -6,13 +6,14 @@ import type { LineageEngine } from '../lineage-store.ts';
 import type { StoreSettings } from '../options.ts';
 import type { Quarantine } from '../quarantine.ts';
 import { createEmbeddedLog } from './event-log.ts';
+import { flatLinks } from './flat-links.ts';
 import type { Thread } from './thread.ts';
 import { openThread } from './thread.ts';
 
 const TIDY_EVERY_MS = 60_000;
 
 const lineageEngine = ({ call }: Thread): LineageEngine => ({
-  write: (links, removed) => call('writeLinks', links, removed),
+  write: (links, removed) => call('writeLinks', flatLinks(links, removed)),
   parentsOf: (children) => call('parentsOf', children),
   childrenOf: (parent, kind) => call('childrenOf', parent, kind),
 });

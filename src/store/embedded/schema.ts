@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-const VERSION = 1;
+const VERSION = 2;
 
 /**
- * AUTOINCREMENT keeps a position from ever being given twice, even after all events have been trimmed.
- * An event carries its key and subject; `seen` and `event_of_subject` are filled from it behind.
+ * An event carries its key and subject; `seen` and `event_of_subject` are filled from it behind. Up to where that was
+ * done is kept in `meta`. No event goes before: that, too, keeps a position from being given twice.
  */
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
   CREATE TABLE event (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, body TEXT NOT NULL,
+    position INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, body TEXT NOT NULL,
     subject TEXT, key TEXT NOT NULL, stamp TEXT NOT NULL, at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE event_of_subject (
@@ -53,12 +53,12 @@ export function prepareDatabase(db: DatabaseSync): void {
     PRAGMA wal_autocheckpoint = 16000;
   `);
   const version = versionOf(db);
-  if (version > VERSION) {
+  if (version === VERSION) return;
+  if (version !== 0) {
     throw new Error(
       `the event store has format ${version}, but this version knows ${VERSION} only`,
     );
   }
-  if (version === VERSION) return;
   db.exec('BEGIN IMMEDIATE');
   db.exec(TABLES);
   db.prepare("INSERT INTO meta VALUES ('epoch', ?), ('indexed', '0')").run(crypto.randomUUID());
