@@ -9,7 +9,7 @@ RUN npm ci --omit=dev --omit=optional
 COPY src src
 RUN node scripts/warm.mjs
 
-# The embedded event log. With REDIS_URL set nothing is written here.
+# The embedded event log. With REDIS_URL set nothing is written here but audit lines while nobody reads stdout.
 ENV EVENT_STORE_DIR=/data
 RUN mkdir /data && chown node:node /data
 VOLUME /data

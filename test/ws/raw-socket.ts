@@ -111,7 +111,7 @@ export async function subscribed(
 }
 
 /** A number that the gateway tells of itself. */
-export async function gauge(gateway: Gateway, name: string): Promise<number> {
+export async function gauge(gateway: { readonly url: string }, name: string): Promise<number> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
