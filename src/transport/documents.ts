@@ -18,8 +18,10 @@ export interface DocumentLimits extends ShapeLimits {
   readonly documentTokens: number;
 }
 
-/** By source length; a parsed document takes some twenty times its source. */
-const REMEMBERED_CHARACTERS = 500_000;
+/** By tokens above all: a field with its plan takes some 500 bytes, and needs two characters of source. */
+const REMEMBERED_BYTES = 24 * 1024 * 1024;
+const BYTES_A_TOKEN = 500;
+const BYTES_A_CHARACTER = 4;
 const SHOWN_ERRORS = 5;
 
 export type Documents = (source: string) => DocumentNode | Refusal;
@@ -35,8 +37,9 @@ export function createDocuments(
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const remembered = new LRUCache<string, DocumentNode>({
     max: 1_000,
-    maxSize: REMEMBERED_CHARACTERS,
-    sizeCalculation: (_document, source) => source.length + 1,
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ tokenCount = 0 }, source) =>
+      BYTES_A_TOKEN * (1 + tokenCount) + BYTES_A_CHARACTER * source.length,
   });
 
   const read = (source: string): DocumentNode | Refusal => {

@@ -1,0 +1,37 @@
+import { type Socket, connect } from 'node:net';
+
+/** Sends bytes as they are and answers what came back until the other side closed. */
+export function raw(
+  url: string,
+  bytes: string | Buffer,
+  onOpen?: (socket: Socket) => void,
+): Promise<string> {
+  const { port, hostname } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let heard = '';
+    socket.on('data', (chunk) => (heard += chunk.toString()));
+    socket.on('close', () => resolve(heard)).on('error', () => resolve(heard));
+    socket.write(bytes);
+    onOpen?.(socket);
+  });
+}
+
+/** A header given as a list stands there once for each; one that is undefined is left out. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A request that closes its connection, with the length that its body has unless another is given. */
+export function requestOf(line: string, headers: Headers, body: string | Buffer = ''): Buffer {
+  const bytes = Buffer.from(body);
+  const isSized = 'Content-Length' in headers || 'Transfer-Encoding' in headers;
+  const all: Headers = {
+    Host: 'a',
+    Connection: 'close',
+    ...(isSized ? {} : { 'Content-Length': String(bytes.length) }),
+    ...headers,
+  };
+  const written = Object.entries(all).flatMap(([name, value = []]) =>
+    [value].flat().map((text) => `${name}: ${text}`),
+  );
+  return Buffer.concat([Buffer.from(`${[line, ...written].join('\r\n')}\r\n\r\n`), bytes]);
+}
