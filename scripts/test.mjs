@@ -13,6 +13,7 @@ const APT_TIMEOUT_MS = 300_000;
 const PROGRAMS = [
   { name: 'redis-server', variable: 'SKIP_REDIS' },
   { name: 'chromium', variable: 'SKIP_CHROMIUM' },
+  { name: 'strace', variable: 'SKIP_STRACE' },
 ];
 
 const skips = missingPrograms();

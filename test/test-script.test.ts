@@ -16,7 +16,7 @@ async function runOver(files: Record<string, string>, env: Record<string, string
   folders.push(folder);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const args = [script, '--root', folder, '--globals'];
-  const skips = { SKIP_REDIS: 'no redis', SKIP_CHROMIUM: 'no chromium' };
+  const skips = { SKIP_REDIS: 'no redis', SKIP_CHROMIUM: 'no chromium', SKIP_STRACE: 'no strace' };
   const options = { env: { PATH: folder, HOME: folder, NO_COLOR: '1', ...skips, ...env } };
   return new Promise<{ code: number; lines: string[] }>((resolve) => {
     execFile(process.execPath, args, options, (error, stdout) => {
@@ -53,10 +53,11 @@ describe('npm test', () => {
     const text =
       "it('a', () => expect(process.env.SKIP_REDIS).toMatch(/./)); it['skip']('b', () => {});";
     const { lines } = await runOver({ 'some.test.js': text }, { SKIP_REDIS: '' });
-    const last = lines.slice(-4);
+    const last = lines.slice(-5);
     expect(last[0]).toMatch(/^skipped: what needs redis-server \(not installed, and /);
     expect(last[1]).toBe('skipped: what needs chromium (no chromium)');
-    expect(last[2]).toMatch(/^skipped: 1 in .*some\.test\.js$/);
-    expect(last[3]).toBe('1 passed, 0 failed, 1 skipped');
+    expect(last[2]).toBe('skipped: what needs strace (no strace)');
+    expect(last[3]).toMatch(/^skipped: 1 in .*some\.test\.js$/);
+    expect(last[4]).toBe('1 passed, 0 failed, 1 skipped');
   });
 });

@@ -16,8 +16,8 @@ export interface Scene extends AsyncDisposable {
   readonly url: () => string;
   /** Another process on the same store. */
   start(changed?: ProcessOptions): Promise<void>;
-  /** Webhooks, and a subscriber who hears of them. */
-  load(): Promise<Load>;
+  /** Webhooks, and a subscriber who hears of them; both through a relay, if there is one. */
+  load(through?: () => string): Promise<Load>;
 }
 
 export interface Load {
@@ -51,10 +51,10 @@ export async function openScene(
     async start(changed) {
       server = await startServer({ ...options, ...changed, sandbox, storeDir });
     },
-    async load() {
+    async load(through = url) {
       const after = await cursorNow(server.query);
-      const follower = follow({ url, after, token: await tokenFor(['partner']) });
-      const sender = startSender({ url, sandbox });
+      const follower = follow({ url: through, after, token: await tokenFor(['partner']) });
+      const sender = startSender({ url: through, sandbox });
       await sender.more(100);
       return {
         sender,

@@ -1,29 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { ownMounts } from './own-mounts.ts';
+
 const MOUNT = 'mount -t tmpfs -o size=3m tmpfs "$0" && exec "$@"';
-// As root, or as whoever may be root in a namespace of their own.
-const WAYS = [
-  ['unshare', '--mount'],
-  ['unshare', '--user', '--map-root-user', '--mount'],
-] as const;
-
-const way = WAYS.find(([program, ...args]) => {
-  try {
-    execFileSync(program, [...args, 'sh', '-c', MOUNT, tmpdir(), 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-});
-
-export const smallDiskAvailable = way !== undefined;
+export const smallDiskAvailable = ownMounts !== undefined;
 
 /** Starts a process that sees a disk of three megabytes at `dir`. It goes with the process. */
 export const onSmallDisk = (dir: string): readonly string[] => [
-  ...(way ?? []),
+  ...(ownMounts ?? []),
   'sh',
   '-c',
   MOUNT,
