@@ -69,6 +69,7 @@ export function createApp(parts: AppParts): App {
     house,
     limits: { ...limits, ...operation },
     introspection: config.http.graphiql,
+    now: parts.clock.now,
     onFinished: observe.finished,
     onRepeated: observe.repeated,
     onMasked,

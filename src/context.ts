@@ -9,7 +9,7 @@ import type { Audit, OperationAudit } from './observe/audit.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
 import type { Partner } from './rest/partner.ts';
-import type { Usage } from './rest/usage.ts';
+import type { Answer, Usage } from './rest/usage.ts';
 import type { Position } from './store/event-log.ts';
 import type { LineageStore } from './store/lineage-store.ts';
 import type { Once } from './store/once.ts';
@@ -74,6 +74,17 @@ export interface Context {
   readonly proofs: Map<string, Loaded<boolean>>;
   /** True once the answer depends on more than the Partner API's own: on the log, the lineage or the clock. */
   readonly isBeyondRest: boolean;
+  /** Makes a part of the answer, at once, and tells what it was made of. */
+  readonly recorded: <T>(make: () => T) => Recorded<T>;
+}
+
+export interface Recorded<T> {
+  readonly made: T;
+  readonly answers: ReadonlySet<Answer>;
+  /** Records of patients that are in it. */
+  readonly seen: ReadonlySet<string>;
+  /** False if anything but those answers and the viewer's reach had a say in it. */
+  readonly isOfRest: boolean;
 }
 
 export function createContext(
@@ -85,13 +96,47 @@ export function createContext(
   trace?: OperationTrace,
 ): Context {
   const { store, hub, milestones } = house;
+  const audit = house.audit?.begin(viewer.subject, operation.name, operation.id);
+  const proofs: Context['proofs'] = new Map();
+  const lookups: Context['lookups'] = new Map();
   let isBeyondRest = false;
-  const beyondRest = <T>(part: T): T => {
-    isBeyondRest = true;
+  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
+  let isPartOfRest = true;
+  const beyondPart = <T>(part: T): T => {
+    isPartOfRest = false;
     return part;
   };
+  const beyondRest = <T>(part: T): T => {
+    isBeyondRest = true;
+    return beyondPart(part);
+  };
+
+  function recorded<T>(make: () => T): Recorded<T> {
+    const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
+    const part = {
+      answers: new Set<Answer>(),
+      seen: new Set<string>(),
+      missing: new Set<string>(),
+    };
+    usage.answers = part.answers;
+    if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
+    isPartOfRest = true;
+    try {
+      const made = make();
+      return { made, ...part, isOfRest: isPartOfRest && part.missing.size === 0 };
+    } finally {
+      for (const answer of part.answers) answers.add(answer);
+      for (const name of part.seen) seen?.add(name);
+      for (const name of part.missing) missing?.add(name);
+      usage.answers = answers;
+      if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
+    }
+  }
+
   return {
-    viewer,
+    get viewer() {
+      return beyondPart(viewer);
+    },
     reach: reachOf(viewer),
     usage,
     loaders: house.partner.loadersFor(usage),
@@ -113,16 +158,21 @@ export function createContext(
     freshness: house.freshness,
     once: house.once,
     now: house.now,
-    audit: house.audit?.begin(viewer.subject, operation.name, operation.id),
+    audit,
     isAuditKept: house.isAuditKept,
     door,
     trace,
     beganAt: hub.position,
     seenPages: new Map(),
-    lookups: new Map(),
-    proofs: new Map(),
+    get lookups() {
+      return beyondPart(lookups);
+    },
+    get proofs() {
+      return beyondPart(proofs);
+    },
     get isBeyondRest() {
       return isBeyondRest;
     },
+    recorded,
   };
 }

@@ -7,8 +7,9 @@ import { listen } from './access/listener.ts';
 import { type Ask, viewerWith } from './access/viewers.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 
-interface Line extends AuditLine {
+interface Line extends Omit<AuditLine, 'records'> {
   readonly level: string;
+  readonly records: readonly string[];
 }
 
 let gateway: Gateway;

@@ -144,14 +144,14 @@ describe('an audit line', () => {
   const line = {
     subject: 'anna',
     operation: 'Note',
-    records: [`ProgressNote:${ID}`],
+    records: [[`ProgressNote:${ID}`]],
     outcome: 'ok',
   };
 
   it('says who touched which record, and how it ended', () => {
     const { log, last } = capture();
     log.audit(line);
-    expect(last()).toMatchObject({ ...line, level: 'audit' });
+    expect(last()).toMatchObject({ ...line, records: line.records.flat(), level: 'audit' });
   });
 
   it('is written at every level but silent', () => {
@@ -168,7 +168,7 @@ describe('an audit line', () => {
     log.audit({
       ...line,
       subject: 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb',
-      records: ['x y'],
+      records: [['x y']],
     });
     expect(lines.join('').split(/[\r\n\u0085\u2028]/u)).toHaveLength(2);
     expect(last()).toMatchObject({

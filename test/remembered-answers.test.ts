@@ -76,15 +76,15 @@ describe('an answer that is asked for again', () => {
 
 describe('the memory itself', () => {
   const answer = { value: 1, expiresAt: 100, valid: true };
-  const basis = { id: 'a', name: 'A', estimated: 1, answers: new Set([answer]) };
+  const basis = { id: 'a', name: 'A', estimated: 1, answers: [answer] };
   const silently = () => () => {};
 
   it('forgets when the first of the answers it was made of expires', () => {
     let now = 0;
     const memory = createRememberedAnswers(() => now);
     const later = { ...answer, expiresAt: 500 };
-    memory.keep('key', '{}', basis, silently);
-    memory.keep('key', '{}', { ...basis, answers: new Set([later, answer]) }, silently);
+    memory.keep('key', '{}', () => basis, silently);
+    memory.keep('key', '{}', () => ({ ...basis, answers: [later, answer] }), silently);
     now = 99;
     expect(memory.find('key')).toBeDefined();
     now = 100;
@@ -94,8 +94,8 @@ describe('the memory itself', () => {
   it('forgets when one of them is no longer valid', () => {
     const memory = createRememberedAnswers(() => 0);
     const stale = { ...answer };
-    memory.keep('key', '{}', basis, silently);
-    memory.keep('key', '{}', { ...basis, answers: new Set([answer, stale]) }, silently);
+    memory.keep('key', '{}', () => basis, silently);
+    memory.keep('key', '{}', () => ({ ...basis, answers: [answer, stale] }), silently);
     stale.valid = false;
     expect(memory.find('key')).toBeUndefined();
   });

@@ -17,11 +17,15 @@ export interface Audit {
 export interface OperationAudit {
   /** Shown to the viewer. */
   saw(record: string): void;
+  /** The same for many that are often shown together. */
+  sawAll(records: readonly string[]): void;
   /** Asked for and not shown: not there, or not the viewer's. */
   missed(record: string): void;
   /** Written down at once, since it can't wait for the operation to end well. */
   did(outcome: string, record: string): void;
-  readonly seen: readonly string[];
+  /** Both may be set aside for a while, by whoever wants to know what a part of the operation has shown. */
+  seen: Set<string>;
+  missing: Set<string>;
   /** Writes down what was seen and what was missed. */
   finish(): void;
 }
@@ -33,31 +37,31 @@ export function createAudit(
   function lines(
     subject: AuditLine['subject'],
     operation: string | undefined,
-    records: readonly string[],
+    records: readonly (readonly string[])[],
     outcome: string,
     id?: string,
   ): void {
-    for (let at = 0; at < records.length; at += MOST_RECORDS) {
-      const some = records.slice(at, at + MOST_RECORDS);
+    for (const some of inLines(records)) {
       write({ subject, operation, records: some, outcome, ...(id && { id }) });
     }
   }
 
   function begin(subject: string, operation: string | undefined, id?: string): OperationAudit {
-    const seen = new Set<string>();
-    const missing = new Set<string>();
-    return {
-      saw: (record) => void seen.add(record),
-      missed: (record) => void missing.add(record),
-      did: (outcome, record) => write({ subject, operation, records: [record], outcome }),
-      get seen() {
-        return [...seen];
-      },
+    const bundles: (readonly string[])[] = [];
+    const audit: OperationAudit = {
+      seen: new Set(),
+      missing: new Set(),
+      saw: (record) => void audit.seen.add(record),
+      sawAll: (records) => void bundles.push(records),
+      missed: (record) => void audit.missing.add(record),
+      did: (outcome, record) => write({ subject, operation, records: [[record]], outcome }),
       finish() {
-        if (seen.size > 0) lines(subject, operation, [...seen], 'read', id);
-        if (missing.size > 0) lines(subject, operation, [...missing], 'denied');
+        const { seen, missing } = audit;
+        lines(subject, operation, [[...seen], ...bundles], 'read', id);
+        lines(subject, operation, [[...missing]], 'denied');
       },
     };
+    return audit;
   }
 
   const again: Audit['again'] = (subject, operation, id) =>
@@ -69,9 +73,27 @@ export function createAudit(
 type Lines = (
   subject: readonly string[],
   operation: string | undefined,
-  records: readonly string[],
+  records: readonly (readonly string[])[],
   outcome: string,
 ) => void;
+
+/** Bundles as they are put into lines: together while there is room, and in pieces if one is too long by itself. */
+function* inLines(bundles: readonly (readonly string[])[]) {
+  let line: (readonly string[])[] = [];
+  let room = MOST_RECORDS;
+  for (const bundle of bundles) {
+    for (let at = 0; at < bundle.length; at += MOST_RECORDS) {
+      const some = bundle.length > MOST_RECORDS ? bundle.slice(at, at + MOST_RECORDS) : bundle;
+      if (some.length > room) {
+        yield line;
+        [line, room] = [[], MOST_RECORDS];
+      }
+      line.push(some);
+      room -= some.length;
+    }
+  }
+  if (line.length > 0) yield line;
+}
 
 /** An event goes to thousands in one turn: a line for each of them would cost more than the event itself. */
 function createDeliveries(lines: Lines): Audit['delivered'] {
@@ -82,7 +104,7 @@ function createDeliveries(lines: Lines): Audit['delivered'] {
       for (const [operation, subjects] of byOperation) {
         const all = [...subjects];
         for (let at = 0; at < all.length; at += MOST_SUBJECTS) {
-          lines(all.slice(at, at + MOST_SUBJECTS), operation, records, 'delivered');
+          lines(all.slice(at, at + MOST_SUBJECTS), operation, [records], 'delivered');
         }
       }
     }

@@ -18,8 +18,8 @@ export interface AuditLine {
   /** One, or all who were shown the same thing in the same moment. */
   readonly subject: string | readonly string[];
   readonly operation: string | undefined;
-  /** `Client:<uuid>` and the like: which, never what. */
-  readonly records: readonly string[];
+  /** `Client:<uuid>` and the like: which, never what. In bundles: those that are shown again are spelt once. */
+  readonly records: readonly (readonly string[])[];
   readonly outcome: string;
 }
 
@@ -31,7 +31,17 @@ export function operationText(line: OperationLine): string {
 
 export function auditText(line: AuditLine): string {
   const subject = JSON.stringify(subjectsText(line.subject));
-  const records = line.records.length > 0 ? `"${line.records.map(recordName).join('","')}"` : '';
+  const records = line.records.map(bundleText).join(',');
   const id = line.id === undefined ? '' : `,"id":"${plainText(line.id)}"`;
   return `,"subject":${subject},"operation":"${operationName(line.operation)}","records":[${records}],"outcome":"${plainText(line.outcome)}"${id},"msg":"audit"}\n`;
+}
+
+const bundleTexts = new WeakMap<readonly string[], string>();
+
+function bundleText(records: readonly string[]): string {
+  const known = bundleTexts.get(records);
+  if (known !== undefined) return known;
+  const text = `"${records.map(recordName).join('","')}"`;
+  bundleTexts.set(records, text);
+  return text;
 }

@@ -20,8 +20,13 @@ export interface Usage {
   cached: number;
   coalesced: number;
   retried: number;
-  /** All that the operation's data was made of: its answer is right for as long as each of them is. */
-  readonly answers: Set<Answer>;
+  /**
+   * All that the operation's data was made of: its answer is right for as long as each of them is. Set aside for a while
+   * by whoever wants to know it of a part.
+   */
+  answers: Set<Answer>;
+  /** Of parts that were made earlier and put in as they were: among the answers as well. */
+  readonly repeated: (readonly Answer[])[];
   /** Its place among those who wait for a call. */
   readonly lane: Lane;
   /** Calls `leave` when the operation ends early; the answer takes it back. */
@@ -55,6 +60,7 @@ export function createUsage(options: UsageOptions = {}): Usage {
     coalesced: 0,
     retried: 0,
     answers: new Set(),
+    repeated: [],
     lane: createLane(options.priority ?? 'read'),
     onAbort(leave) {
       if (!signal) return nothingToTakeBack;

@@ -46,7 +46,7 @@ export function createEventExecution(parts: EventExecutionParts) {
       const execution = { ...args, rootValue: event, contextValue };
       const { data, errors } = await executeSubscriptionEvent(execution);
       sawEvent(event, contextValue);
-      const seen = contextValue.audit?.seen;
+      const seen = contextValue.audit && [...contextValue.audit.seen];
       if (!errors) return createPayload({ data }, seen);
       const spoken = inDocumentOrder(errors).map((error) => spokenOf(error, parts.onMasked));
       return createPayload({ errors: spoken, data }, seen);

@@ -76,8 +76,9 @@ export function createJsonDoor(parts: JsonDoorParts) {
     res.once('close', execution.abandon);
     const answer = await execution.answer;
     res.off('close', execution.abandon);
-    const basis = execution.basis();
-    if (basis) remembered.keep(key, answer.data, basis, () => pipeline.repeated(basis, viewer));
+    if (prepared.kind === 'query') {
+      remembered.keep(key, answer.data, execution.basis, (of) => pipeline.repeated(of, viewer));
+    }
     send(res, 200, accepted, answerText(answer));
   }
 
@@ -120,17 +121,22 @@ function unauthenticated(error: unknown): Refusal {
   throw error;
 }
 
-/** A short body is best sent as text: it then goes out in one piece with its headers. */
+/**
+ * A short body is best sent as text: it then goes out in one piece with its headers. Where each character is one byte
+ * there is nothing to encode, and Latin-1 says so.
+ */
 function send(
   res: ServerResponse,
   status: number,
   { json }: Accepted,
   body: Buffer | string,
 ): void {
+  const bytes = Buffer.byteLength(body);
   res.writeHead(status, {
     'content-type': `${json ?? 'application/json'}; charset=utf-8`,
-    'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
+    'content-length': bytes,
     'cache-control': 'no-store',
   });
-  res.end(body);
+  if (bytes === body.length) res.end(body, 'latin1');
+  else res.end(body);
 }

@@ -15,6 +15,7 @@ import { type Answer as RestAnswer, type Usage, createUsage } from '../rest/usag
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { planOf } from './compiled/compile.ts';
+import { type RememberedRows, createRememberedRows } from './compiled/remembered-rows.ts';
 import { type Executed, runPlan } from './compiled/run.ts';
 import { type DocumentLimits, createDocuments, spokenValidationError } from './documents.ts';
 import { inDocumentOrder } from './error-order.ts';
@@ -32,6 +33,7 @@ export interface PipelineParts {
     readonly maxEstimatedCalls: number;
   };
   readonly introspection: boolean;
+  readonly now: () => number;
   readonly onFinished: (finished: Finished) => void;
   /** Before an operation that is about to be answered again and again: what to call each time. */
   readonly onRepeated: (finished: Finished) => () => void;
@@ -77,7 +79,7 @@ export interface Basis {
   readonly id: string;
   readonly name: string | undefined;
   readonly estimated: number;
-  readonly answers: ReadonlySet<RestAnswer>;
+  readonly answers: readonly RestAnswer[];
 }
 
 export interface Execution {
@@ -94,6 +96,7 @@ export type Pipeline = ReturnType<typeof createPipeline>;
 export function createPipeline(parts: PipelineParts) {
   const { schema, house, limits } = parts;
   const documents = createDocuments(schema, limits, parts.introspection);
+  const rows = createRememberedRows(parts.now);
 
   function prepare(request: OperationRequest, viewer: Viewer): Prepared | Refusal {
     const document = documents(request.query);
@@ -126,7 +129,7 @@ export function createPipeline(parts: PipelineParts) {
       ...(trace.headers && { traceHeaders: trace.headers }),
     });
     const contextValue = createContext(house, viewer, usage, door, { name, id }, trace);
-    const result = run(prepared.args, contextValue);
+    const result = run(prepared.args, contextValue, rows);
     let failed = false;
     const finish = (finished: Executed): Answer => {
       failed = finished.errors.length > 0;
@@ -140,8 +143,13 @@ export function createPipeline(parts: PipelineParts) {
       return answer;
     };
     const basis = (): Basis | undefined =>
-      kind === 'query' && !failed && !contextValue.isBeyondRest && usage.answers.size > 0
-        ? { id, name, estimated, answers: usage.answers }
+      kind === 'query' && !failed && !contextValue.isBeyondRest
+        ? {
+            id,
+            name,
+            estimated,
+            answers: [...new Set([...usage.answers, ...usage.repeated.flat()])],
+          }
         : undefined;
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
     const timer = setTimeout(() => controller.abort(), limits.operationMs);
@@ -160,7 +168,7 @@ export function createPipeline(parts: PipelineParts) {
   /** For an answer that will be given again while it holds: to be called each time. */
   function repeated(basis: Basis, viewer: Viewer): () => void {
     const { name, id, answers, estimated } = basis;
-    const usage = { estimated, calls: 0, cached: answers.size, coalesced: 0, retried: 0 };
+    const usage = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
     const written = house.audit?.again(viewer.subject, name, id);
     const finished: Finished = { id, kind: 'query', name, viewer, durationMs: 0, usage, codes: [] };
     const told = parts.onRepeated(finished);
@@ -174,9 +182,9 @@ export function createPipeline(parts: PipelineParts) {
 }
 
 /** By its plan where it has one; by graphql's own executor otherwise. */
-function run(args: ValidatedExecutionArgs, ctx: Context): Loaded<Executed> {
+function run(args: ValidatedExecutionArgs, ctx: Context, rows: RememberedRows): Loaded<Executed> {
   const plan = planOf(args);
-  if (plan) return runPlan(plan, ctx, args.variableValues);
+  if (plan) return runPlan(plan, ctx, args.variableValues, rows);
   const result = executeRootSelectionSet({ ...args, contextValue: ctx });
   return whenLoaded(result, ({ data, errors = [] }) => ({ data: JSON.stringify(data), errors }));
 }

@@ -53,19 +53,25 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       return known;
     },
     /** `data` is the answer's, as JSON already. Kept from the second time on: most questions are asked once. */
-    keep(key: string, data: string, basis: Basis, repeated: () => () => void): void {
+    keep(
+      key: string,
+      data: string,
+      basisOf: () => Basis | undefined,
+      repeated: (basis: Basis) => () => void,
+    ): void {
       if (!askedBefore.has(key)) {
         askedBefore.set(key, true);
         return;
       }
-      const answers = [...basis.answers];
+      const basis = basisOf();
+      if (!basis || basis.answers.length === 0) return;
+      const { answers, estimated } = basis;
       const expiresAt = Math.min(...answers.map((answer) => answer.expiresAt));
       if (expiresAt <= now()) return;
-      const { estimated } = basis;
       const upstream = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });
       const body = text.length > SHORT ? Buffer.from(text) : text;
-      remembered.set(key, { answers, expiresAt, body, told: repeated() });
+      remembered.set(key, { answers, expiresAt, body, told: repeated(basis) });
     },
   };
 }

@@ -1,7 +1,9 @@
 import { type GraphQLError, type VariableValues, getArgumentValues, locatedError } from 'graphql';
 
 import type { Context } from '../../context.ts';
+import { isRow } from '../../resolvers/list.ts';
 import type { FieldPlan, LeafPlan, ObjectPlan, TypePlan } from './plan.ts';
+import type { RememberedRows } from './remembered-rows.ts';
 
 /** JSON text: at once where everything was cached, later where something was not. */
 type Text = string | Promise<string>;
@@ -15,9 +17,14 @@ interface Path {
 interface Run {
   readonly ctx: Context;
   readonly variables: VariableValues;
+  readonly rows: RememberedRows | undefined;
   readonly errors: Failure[];
   /** Arguments that variables decide, each read once. */
   readonly args: Readonly<Record<string, unknown>>[];
+  /** How often they had a say. */
+  variablesUsed: number;
+  /** Rows within a row are remembered with it. */
+  isInRow: boolean;
 }
 
 interface Failure {
@@ -37,8 +44,17 @@ export function runPlan(
   plan: ObjectPlan,
   ctx: Context,
   variables: VariableValues,
+  rows?: RememberedRows,
 ): Executed | Promise<Executed> {
-  const run: Run = { ctx, variables, errors: [], args: [] };
+  const run: Run = {
+    ctx,
+    variables,
+    rows,
+    errors: [],
+    args: [],
+    variablesUsed: 0,
+    isInRow: false,
+  };
   const lost = (error: unknown): string => {
     run.errors.push({ error: error as GraphQLError, nulled: [] });
     return 'null';
@@ -85,6 +101,23 @@ function objectText(plan: ObjectPlan, source: unknown, path: Path | undefined, r
   return later ? joined(later, `${text}}`) : `${text}}`;
 }
 
+/** What holds for everybody of the same reach, and not for this operation's variables alone, may be repeated. */
+function rowText(plan: ObjectPlan, source: object, path: Path, run: Run): Text {
+  if (!run.rows || run.isInRow || !isRow(source)) return objectText(plan, source, path, run);
+  const [failures, used] = [run.errors.length, run.variablesUsed];
+  return run.rows.textOf(source, plan, run.ctx, {
+    make() {
+      run.isInRow = true;
+      try {
+        return objectText(plan, source, path, run);
+      } finally {
+        run.isInRow = false;
+      }
+    },
+    isCommon: () => run.errors.length === failures && run.variablesUsed === used,
+  });
+}
+
 function fieldText(
   plan: FieldPlan,
   typeName: string,
@@ -126,10 +159,9 @@ function failed(thrown: unknown, type: TypePlan, plan: FieldPlan, path: Path, ru
 }
 
 function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
-  return (
-    plan.fixedArgs ??
-    (run.args[plan.index] ??= getArgumentValues(plan.field, plan.nodes[0]!, run.variables))
-  );
+  if (plan.fixedArgs) return plan.fixedArgs;
+  run.variablesUsed += 1;
+  return (run.args[plan.index] ??= getArgumentValues(plan.field, plan.nodes[0]!, run.variables));
 }
 
 function valueText(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text {
@@ -137,9 +169,9 @@ function valueText(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, 
   if (isMissing(value, type, plan)) return 'null';
   switch (type.kind) {
     case 'object':
-      return objectText(type.plan, value, path, run);
+      return rowText(type.plan, value as object, path, run);
     case 'abstract':
-      return objectText(type.planOf(value), value, path, run);
+      return rowText(type.planOf(value), value as object, path, run);
     case 'list':
       return listText(type.of, value as Iterable<unknown>, plan, path, run);
   }

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+
+import type { Context } from '../../context.ts';
+import { type Row, recordNameOf } from '../../resolvers/shown.ts';
+import type { Answer } from '../../rest/usage.ts';
+import type { ObjectPlan } from './plan.ts';
+
+const MOST_BYTES = 32 * 1024 * 1024;
+const OVERHEAD_BYTES = 512;
+
+interface RememberedRow {
+  readonly plan: ObjectPlan;
+  readonly reach: string;
+  readonly text: string;
+  readonly answers: readonly Answer[];
+  readonly seen: readonly string[];
+  readonly expiresAt: number;
+}
+
+export type RememberedRows = ReturnType<typeof createRememberedRows>;
+
+/**
+ * Rows of lists, with all that hangs below them, as text: for exactly as long as every answer of the Partner API that
+ * is in it is valid, and for viewers of the same reach. What a query asks for is seldom new, even where the query is.
+ */
+export function createRememberedRows(now: () => number) {
+  const remembered = new LRUCache<object, RememberedRow>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: ({ text, answers, seen }) =>
+      text.length + 16 * answers.length + 64 * seen.length + OVERHEAD_BYTES,
+  });
+  /** Kept from the second time on: most rows are shown once. */
+  const shown = new WeakSet<object>();
+
+  function find(row: object, plan: ObjectPlan, ctx: Context): string | undefined {
+    const known = remembered.get(row);
+    if (known?.plan !== plan || known.reach !== ctx.reach.text) return undefined;
+    if (known.expiresAt <= now() || !known.answers.every(isValid)) return undefined;
+    ctx.usage.repeated.push(known.answers);
+    ctx.usage.cached += known.answers.length;
+    ctx.audit?.sawAll(known.seen);
+    return known.text;
+  }
+
+  return {
+    /** The row as text, remembered or made. */
+    textOf(row: Row, plan: ObjectPlan, ctx: Context, { make, isCommon }: Making) {
+      const known = find(row, plan, ctx);
+      if (known !== undefined) return known;
+      if (!shown.has(row)) {
+        shown.add(row);
+        return make();
+      }
+      const { made, answers, seen, isOfRest } = ctx.recorded(make);
+      if (typeof made !== 'string' || !isOfRest || !isCommon()) return made;
+      remembered.set(row, {
+        plan,
+        reach: ctx.reach.text,
+        text: flat(made),
+        answers: [...answers],
+        // Whoever lists a row says that it is shown.
+        seen: [...seen].filter((name) => name !== recordNameOf(row)),
+        expiresAt: Math.min(...[...answers].map((answer) => answer.expiresAt)),
+      });
+      return made;
+    },
+  };
+}
+
+interface Making {
+  make(): string | Promise<string>;
+  /** Whether what was made is right, and not only for the variables of this operation. */
+  isCommon(): boolean;
+}
+
+const isValid = ({ valid }: Answer): boolean => valid;
+
+/** In one piece: what was put together piece by piece would be walked through anew each time it is sent. */
+const flat = (text: string): string => Buffer.from(text).toString();
