@@ -137,6 +137,24 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect((await two.log.bounds()).epoch).toBe(one.log.epoch);
   });
 
+  it('notices so although others have filled the older copy up meanwhile', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    await log.append(range(1, 5).map((n) => eventOf(`${n}`)));
+    const { epoch } = await log.bounds();
+    const lost = expect(log.follow(5).next()).rejects.toThrow(LogLost);
+    // In one step, as it looks to whoever comes last.
+    const takeOver = `
+      redis.call('XDEL', KEYS[1], '4-0', '5-0')
+      redis.call('XSETID', KEYS[1], '3-0')
+      for n = 4, 6 do redis.call('XADD', KEYS[1], n .. '-0', 'r', '1', 'b', '{}') end
+      redis.call('SET', KEYS[2], 6)`;
+    server.cli('EVAL', takeOver, '2', '{partner-graph}:events', '{partner-graph}:newest');
+    await lost;
+    expect(await log.bounds()).toMatchObject({ newest: 6 });
+    expect(log.epoch).not.toBe(epoch);
+  });
+
   it('acknowledges only what a replica has, once there is one', async () => {
     const primary = await start('--repl-diskless-sync-delay', '0');
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);

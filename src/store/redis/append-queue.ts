@@ -3,12 +3,12 @@ import { StoreUnavailable } from '../errors.ts';
 import type { NewEvent, StoredEvent } from '../event-log.ts';
 import { appendScript } from './log-scripts.ts';
 import { LOG_KEYS } from './log-view.ts';
-import type { LogView } from './log-view.ts';
+import type { Head, LogView } from './log-view.ts';
 import { runScript } from './script.ts';
 import type { Writer } from './writer.ts';
 
 type Answer = readonly (StoredEvent | undefined)[];
-type AppendReply = readonly [epoch: string, newest: number, positions: readonly number[]];
+type AppendReply = readonly [...Head, positions: readonly number[]];
 
 interface Waiting extends PromiseWithResolvers<Answer> {
   readonly events: readonly NewEvent[];
@@ -35,7 +35,7 @@ export function createAppendQueue(writer: Writer, view: LogView, retentionMs: nu
       event.subject ?? '',
       event.body,
     ]);
-    const [epoch, newest, positions] = await runScript<AppendReply>(
+    const [epoch, newest, stamp, positions] = await runScript<AppendReply>(
       writer.write,
       appendScript,
       LOG_KEYS,
@@ -49,7 +49,7 @@ export function createAppendQueue(writer: Writer, view: LogView, retentionMs: nu
         ...args,
       ],
     );
-    view.learn(epoch, newest);
+    view.learn(epoch, newest, stamp);
     return events.map(({ receivedAt, body }, index) => {
       const position = positions[index] ?? 0;
       return position > 0 ? { position, receivedAt, body } : undefined;

@@ -3,34 +3,44 @@ import { script } from './script.ts';
 
 /**
  * KEYS: epoch, newest, events. ARGV: the epoch the caller knows, the newest position it knows, an
- * epoch to begin with. A log that is gone, or shorter than the caller has seen it (an old copy took
- * over), is another log from here on: its positions would be given a second time.
+ * epoch to begin with, when that newest event was received. A log that is gone, or shorter than the
+ * caller has seen it (an old copy took over), or has another event in that place (and other instances
+ * were faster), is another log from here on: its positions would be given a second time.
  */
 const HEAD = `
   local epoch = redis.call('GET', KEYS[1])
   local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
   local top = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
-  if top then newest = math.max(newest, tonumber(top[1]:match('^%d+'))) end
-  if not epoch or (epoch == ARGV[1] and newest < tonumber(ARGV[2])) then
+  local stamp = ''
+  if top then
+    newest = math.max(newest, tonumber(top[1]:match('^%d+')))
+    stamp = top[2][2]
+  end
+  local function replaced()
+    if newest < tonumber(ARGV[2]) then return true end
+    local known = ARGV[4] ~= '' and redis.call('XRANGE', KEYS[3], ARGV[2] .. '-0', ARGV[2] .. '-0')[1]
+    return known and known[2][2] ~= ARGV[4]
+  end
+  if not epoch or (epoch == ARGV[1] and replaced()) then
     epoch = ARGV[3]
     redis.call('SET', KEYS[1], epoch)
   end
 `;
 
-/** ARGV goes on: after, limit. Answers epoch, oldest, newest and entries as one consistent look. */
+/** ARGV goes on: after, limit. Answers epoch, newest, its time, oldest and entries as one consistent look. */
 export const pageScript = script(`${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
   local oldest = first and tonumber(first[1]:match('^%d+')) - 1 or newest
   local entries = {}
-  if tonumber(ARGV[5]) > 0 then
-    for i, entry in ipairs(redis.call('XRANGE', KEYS[3], '(' .. ARGV[4] .. '-0', '+', 'COUNT', ARGV[5])) do
+  if tonumber(ARGV[6]) > 0 then
+    for i, entry in ipairs(redis.call('XRANGE', KEYS[3], '(' .. ARGV[5] .. '-0', '+', 'COUNT', ARGV[6])) do
       entries[i] = { tonumber(entry[1]:match('^%d+')), entry[2][2], entry[2][4] }
     end
   end
-  return { epoch, oldest, newest, entries }
+  return { epoch, newest, stamp, oldest, entries }
 `);
 
-export const EVENTS_AT = 9;
+export const EVENTS_AT = 10;
 
 /**
  * ARGV goes on: window, retention, stamps kept, subjects kept, whether a replica is to confirm; then for
@@ -51,7 +61,7 @@ export const appendScript = script(`${HEAD}
     if seen or not disarmed(names) then return nil end
     local stamps = {}
     for each in (known .. '\\n' .. stamp):gmatch('[^\\n]+') do stamps[#stamps + 1] = each end
-    return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[6]) + 1))
+    return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[7]) + 1))
   end
 
   local positions = {}
@@ -61,24 +71,25 @@ export const appendScript = script(`${HEAD}
     local stamps = accepted(redis.call('GET', key), ARGV[at + 1], ARGV[at + 2])
     if stamps then
       newest = newest + 1
+      stamp = ARGV[at + 3]
       redis.call('XADD', KEYS[3], newest .. '-0', 'r', ARGV[at + 3], 'b', ARGV[at + 5])
-      redis.call('SET', key, stamps, 'PX', ARGV[4])
+      redis.call('SET', key, stamps, 'PX', ARGV[5])
       if ARGV[at + 4] ~= '' then
         local subject = '${PREFIX}subject:' .. ARGV[at + 4]
         redis.call('RPUSH', subject, newest)
-        redis.call('LTRIM', subject, -ARGV[7], -1)
-        redis.call('PEXPIRE', subject, ARGV[5])
+        redis.call('LTRIM', subject, -ARGV[8], -1)
+        redis.call('PEXPIRE', subject, ARGV[6])
       end
     end
     positions[#positions + 1] = stamps and newest or 0
   end
   if newest > before then
     redis.call('SET', KEYS[2], newest)
-  elseif ARGV[8] == '1' then
+  elseif ARGV[9] == '1' then
     -- WAIT waits for this connection's own writes, and copies are promised durable, too.
     redis.call('SET', '${PREFIX}barrier', 1)
   end
-  return { epoch, newest, positions }
+  return { epoch, newest, stamp, positions }
 `);
 
 /** KEYS: the counter. ARGV: window. The count ends with the window of the key it is for. */

@@ -9,12 +9,9 @@ import { names } from './names.ts';
 import { runScript } from './script.ts';
 
 export type Entry = readonly [position: number, receivedAt: string, body: string];
-type PageReply = readonly [
-  epoch: string,
-  oldest: number,
-  newest: number,
-  entries: readonly Entry[],
-];
+/** `stamp`: when the newest was received, empty if it is not there any more. */
+export type Head = readonly [epoch: string, newest: number, stamp: string];
+type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
 type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
 
 export const LOG_KEYS = [names.epoch, names.newest, names.events];
@@ -33,36 +30,41 @@ export interface LogView {
   readonly changes: Changes;
   /** The first arguments of the log's scripts: by them a log that was lost is told from ours. */
   known(): readonly (string | number)[];
-  learn(epoch: string, newest: number): void;
+  learn(...head: Head): void;
   page(by: Send, after: number, limit: number): Promise<LogPage>;
 }
 
 export async function openLogView(send: Send): Promise<LogView> {
-  const fresh = ['', 0, crypto.randomUUID(), 0, 0];
-  const [first, begin, end] = await runScript<PageReply>(send, pageScript, LOG_KEYS, fresh);
+  const fresh = ['', 0, crypto.randomUUID(), '', 0, 0];
+  const [begun, end, received, begin] = await runScript<PageReply>(
+    send,
+    pageScript,
+    LOG_KEYS,
+    fresh,
+  );
   const recent = createRecentEvents(end);
   const changes = createChanges();
   const left = new Set<string>();
-  let epoch = first;
+  let epoch = begun;
   let oldest = begin;
   let highest = end;
+  let highestStamp = received;
 
-  function learn(current: string, newest: number) {
+  function learn(...[current, newest, stamp]: Head) {
     // Connections answer in no common order: a late answer must not bring an old log back.
     if (left.has(current)) return;
-    if (current === epoch) {
-      highest = Math.max(highest, newest);
-      return;
-    }
+    if (current === epoch && newest <= highest) return;
+    highest = newest;
+    highestStamp = stamp;
+    if (current === epoch) return;
     left.add(epoch);
     epoch = current;
-    highest = newest;
     oldest = 0;
     recent.restart(newest);
     changes.announce();
   }
 
-  const known = () => [epoch, highest, crypto.randomUUID()];
+  const known = () => [epoch, highest, crypto.randomUUID(), highestStamp];
 
   return {
     get epoch() {
@@ -78,9 +80,10 @@ export async function openLogView(send: Send): Promise<LogView> {
     async page(by, after, limit) {
       const args = [...known(), after, limit];
       const reply = await runScript<PageReply>(by, pageScript, LOG_KEYS, args);
-      learn(reply[0], reply[2]);
-      if (reply[0] === epoch) oldest = Math.max(oldest, reply[1]);
-      return { epoch: reply[0], oldest: reply[1], newest: reply[2], events: reply[3].map(eventOf) };
+      const [current, newest, stamp, first, entries] = reply;
+      learn(current, newest, stamp);
+      if (current === epoch) oldest = Math.max(oldest, first);
+      return { epoch: current, oldest: first, newest, events: entries.map(eventOf) };
     },
   };
 }
