@@ -31,6 +31,7 @@ export interface Freshness {
 /** More sessions than a cache holds notes of. */
 const MOST_SESSIONS = 50_000;
 const MOST_STRANGERS = 50_000;
+const MOST_TAKEN_IN = 2_000;
 
 const PATHS = 'forget';
 const NOTE = 'forget-note';
@@ -48,11 +49,11 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   /** Notes met without their session: for those the lineage has to be asked. */
   const strangers = new LRUCache<Uuid, true>({ max: MOST_STRANGERS });
 
-  /** Taken in here, so that all has been done for them at the door that needs no store. */
-  const takenIn = new WeakSet<PartnerEvent>();
+  /** For these all has been done at the door that needs no store. Until the log tells of them, too. */
+  const takenIn = new Set<PartnerEvent>();
 
   async function heard(events: readonly PartnerEvent[]): Promise<void> {
-    const others = events.filter((event) => !takenIn.has(event));
+    const others = events.filter((event) => !takenIn.delete(event));
     for (const event of others) recordLastingLinks(event, lineage);
     let stale = events;
     try {
@@ -95,6 +96,8 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
       partner.forget(stalePaths(event));
       takenIn.add(event);
     }
+    // A log that others share makes events of its own of them, and these would never be asked for.
+    if (takenIn.size > MOST_TAKEN_IN) takenIn.clear();
   }
 
   async function settleCopies(copies: readonly EventFacts[]): Promise<void> {

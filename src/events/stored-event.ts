@@ -14,9 +14,10 @@ export function toNewEvent(facts: EventFacts, sentAt: string, receivedAt: number
   return {
     key: `${facts.type}:${dedupeId(facts)}`,
     // A rewrite may change the note's id, so an edit whose session is known arms the session.
-    ...(facts.type === 'progress_note_regenerated' && {
-      armedBy: [facts.progressNoteId, `session:${facts.sessionId}`],
-    }),
+    armedBy:
+      facts.type === 'progress_note_regenerated'
+        ? [facts.progressNoteId, `session:${facts.sessionId}`]
+        : [],
     occurredAt: sentAt,
     receivedAt,
     subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : `client:${facts.clientId}`,
@@ -26,18 +27,23 @@ export function toNewEvent(facts: EventFacts, sentAt: string, receivedAt: number
 
 export const sessionSubject = (sessionId: string): string => `session:${sessionId}`;
 
-/** What was appended here was read at the door already: followers of the log get the very same event. */
-const readBefore = new WeakMap<StoredEvent, PartnerEvent>();
+/**
+ * What was appended here was read at the door already, and followers of the log get the very same event. The last ones
+ * only, each in the place of an older one.
+ */
+const atTheDoor: { readonly stored: StoredEvent; readonly event: PartnerEvent }[] = [];
+const MOST_AT_THE_DOOR = 1_024;
 
-export function toPartnerEvent(facts: EventFacts, as: StoredEvent): PartnerEvent {
-  const event = { ...facts, position: as.position, receivedAt: as.receivedAt };
-  readBefore.set(as, event);
+export function toPartnerEvent(facts: EventFacts, stored: StoredEvent): PartnerEvent {
+  const event = { ...facts, position: stored.position, receivedAt: stored.receivedAt };
+  atTheDoor[stored.position % MOST_AT_THE_DOOR] = { stored, event };
   return event;
 }
 
 /** Undefined for what another version of this gateway wrote and this one can't read. */
 export function fromStored(stored: StoredEvent): PartnerEvent | undefined {
-  return readBefore.get(stored) ?? read(stored);
+  const known = atTheDoor[stored.position % MOST_AT_THE_DOOR];
+  return known?.stored === stored ? known.event : read(stored);
 }
 
 function read(stored: StoredEvent): PartnerEvent | undefined {

@@ -41,7 +41,11 @@ export function createWebhookDoor(parts: WebhookDoorParts) {
       req.off('data', take).off('end', finish);
       refuse(req, res, 413);
     };
-    const finish = (): void => void deliver(req, res, Buffer.concat(chunks));
+    const finish = (): void => {
+      const [whole] = chunks;
+      const body = whole && chunks.length === 1 ? whole : Buffer.concat(chunks);
+      void deliver(req, res, body);
+    };
     // A sender that hangs up half way was never answered, so it owes us the delivery still.
     req.on('error', () => undefined);
     req.on('data', take).on('end', finish);
