@@ -34,11 +34,17 @@ export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { error: error === null ? 'null' : typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const own = LOGGABLE_CODES.has(code);
-  const frame = own ? undefined : OWN_FRAME.exec(error.stack ?? '')?.[1];
+  const frame = own ? undefined : OWN_FRAME.exec(framesOf(error))?.[1];
   return {
     error: CLASS_NAME.test(error.name) ? error.name : 'Error',
     ...(CODE.test(code) && { code }),
     ...(own && { detail: ownMessage(error.message) }),
     ...(frame !== undefined && { at: frame }),
   };
+}
+
+/** The stack without the message that it begins with: that can look like a frame. */
+function framesOf({ stack = '', message }: Error): string {
+  const at = stack.indexOf(message);
+  return at < 0 ? stack : stack.slice(at + message.length);
 }

@@ -37,6 +37,7 @@ export function failureOf(error: unknown): Failure {
   if (shortage) return { kind: 'shortage', reason: shortage };
   const damage = DAMAGES.get(code & 0xff);
   if (damage) return { kind: 'damage', reason: `${damage} (SQLite code ${code})` };
-  const message = error instanceof Error ? error.message : 'unknown';
-  return { kind: 'misuse', reason: code ? `SQLite code ${code}: ${message}` : message };
+  // Its class alone: a message may quote the value that did not fit, and the reason will be logged.
+  const name = error instanceof Error ? error.name : 'unknown';
+  return { kind: 'misuse', reason: code ? `SQLite code ${code}` : name };
 }
