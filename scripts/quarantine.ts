@@ -1,4 +1,5 @@
-// npm run quarantine            lists signed webhooks that were not understood: when and why, never what
+// npm run quarantine            lists signed webhooks that were not understood, and events that could not be handled: when
+//                               and why, never what
 // npm run quarantine -- replay  appends those that this version understands; the rest stays
 //
 // With the embedded log the gateway must be stopped first: it holds the log alone.

@@ -74,6 +74,11 @@ export async function openServer(
       log: store.log,
       before: freshness.heard,
       placeOf: createPlaceOf(store.lineage),
+      async setAside(entry) {
+        metrics.eventsPoisonous();
+        log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
+        await store.quarantine.add(entry);
+      },
       onProblem(problem, error) {
         log.warn('events: a problem', { reason: problem, error });
         if (problem === 'lost') app?.eventsLost();

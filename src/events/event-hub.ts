@@ -2,6 +2,7 @@ import type { Position } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
 import type { EventFilter, Place } from './filter.ts';
 import type { PartnerEvent, SessionEvent } from './partner-event.ts';
+import type { Attempt } from './poison.ts';
 
 /** A promise that a listener returns is waited for while replaying, and not once live. */
 export type EventListener = (event: PartnerEvent, place: Place) => void | Promise<void>;
@@ -37,4 +38,6 @@ export interface EventHub extends AsyncDisposable {
   /** Everything in the next stretch of the log. Throws EventsExpired if some of it is gone. */
   scan(after: Position, limit: number): Promise<LogStretch>;
   placeOf(event: PartnerEvent): Promise<Place>;
+  /** For whatever is done with an event: after some failures it is set aside, and the answer undefined. */
+  readonly attempt: Attempt;
 }

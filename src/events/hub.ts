@@ -1,4 +1,5 @@
 import type { EventLog, StoredEvent } from '../store/event-log.ts';
+import type { QuarantineEntry } from '../store/quarantine.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
 import { followLog } from './follow-log.ts';
@@ -6,6 +7,7 @@ import { historyOf } from './history.ts';
 import { createLogReader } from './log-reader.ts';
 import { isSessionEvent, type PartnerEvent } from './partner-event.ts';
 import { persistently } from './persistence.ts';
+import { createAttempt, willPass } from './poison.ts';
 import { fromStored } from './stored-event.ts';
 import { createSubscriptionIndex } from './subscription-index.ts';
 
@@ -27,8 +29,12 @@ export interface HubParts {
   /** Drops what the events make stale. No listener hears of an event until this is done. */
   readonly before: (events: readonly PartnerEvent[]) => void | Promise<void>;
   readonly placeOf: PlaceOf;
+  /** Keeps an event that can't be handled, for an operator to look at and replay. */
+  readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
+
+const NONE: ReadonlySet<PartnerEvent> = new Set();
 
 /** Hears what comes after this moment. What came before is read from the log. */
 export async function openHub(parts: HubParts): Promise<EventHub> {
@@ -43,16 +49,46 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
       () => parts.placeOf(event),
       placeByOwnIds(event),
       closing.signal,
+      () => true,
       (error) => onProblem('place', error),
     );
 
-  const before = (events: readonly PartnerEvent[]): Promise<void> =>
-    persistently(
-      () => parts.before(events),
-      undefined,
-      closing.signal,
-      (error) => onProblem('before', error),
-    );
+  const attempting = (problem: HubProblem) =>
+    createAttempt({
+      setAside: parts.setAside,
+      onFailure: (error) => onProblem(problem, error),
+      signal: closing.signal,
+    });
+  const attemptBefore = attempting('before');
+  const attemptTelling = attempting('listener');
+
+  /** Which of them can't be handled. A store that is down is waited for a while, and then done without. */
+  async function before(events: readonly PartnerEvent[]): Promise<ReadonlySet<PartnerEvent>> {
+    const onFailure = (error: unknown) => onProblem('before', error);
+    try {
+      await persistently(
+        () => parts.before(events),
+        undefined,
+        closing.signal,
+        willPass,
+        onFailure,
+      );
+      return NONE;
+    } catch (error) {
+      onFailure(error);
+    }
+    // Each by itself, so that one does not fail the others.
+    const handled = await Promise.all(events.map(beforeOne));
+    return new Set(events.filter((_, i) => !handled[i]));
+  }
+
+  const beforeOne = async (event: PartnerEvent): Promise<boolean> => {
+    const handle = async (): Promise<true> => {
+      await parts.before([event]);
+      return true;
+    };
+    return (await attemptBefore(event, handle).catch(() => true)) === true;
+  };
 
   /** A reader of the log can be ahead of the listeners; the caches must not be behind it. */
   async function readAhead<T extends PartnerEvent>(events: readonly T[]): Promise<readonly T[]> {
@@ -64,7 +100,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   async function deliver(batch: readonly StoredEvent[]): Promise<void> {
     const events = batch.map(fromStored);
     const readable = events.filter((event) => event !== undefined);
-    await before(readable);
+    const poisonous = await before(readable);
     const unplaced = readable.filter((event) => !isSessionEvent(event));
     const places = new Map<PartnerEvent, Place>(
       await Promise.all(unplaced.map(async (event) => [event, await placeOf(event)] as const)),
@@ -74,20 +110,31 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
       ({ position } = stored);
       const event = events[i];
       if (event === undefined) onProblem('unreadable');
-      else if (index.size > 0) tell(event, places.get(event) ?? placeByOwnIds(event));
+      else if (index.size > 0 && !poisonous.has(event))
+        tell(event, places.get(event) ?? placeByOwnIds(event));
     });
   }
 
   function tell(event: PartnerEvent, place: Place): void {
     for (const subscription of index.receivers(event, place)) {
       if (!subscription.active) continue;
+      const listen = () => subscription.listener(event, place);
       try {
-        const heard = subscription.listener(event, place);
-        heard?.catch((error: unknown) => onProblem('listener', error));
+        listen()?.catch((error: unknown) => tellAgain(event, error, listen));
       } catch (error) {
-        onProblem('listener', error);
+        tellAgain(event, error, listen);
       }
     }
+  }
+
+  /** Behind the others, which don't wait for it. */
+  function tellAgain(event: PartnerEvent, failure: unknown, listen: () => void | Promise<void>) {
+    let failed = false;
+    attemptTelling(event, () => {
+      if (failed) return listen();
+      failed = true;
+      throw failure;
+    }).catch((error: unknown) => onProblem('listener', error));
   }
 
   async function recheck(): Promise<void> {
@@ -120,6 +167,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     },
     ofSession: async (sessionId) => readAhead(await reader.ofSession(sessionId)),
     placeOf,
+    attempt: attemptTelling,
     async [Symbol.asyncDispose]() {
       closing.abort();
       await following[Symbol.asyncDispose]();

@@ -15,18 +15,20 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Tries a few times, then goes on without: one event that can't be handled must not hold up those
- * behind it. `onFailure` hears of each failed try.
+ * behind it. `onFailure` hears of each failed try; what is not worth another one is thrown.
  */
 export async function persistently<T>(
   task: () => T | Promise<T>,
   instead: T,
   signal: AbortSignal,
+  isWorth: (error: unknown) => boolean,
   onFailure: (error: unknown) => void,
 ): Promise<T> {
   for (let failures = 1; failures <= TRIES && !signal.aborted; failures += 1) {
     try {
       return await task();
     } catch (error) {
+      if (!isWorth(error)) throw error;
       onFailure(error);
       if (failures < TRIES) await pause(pauseMs(failures), signal);
     }

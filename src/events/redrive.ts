@@ -1,6 +1,7 @@
-import type { EventLog } from '../store/event-log.ts';
-import type { Quarantine } from '../store/quarantine.ts';
+import type { EventLog, NewEvent } from '../store/event-log.ts';
+import type { Quarantine, QuarantineEntry } from '../store/quarantine.ts';
 import { readEnvelope } from './envelope.ts';
+import { redrivenEvent } from './poison.ts';
 
 export interface Redriven {
   /** Deliveries that can be read now, and have left the quarantine. */
@@ -10,7 +11,7 @@ export interface Redriven {
   readonly left: number;
 }
 
-/** Reads the quarantine again, for when this gateway has learned what it did not understand before. */
+/** Reads the quarantine again, for when this gateway has learned what it did not understand, or handle, before. */
 export async function redrive(
   log: Pick<EventLog, 'append'>,
   quarantine: Pick<Quarantine, 'list' | 'remove' | 'count'>,
@@ -18,13 +19,21 @@ export async function redrive(
   let deliveries = 0;
   let events = 0;
   for (const held of await quarantine.list(await quarantine.count())) {
-    const envelope = readEnvelope(Buffer.from(held.body), held.receivedAt);
-    if (envelope.kind !== 'events') continue;
-    const stored = await log.append(envelope.events.map(({ entry }) => entry));
+    const entries = entriesOf(held);
+    if (!entries) continue;
+    const stored = await log.append(entries);
     // After the append: a crash in between leaves a copy in the quarantine, and nothing lost.
     await quarantine.remove(held.id);
     deliveries += 1;
     events += stored.filter((event) => event !== undefined).length;
   }
   return { deliveries, events, left: await quarantine.count() };
+}
+
+/** A webhook as it came, or an event that was in the log and could not be handled. */
+function entriesOf(held: QuarantineEntry): readonly NewEvent[] | undefined {
+  const envelope = readEnvelope(Buffer.from(held.body), held.receivedAt);
+  if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
+  const again = envelope.kind === 'malformed' ? redrivenEvent(held) : undefined;
+  return again && [again];
 }

@@ -19,6 +19,7 @@ export interface Metrics {
   readonly eventsAccepted: (count?: number) => void;
   readonly eventCopies: (count?: number) => void;
   readonly eventsQuarantined: (count?: number) => void;
+  readonly eventsPoisonous: (count?: number) => void;
   readonly eventsDelivered: (count?: number) => void;
   readonly webhookRefused: (reason: WebhookRefusal) => void;
   readonly slowConsumerClosed: (count?: number) => void;
@@ -94,6 +95,7 @@ export function createMetrics(): Metrics {
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
     eventCopies: counter('events_copies_total', 'Events that were there already.'),
     eventsQuarantined: counter('events_quarantined_total', 'Signed events not understood.'),
+    eventsPoisonous: counter('events_poisonous_total', 'Events that could not be handled.'),
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),
     webhookRefused: (reason) => refused.inc({ reason }),
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),

@@ -8,7 +8,7 @@ export interface QuarantinedEntry extends QuarantineEntry {
   readonly id: string;
 }
 
-/** Events that were signed but not understood, for an operator to look at and replay. */
+/** Events that were signed but not understood, or understood but not to be handled, for an operator to look at and replay. */
 export interface Quarantine {
   add(entry: QuarantineEntry): Promise<void>;
   /** Oldest first. */

@@ -37,7 +37,9 @@ export function createGroups({ hub, execute, onDelivered, audit, onFailure }: Gr
     const group = createGroup({
       listen: (heard) => hub.subscribe(filter, heard),
       payloadOf: (event) =>
-        executed(`${number} ${event.position}`, () => execute(event, listening)),
+        executed(`${number} ${event.position}`, () =>
+          hub.attempt(event, () => execute(event, listening)),
+        ),
       onDelivered,
       audit: audit && ((subject, { shows }) => audit.delivered(subject, operation, shows)),
       onFailure,

@@ -2,19 +2,22 @@ import { readEnvelope } from '../../src/events/envelope.ts';
 import { placeByOwnIds } from '../../src/events/filter.ts';
 import { openHub, type EventHub, type HubParts, type HubProblem } from '../../src/events/hub.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
+import type { QuarantineEntry } from '../../src/store/quarantine.ts';
 import { bytesOf } from './deliveries.ts';
 
 /** A hub over a real log, with what it reported. */
 export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) {
   const problems: HubProblem[] = [];
+  const aside: QuarantineEntry[] = [];
   const hub = await openHub({
     log,
     before: () => undefined,
     placeOf: (event) => Promise.resolve(placeByOwnIds(event)),
+    setAside: async (entry) => void aside.push(entry),
     onProblem: (problem) => void problems.push(problem),
     ...parts,
   });
-  return { hub, problems, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
+  return { hub, problems, aside, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
 }
 
 /** Appends deliveries as the door would. */
