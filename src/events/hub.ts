@@ -53,18 +53,18 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
       (error) => onProblem('place', error),
     );
 
-  const attempting = (problem: HubProblem) =>
-    createAttempt({
-      setAside: parts.setAside,
-      onFailure: (error) => onProblem(problem, error),
-      signal: closing.signal,
-    });
-  const attemptBefore = attempting('before');
-  const attemptTelling = attempting('listener');
+  const beforeFailed = (error: unknown): void => onProblem('before', error);
+  const { setAside } = parts;
+  const { signal } = closing;
+  const attemptBefore = createAttempt({ setAside, onFailure: beforeFailed, signal });
+  const attemptTelling = createAttempt({
+    setAside,
+    onFailure: (error) => onProblem('listener', error),
+    signal,
+  });
 
   /** Which of them can't be handled. A store that is down is waited for a while, and then done without. */
   async function before(events: readonly PartnerEvent[]): Promise<ReadonlySet<PartnerEvent>> {
-    const onFailure = (error: unknown) => onProblem('before', error);
     try {
       await persistently(
         () => parts.before(events),
@@ -75,7 +75,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
       );
       return NONE;
     } catch (error) {
-      onFailure(error);
+      beforeFailed(error);
     }
     // Each by itself, so that one does not fail the others.
     const handled = await Promise.all(events.map(beforeOne));
