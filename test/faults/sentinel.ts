@@ -9,7 +9,8 @@ import { until } from '../ws/raw-socket.ts';
 
 export interface Sentinel extends AsyncDisposable {
   readonly port: number;
-  cli(...args: readonly string[]): string;
+  /** The port of the primary as it names it. */
+  primary(): number;
 }
 
 /** A Sentinel that watches a primary called `main`, and knows so many replicas when it resolves. */
@@ -43,7 +44,7 @@ export async function startSentinel(primary: number, replicas: number): Promise<
   await until(isWatching);
   return {
     port,
-    cli,
+    primary: () => Number(cli('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main').split('\n')[1]),
     async [Symbol.asyncDispose]() {
       process.kill('SIGKILL');
       await exited;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { StoreUnavailable } from '../errors.ts';
-import { codeOf, unavailable } from './failure.ts';
+import { codeOf, isNotPrimary, unavailable } from './failure.ts';
 import { within } from './within.ts';
 
 const DEADLINE_MS = 3_000;
@@ -109,7 +109,7 @@ export async function connect(
       } catch (error) {
         const failure = unavailable(error);
         // A server that hangs or was demoted keeps its socket.
-        if (failure === error || codeOf(error) === 'READONLY') lose(used, failure.message);
+        if (failure === error || isNotPrimary(error)) lose(used, failure.message);
         throw failure;
       }
     },

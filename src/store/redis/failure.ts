@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../errors.ts';
 const REASONS = new Map([
   ['LOADING', 'it is still loading its data'],
   ['READONLY', 'it is a read-only replica'],
+  ['MASTERDOWN', 'it is a replica without a primary'],
   ['OOM', 'it is out of memory: raise maxmemory'],
   ['MISCONF', 'it cannot write to its disk'],
   ['NOREPLICAS', 'it has too few replicas'],
@@ -11,6 +12,11 @@ const REASONS = new Map([
   ['NOPERM', 'the user may not run this command'],
   ['MOVED', 'it is a cluster, and one server is wanted'],
 ]);
+
+const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
+
+/** It was demoted, or cut off: the primary may be another server by now. */
+export const isNotPrimary = (error: unknown) => NOT_PRIMARY.has(codeOf(error));
 
 /** Redis begins its errors with a code in capitals; a socket's error has one, too. */
 export function codeOf(error: unknown): string {
