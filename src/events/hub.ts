@@ -71,7 +71,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
         undefined,
         closing.signal,
         willPass,
-        onFailure,
+        beforeFailed,
       );
       return NONE;
     } catch (error) {
