@@ -147,12 +147,11 @@ describe('identical reads in flight', () => {
   it('go on for one waiter when the other leaves', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
-    const leaving = new AbortController();
-    const left = loadersOf(setup.partner, { signal: leaving.signal }).note(id(1));
-    const staying = new AbortController();
-    const stayed = loadersOf(setup.partner, { signal: staying.signal }).note(id(1));
+    const leaving = createUsage();
+    const left = setup.partner.loadersFor(leaving).note(id(1));
+    const stayed = loadersOf(setup.partner).note(id(1));
     await setup.upstream.arrived(1);
-    leaving.abort();
+    leaving.end();
     expect(await codeOf(left)).toBe('TIMEOUT');
     release(0);
     expect(await stayed).toMatchObject({ note: [1] });
@@ -165,11 +164,10 @@ describe('identical reads in flight', () => {
       if (request.number > 1) return numbered(request, response);
       response.once('close', close);
     });
-    const leaving = new AbortController();
-    const operation = () => loadersOf(setup.partner, { signal: leaving.signal });
-    const left = [operation().note(id(1)), operation().note(id(1))];
+    const leaving = [createUsage(), createUsage()];
+    const left = leaving.map((usage) => setup.partner.loadersFor(usage).note(id(1)));
     await setup.upstream.arrived(1);
-    leaving.abort();
+    for (const usage of leaving) usage.end();
     expect(await Promise.all(left.map(codeOf))).toEqual(['TIMEOUT', 'TIMEOUT']);
     await closed;
     expect(setup.partner.state().inFlight).toBe(0);
@@ -178,8 +176,9 @@ describe('identical reads in flight', () => {
 
   it('are not begun for an operation that is over', async () => {
     await using setup = await setUp(numbered);
-    const loaders = loadersOf(setup.partner, { signal: AbortSignal.abort() });
-    expect(await codeOf(loaders.note(id(1)))).toBe('TIMEOUT');
+    const usage = createUsage();
+    usage.end();
+    expect(await codeOf(setup.partner.loadersFor(usage).note(id(1)))).toBe('TIMEOUT');
     expect(setup.upstream.seen).toEqual([]);
   });
 

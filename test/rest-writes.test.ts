@@ -4,7 +4,7 @@ import type { Partner } from '../src/rest/partner.ts';
 import { createUsage } from '../src/rest/usage.ts';
 import type { Usage } from '../src/rest/usage.ts';
 import { createFakeClock } from './rest/fake-clock.ts';
-import { codeOf, failureOf, id, loadersOf, setUp } from './rest/partner.ts';
+import { codeOf, failureOf, id, setUp } from './rest/partner.ts';
 import { answer, envelope, openUpstream } from './rest/upstream.ts';
 import { createPartner } from '../src/rest/partner.ts';
 import type { Script } from './rest/upstream.ts';
@@ -90,7 +90,7 @@ describe('a write', () => {
       1,
     ],
   ])('after %s is of unknown outcome', async (_, script, write, attempts) => {
-    await using setup = await setUp(script, { timeoutMs: 30 });
+    await using setup = await setUp(script, { timeoutMs: 250 });
     expect(await codeOf(write(setup.partner))).toBe('OUTCOME_UNKNOWN');
     expect(setup.upstream.seen).toHaveLength(attempts);
   });
@@ -131,24 +131,24 @@ describe('a write', () => {
   it('is not cut short by the end of its operation once it is sent', async () => {
     const held: ServerResponse[] = [];
     await using setup = await setUp((_, response) => void held.push(response));
-    const ending = new AbortController();
-    const edit = magicEdit(setup.partner, createUsage({ signal: ending.signal }));
+    const ending = createUsage();
+    const edit = magicEdit(setup.partner, ending);
     await setup.upstream.arrived(1);
-    ending.abort();
+    ending.end();
     for (const response of held) answer(response, 200, { done: true });
     expect(await edit).toEqual({ done: true });
   });
 
   it('is not sent at all if its operation ends while it waits for its turn', async () => {
     await using setup = await setUp(hangs, { maxConcurrency: 1 });
-    const blocking = new AbortController();
-    const blocker = loadersOf(setup.partner, { signal: blocking.signal }).note(id(9));
+    const blocking = createUsage();
+    const blocker = setup.partner.loadersFor(blocking).note(id(9));
     await setup.upstream.arrived(1);
-    const ending = new AbortController();
-    const edit = magicEdit(setup.partner, createUsage({ signal: ending.signal }));
-    ending.abort();
+    const ending = createUsage();
+    const edit = magicEdit(setup.partner, ending);
+    ending.end();
     expect(await codeOf(edit)).toBe('TIMEOUT');
-    blocking.abort();
+    blocking.end();
     expect(await codeOf(blocker)).toBe('TIMEOUT');
     expect(setup.upstream.seen).toHaveLength(1);
   });

@@ -78,21 +78,25 @@ type Lines = (
 ) => void;
 
 /** Bundles as they are put into lines: together while there is room, and in pieces if one is too long by itself. */
-function* inLines(bundles: readonly (readonly string[])[]) {
-  let line: (readonly string[])[] = [];
-  let room = MOST_RECORDS;
-  for (const bundle of bundles) {
-    for (let at = 0; at < bundle.length; at += MOST_RECORDS) {
-      const some = bundle.length > MOST_RECORDS ? bundle.slice(at, at + MOST_RECORDS) : bundle;
-      if (some.length > room) {
-        yield line;
-        [line, room] = [[], MOST_RECORDS];
-      }
-      line.push(some);
-      room -= some.length;
+function inLines(bundles: readonly (readonly string[])[]): (readonly string[])[][] {
+  const lines: (readonly string[])[][] = [];
+  let room = 0;
+  const put = (bundle: readonly string[]): void => {
+    if (bundle.length > room) {
+      lines.push([]);
+      room = MOST_RECORDS;
     }
+    lines.at(-1)?.push(bundle);
+    room -= bundle.length;
+  };
+  for (const bundle of bundles) {
+    if (bundle.length === 0) continue;
+    if (bundle.length <= MOST_RECORDS) put(bundle);
+    else
+      for (let at = 0; at < bundle.length; at += MOST_RECORDS)
+        put(bundle.slice(at, at + MOST_RECORDS));
   }
-  if (line.length > 0) yield line;
+  return lines;
 }
 
 /** An event goes to thousands in one turn: a line for each of them would cost more than the event itself. */

@@ -103,9 +103,8 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
     flight.waiting += 1;
     // The key names the kind, and with it the type of the value.
     const typed = answer as Promise<Answer<T>>;
-    if (!usage.signal) return typed;
     return new Promise((resolve, reject) => {
-      const stay = usage.onAbort(() => {
+      const stay = usage.onEnd(() => {
         flight.waiting -= 1;
         if (flight.waiting === 0) {
           detach(read.key, flight);
@@ -130,7 +129,7 @@ export function createReads(perform: Perform, answers: Answers, observer: Partne
     cached: (key) => answers.get(key),
     totalOf: (listKey) => answers.totalOf(listKey),
     load(read, usage, isFresh) {
-      if (usage.signal?.aborted) return Promise.reject(new OperationAborted(read.kind.template));
+      if (usage.isOver) return Promise.reject(new OperationAborted(read.kind.template));
       const underway = flights[read.key];
       if (underway && !isFresh) {
         usage.coalesced += 1;

@@ -13,7 +13,8 @@ export interface Answer<T = unknown> {
 /** What one operation has used of the Partner API. Made by the transport, written by `rest`. */
 export interface Usage {
   readonly maxCalls: number;
-  readonly signal: AbortSignal | undefined;
+  /** True once nobody waits for the operation any more. */
+  readonly isOver: boolean;
   /** `traceparent` and `tracestate`; nothing else of it goes upstream. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
   calls: number;
@@ -29,31 +30,25 @@ export interface Usage {
   readonly repeated: (readonly Answer[])[];
   /** Its place among those who wait for a call. */
   readonly lane: Lane;
+  /** Ends the operation early: reads are given up, a write that was sent is not. */
+  end(): void;
   /** Calls `leave` when the operation ends early; the answer takes it back. */
-  onAbort(leave: () => void): () => void;
+  onEnd(leave: () => void): () => void;
 }
 
 export interface UsageOptions {
   readonly maxCalls?: number;
-  readonly signal?: AbortSignal | undefined;
   readonly priority?: 'read' | 'write';
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
-const nothingToTakeBack = (): void => {};
-
 export function createUsage(options: UsageOptions = {}): Usage {
-  const { signal } = options;
-  // One listener for hundreds of calls: removing from a signal's own list is linear in its length.
+  // Not an AbortSignal: most operations never wait, and it is dearer than all the rest of this.
   let leaving: Set<() => void> | undefined;
-  const leaveAll = (): void => {
-    for (const leave of leaving ?? []) leave();
-    leaving?.clear();
-  };
+  let isOver = false;
 
   return {
     maxCalls: options.maxCalls ?? Number.POSITIVE_INFINITY,
-    signal,
     ...(options.traceHeaders && { traceHeaders: options.traceHeaders }),
     calls: 0,
     cached: 0,
@@ -62,18 +57,18 @@ export function createUsage(options: UsageOptions = {}): Usage {
     answers: new Set(),
     repeated: [],
     lane: createLane(options.priority ?? 'read'),
-    onAbort(leave) {
-      if (!signal) return nothingToTakeBack;
-      if (signal.aborted) {
-        leave();
-        return nothingToTakeBack;
-      }
-      if (!leaving) {
-        leaving = new Set();
-        signal.addEventListener('abort', leaveAll, { once: true });
-      }
-      const waiting = leaving;
-      waiting.add(leave);
+    get isOver() {
+      return isOver;
+    },
+    end() {
+      isOver = true;
+      for (const leave of leaving ?? []) leave();
+      leaving = undefined;
+    },
+    onEnd(leave) {
+      const waiting = (leaving ??= new Set());
+      if (isOver) leave();
+      else waiting.add(leave);
       return () => {
         waiting.delete(leave);
       };

@@ -40,7 +40,7 @@ export function createWrites(perform: Perform): Writes {
     usage: Usage,
   ): Promise<unknown> => {
     const given = createCancel();
-    const stay = usage.onAbort(() => cancel(given));
+    const stay = usage.onEnd(() => cancel(given));
     try {
       const { json } = await perform({
         method,

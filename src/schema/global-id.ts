@@ -66,6 +66,8 @@ export function optionalIdOf(
 export type NoteName = { readonly noteId: Uuid } | { readonly noteOfSession: Uuid };
 
 export function noteNameOf(argument: string, text: string): NoteName {
+  const bare = toUuid(text);
+  if (bare) return { noteId: bare };
   const global = decodeGlobalId(text);
   if (global?.type !== 'ProgressNote' || global.parts[0] !== 'session') {
     return { noteId: idOf('ProgressNote', argument, text) };

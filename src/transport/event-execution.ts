@@ -31,16 +31,15 @@ export function createEventExecution(parts: EventExecutionParts) {
   const { house, maxUpstreamCalls } = parts;
 
   /** New loaders for every event: what it links to is fetched anew. */
-  const contextFor = ({ viewer, door, prepared }: Listening, signal?: AbortSignal): Context => {
-    const usage = createUsage({ maxCalls: maxUpstreamCalls, signal });
+  const contextFor = ({ viewer, door, prepared }: Listening): Context => {
+    const usage = createUsage({ maxCalls: maxUpstreamCalls });
     return createContext(house, viewer, usage, door, prepared);
   };
 
   async function execute(event: PartnerEvent, listening: Listening): Executed {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), parts.operationMs);
+    const contextValue = contextFor(listening);
+    const timer = setTimeout(() => contextValue.usage.end(), parts.operationMs);
     try {
-      const contextValue = contextFor(listening, late.signal);
       if (!(await mayHear(event, contextValue))) return undefined;
       const args = listening.prepared.args as ValidatedSubscriptionArgs;
       const execution = { ...args, rootValue: event, contextValue };

@@ -5,7 +5,7 @@ import type { Viewer } from '../viewer/viewer.ts';
 import { type Accepted, acceptedBy } from './accept.ts';
 import { readOperationRequest } from './operation-request.ts';
 import { answerText } from './answer-text.ts';
-import type { Pipeline, Prepared } from './pipeline.ts';
+import type { Answer, Execution, Pipeline, Prepared } from './pipeline.ts';
 import { createRememberedAnswers } from './remembered-answers.ts';
 import { type Refusal, isRefusal, refuseTransport } from './refusal.ts';
 import { contentProblem, lengthProblem, parseJson, readBody } from './request-body.ts';
@@ -73,9 +73,7 @@ export function createJsonDoor(parts: JsonDoorParts) {
     if (isSubscription && !accepted.stream) return refused(res, notStreamed, accepted);
     if (isSubscription || !accepted.json) return parts.stream(prepared, viewer, res);
     const execution = pipeline.execute(prepared, viewer, 'http');
-    res.once('close', execution.abandon);
-    const answer = await execution.answer;
-    res.off('close', execution.abandon);
+    const answer = await whileOpen(res, execution);
     if (prepared.kind === 'query') {
       remembered.keep(key, answer.data, execution.basis, (of) => pipeline.repeated(of, viewer));
     }
@@ -96,6 +94,13 @@ export function createJsonDoor(parts: JsonDoorParts) {
     const status = refusal.isTransport || !isPlain ? refusal.status : 200;
     send(res, status, accepted, JSON.stringify({ errors: refusal.errors }));
   }
+}
+
+/** A client that has gone needs no answer. */
+function whileOpen(res: ServerResponse, { answer, abandon }: Execution): Loaded<Answer> {
+  if (!(answer instanceof Promise)) return answer;
+  res.once('close', abandon);
+  return answer.finally(() => res.off('close', abandon));
 }
 
 const notAcceptable = refuseTransport(

@@ -118,13 +118,11 @@ export function createPipeline(parts: PipelineParts) {
 
   function execute(prepared: Prepared, viewer: Viewer, door: Door): Execution {
     const startedAt = performance.now();
-    const controller = new AbortController();
     const { kind, name, estimated } = prepared;
     const id = nextId();
     const trace = traceOperation(kind, name);
     const usage = createUsage({
       maxCalls: limits.maxUpstreamCalls,
-      signal: controller.signal,
       priority: kind === 'mutation' ? 'write' : 'read',
       ...(trace.headers && { traceHeaders: trace.headers }),
     });
@@ -152,9 +150,9 @@ export function createPipeline(parts: PipelineParts) {
           }
         : undefined;
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
-    const timer = setTimeout(() => controller.abort(), limits.operationMs);
+    const timer = setTimeout(usage.end, limits.operationMs);
     const ended = result.finally(() => clearTimeout(timer));
-    return { answer: whenLoaded(ended, finish), basis, abandon: () => controller.abort() };
+    return { answer: whenLoaded(ended, finish), basis, abandon: usage.end };
   }
 
   function answerOf({ data, errors }: Executed, estimated: number, usage: Usage): Answer {

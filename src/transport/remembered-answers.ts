@@ -3,13 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { Answer } from '../rest/usage.ts';
 import { answerText } from './answer-text.ts';
 import type { Basis } from './pipeline.ts';
+import { createQuestions } from './questions.ts';
 
 /** Of bytes and keys. Whose data they are is in the key: one viewer's answers are given to that viewer alone. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 1_024;
-const MOST_QUESTIONS = 5_000;
-const MOST_QUESTION_BYTES = 8 * 1024 * 1024;
 /** Up to here text goes out faster than bytes: in one piece with its headers. */
 const SHORT = 16_384;
 
@@ -36,11 +35,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       2 * (body.length + key.length) + 64 * answers.length + OVERHEAD_BYTES,
   });
 
-  const askedBefore = new LRUCache<string, true>({
-    max: MOST_QUESTIONS,
-    maxSize: MOST_QUESTION_BYTES,
-    sizeCalculation: (_true, key) => 2 * key.length + 1,
-  });
+  const isAskedAgain = createQuestions();
 
   return {
     find(key: string): Repeat | undefined {
@@ -59,10 +54,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       basisOf: () => Basis | undefined,
       repeated: (basis: Basis) => () => void,
     ): void {
-      if (!askedBefore.has(key)) {
-        askedBefore.set(key, true);
-        return;
-      }
+      if (!isAskedAgain(key)) return;
       const basis = basisOf();
       if (!basis || basis.answers.length === 0) return;
       const { answers, estimated } = basis;

@@ -19,10 +19,13 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<string
       if (size <= maxBytes) chunks.push(chunk);
       else resolve(tooLarge(maxBytes));
     });
-    req.on('end', () => resolve(textOf(Buffer.concat(chunks))));
+    req.on('end', () => resolve(textOf(inOnePiece(chunks))));
     req.on('error', () => resolve(refuseTransport(400, 'The body broke off.')));
   });
 }
+
+const inOnePiece = (chunks: readonly Buffer[]): Buffer =>
+  (chunks.length === 1 ? chunks[0] : undefined) ?? Buffer.concat(chunks);
 
 /** Read leniently, a name in another encoding would reach a patient's note with its letters replaced. */
 const textOf = (bytes: Buffer): string | Refusal =>

@@ -134,6 +134,10 @@ function writerOf(type: GraphQLLeafType): LeafPlan['write'] {
   if (type.name === 'Boolean') {
     return (value) => (value === true ? 'true' : value === false ? 'false' : converted(value));
   }
+  // A UUID is only ever made of hexadecimal digits and hyphens.
+  if (type.name === 'UUID') {
+    return (value) => (typeof value === 'string' ? `"${value}"` : converted(value));
+  }
   const keepsText = type.name === 'String' || type.name === 'ID';
   return keepsText
     ? (value) => (typeof value === 'string' ? JSON.stringify(value) : converted(value))
