@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LogLost, StoreUnavailable } from '../src/store/errors.ts';
 import type { StoredEvent } from '../src/store/event-log.ts';
 import { openStore } from '../src/store/store.ts';
+import { openRelay } from './faults/relay.ts';
 import { redisAvailable, startRedis } from './redis-server.ts';
 import type { RedisServer } from './redis-server.ts';
 import { DAY_MS, eventOf, range } from './store/engines.ts';
@@ -198,6 +199,22 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await vi.waitFor(() => store.check(), 5_000);
     expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
   });
+
+  it.each(['yes', 'no'])(
+    'leaves a server that was demoted, whether it serves stale data or not: %s',
+    async (stale) => {
+      const server = await start('--replica-serve-stale-data', stale);
+      const other = await start();
+      await using name = await openRelay(server.port);
+      const { log } = await open(`redis://127.0.0.1:${name.port}`);
+      await log.append([eventOf('a')]);
+      server.cli('REPLICAOF', '127.0.0.1', '1');
+      name.leadTo(other.port);
+      await vi.waitFor(() => log.append([eventOf('b')]), 5_000);
+      expect(other.cli('XLEN', '{partner-graph}:events')).toBe('1');
+      await vi.waitFor(async () => expect(await log.read(0, 10)).toHaveLength(1), 5_000);
+    },
+  );
 
   it('does not wait for ever on a server that hangs', async () => {
     const server = await start();
