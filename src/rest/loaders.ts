@@ -71,6 +71,7 @@ export function createLoaders(reads: Reads, usage: Usage): Loaders {
   // one answer a key, failures included.
   const loader = new DataLoader<Request, unknown, string>(answerTo, {
     batch: false,
+    batchScheduleFn: queueMicrotask,
     cacheKeyFn: ({ read }) => read.key,
     cacheMap: pending,
   });

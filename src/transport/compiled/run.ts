@@ -133,21 +133,32 @@ function fieldText(
       : (source as Record<string, unknown>)[field.name];
     if (type.kind === 'leaf' && !(value instanceof Promise)) return scalarText(type, value, plan);
     const path = { above, key: plan.responseKey };
-    return settled(completed(type, value, plan, path, run), type, plan, path, run);
+    return completed(type, value, plan, path, run);
   } catch (error) {
     return failed(error, type, plan, { above, key: plan.responseKey }, run);
   }
 }
 
-const completed = (type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text =>
-  value instanceof Promise
-    ? value.then((loaded: unknown) => valueText(type, loaded, plan, path, run))
-    : valueText(type, value, plan, path, run);
+/** One promise for what comes late and for its failure: there are hundreds of them. */
+function completed(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text {
+  if (!(value instanceof Promise)) {
+    const text = valueText(type, value, plan, path, run);
+    return typeof text === 'string' ? text : text.catch(failing(type, plan, path, run));
+  }
+  return value.then(
+    (loaded: unknown) => {
+      try {
+        return completed(type, loaded, plan, path, run);
+      } catch (error) {
+        return failed(error, type, plan, path, run);
+      }
+    },
+    failing(type, plan, path, run),
+  );
+}
 
-const settled = (text: Text, type: TypePlan, plan: FieldPlan, path: Path, run: Run): Text =>
-  typeof text === 'string'
-    ? text
-    : text.catch((error: unknown) => failed(error, type, plan, path, run));
+const failing = (type: TypePlan, plan: FieldPlan, path: Path, run: Run) => (error: unknown) =>
+  failed(error, type, plan, path, run);
 
 /** What may be null takes an error here; what may not passes it on to whatever holds it. */
 function failed(thrown: unknown, type: TypePlan, plan: FieldPlan, path: Path, run: Run): string {
@@ -233,14 +244,15 @@ function listText(
 
 function itemText(of: TypePlan, item: unknown, plan: FieldPlan, path: Path, run: Run): Text {
   try {
-    return settled(completed(of, item, plan, path, run), of, plan, path, run);
+    return completed(of, item, plan, path, run);
   } catch (error) {
     return failed(error, of, plan, path, run);
   }
 }
 
+/** Text and what comes late take turns in `parts`, text first. */
 async function joined(parts: readonly Text[], rest: string): Promise<string> {
-  const texts = await Promise.all(parts as readonly Promise<string>[]);
+  const texts = parts.length > 2 ? await Promise.all(parts) : [parts[0], await parts[1]];
   return texts.join('') + rest;
 }
 
