@@ -7,7 +7,7 @@ import type { Viewer } from '../viewer/viewer.ts';
 import { type Backlog, createBacklog } from './backlog.ts';
 import type { Payload } from './payload.ts';
 import { CLOSE, reasonFor } from './ws-close.ts';
-import { type SocketItem, sizeOfItem, writeItem } from './ws-frame.ts';
+import { type SocketItem, sizeOfItem, writeFrame } from './ws-frame.ts';
 import type { SocketCount } from './ws-limits.ts';
 
 /** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
@@ -121,13 +121,12 @@ export function deliver(
   if (isExpired(connection)) close(connection, CLOSE.forbidden);
   if (!connection.isOpen) return;
   const { raw } = connection;
-  const item = { head, payload };
   if (connection.backlog && !connection.backlog.hasCaughtUp) {
-    if (!connection.backlog.put(item)) return closeSlow(connection);
+    if (!connection.backlog.put({ head, payload })) return closeSlow(connection);
     return connection.backlog.caughtUp;
   }
   connection.backlog = undefined;
-  writeItem(raw, item);
+  writeFrame(raw, head, payload);
   // The system took it all, as it nearly always does; a callback for each would cost more than the rest.
   if (raw.writableLength === 0) return;
   connection.backlog = createBacklog(outletOf(raw), connection.rules.limits);
@@ -138,7 +137,8 @@ export function deliver(
 const NO_BYTES = Buffer.alloc(0);
 
 const outletOf = (raw: Socket) => ({
-  write: (item: SocketItem, onFlushed: () => void) => writeItem(raw, item, onFlushed),
+  write: ({ head, payload }: SocketItem, onFlushed: () => void) =>
+    writeFrame(raw, head, payload, onFlushed),
   sizeOf: sizeOfItem,
   isFull: () => raw.writableLength > 0,
   bufferedBytes: () => raw.writableLength,

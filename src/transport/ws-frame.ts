@@ -14,18 +14,48 @@ export const sizeOfItem = ({ head, payload }: SocketItem): number =>
 
 /**
  * Straight to the connection, past the WebSocket library: it would want each socket's message whole. Servers send
- * unmasked, and nothing is compressed here, so the bytes of an event are the same for everyone: no socket holds a copy
- * of its own, however long it stalls.
+ * unmasked, and nothing is compressed here, so all but the id is the same for everyone.
  */
-export function writeItem(
+export function writeFrame(
   raw: Socket,
-  { head, payload: { messageTail } }: SocketItem,
+  head: string,
+  payload: Payload,
   onFlushed?: () => void,
 ): void {
-  raw.cork();
-  raw.write(frameHead(head, messageTail.length));
-  raw.write(messageTail, onFlushed);
-  raw.uncork();
+  if (payload.messageTail.length > SMALL_BYTES) {
+    raw.cork();
+    raw.write(frameHead(head, payload.messageTail.length));
+    raw.write(payload.messageTail, onFlushed);
+    raw.uncork();
+    return;
+  }
+  raw.write(frameOf(head, payload), onFlushed);
+  // Bytes that are still to go must not change any more.
+  if (raw.writableLength > 0) last = undefined;
+}
+
+/** Past this, no socket may hold bytes of its own: it might stall, and there are thousands. */
+const SMALL_BYTES = 8_192;
+
+interface Frame {
+  readonly payload: Payload;
+  readonly headBytes: number;
+  readonly bytes: Buffer;
+}
+
+/** What was written last, if the system took all of it: only the head is written anew for the next socket. */
+let last: Frame | undefined;
+
+function frameOf(head: string, payload: Payload): Buffer {
+  const headBytes = Buffer.byteLength(head);
+  const { messageTail } = payload;
+  if (last?.payload === payload && last.headBytes === headBytes) {
+    last.bytes.write(head, last.bytes.length - messageTail.length - headBytes);
+  } else {
+    const bytes = Buffer.concat([frameHead(head, messageTail.length), messageTail]);
+    last = { payload, headBytes, bytes };
+  }
+  return last.bytes;
 }
 
 /** A final text frame. */

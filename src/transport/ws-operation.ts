@@ -12,6 +12,10 @@ export type ProtocolContext = Context<Record<string, unknown>, WsConnection>;
 /** What graphql-ws keeps of an operation that runs: something it can end. */
 export interface WsOperation extends Subscriber, AsyncIterable<never> {
   readonly id: string;
+  /** Its messages up to their payload. */
+  readonly head: string;
+  /** Also the context's: one step less on the way of each event. */
+  readonly connection: WsConnection;
   readonly ctx: ProtocolContext;
   readonly fanOut: FanOut;
   subscription: Subscription | undefined;
@@ -30,6 +34,8 @@ export function openOperation(
 ): WsOperation {
   const operation: WsOperation = {
     id,
+    head: `{"id":${JSON.stringify(id)},"type":"next","payload":`,
+    connection: ctx.extra,
     ctx,
     fanOut,
     subscription: undefined,
@@ -54,27 +60,23 @@ export function register(operation: WsOperation): void {
 }
 
 function sendNext(this: WsOperation, payload: Payload): void | Promise<void> {
-  return deliver(
-    this.ctx.extra,
-    `{"id":${JSON.stringify(this.id)},"type":"next","payload":`,
-    payload,
-  );
+  return deliver(this.connection, this.head, payload);
 }
 
 function closeLost(this: WsOperation): void {
-  close(this.ctx.extra, CLOSE.tryAgainLater);
+  close(this.connection, CLOSE.tryAgainLater);
 }
 
 function sendRefusal(this: WsOperation, { errors }: Refusal): void {
-  const { ctx, id } = this;
-  ctx.extra.operations -= 1;
+  const { ctx, connection, id } = this;
+  connection.operations -= 1;
   delete ctx.subscriptions[id];
-  answer(ctx.extra, JSON.stringify({ id, type: 'error', payload: errors }));
+  answer(connection, JSON.stringify({ id, type: 'error', payload: errors }));
 }
 
 async function end(this: WsOperation): Promise<void> {
   if (!this.subscription || this.subscription.isOver) return;
-  this.ctx.extra.operations -= 1;
+  this.connection.operations -= 1;
   this.fanOut.end(this.subscription);
 }
 
