@@ -15,6 +15,7 @@ import type { Metrics } from './observe/metrics.ts';
 import { createOperationObserver } from './observe/operation-observer.ts';
 import { createPages } from './pages/pages.ts';
 import type { Clock } from './rest/clock.ts';
+import { steadyNow } from './steady-clock.ts';
 import { answerText } from './transport/answer-text.ts';
 import { createCors } from './transport/cors.ts';
 import { createEventStreams } from './transport/event-stream.ts';
@@ -122,7 +123,7 @@ export function createApp(parts: AppParts): App {
       log: house.store.log,
       quarantine: house.store.quarantine,
       verify: createVerifier({ ...config.webhook, secret: parts.webhookSecret }),
-      now: Date.now,
+      now: steadyNow,
       onAccepted: house.freshness.accepted,
       observer: ingestObserver(log, metrics),
     }),

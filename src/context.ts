@@ -36,7 +36,7 @@ export interface House {
   readonly audit: Audit | undefined;
   /** Is there room to write down a change? */
   readonly isAuditKept: () => boolean;
-  /** The wall clock: how old a link is decides what it proves. */
+  /** Wall time that does not jump: how old a link is decides what it proves. */
   readonly now: () => number;
 }
 

@@ -13,7 +13,7 @@ import { openLineOutput } from './observe/line-output.ts';
 import { type Log, createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { partnerObserver, watchPartner } from './observe/partner-observer.ts';
-import { type Clock, systemClock } from './rest/clock.ts';
+import { type Clock, steadily, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { openSandbox } from './sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
@@ -98,12 +98,13 @@ export async function openServer(
       freshness,
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
-      now: clock.wallNow,
+      now: steadily(clock),
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),
       isAuditKept: () => lines.problem() === undefined,
     },
     authenticator: createAuthenticator(config.auth, {
       now: clock.wallNow,
+      elapsed: clock.now,
       onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
     }),
     webhookSecret: connection.clientSecret,

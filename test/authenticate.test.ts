@@ -180,13 +180,17 @@ async function openIssuer() {
       new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(privateKey);
     return { token, publicKey };
   };
-  const clock = { now: NOW, failures: 0 };
+  const clock = { now: NOW, aheadMs: 0, failures: 0 };
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const url = `http://127.0.0.1:${port}/keys`;
   const { authenticate } = createAuthenticator(
     { kind: 'jwks', url, issuer: undefined, audience: undefined },
-    { now: () => clock.now, onKeysUnavailable: () => (clock.failures += 1) },
+    {
+      now: () => clock.now + clock.aheadMs,
+      elapsed: () => clock.now,
+      onKeysUnavailable: () => (clock.failures += 1),
+    },
   );
   const bearer = (token: string) => authenticate(`Bearer ${token}`);
   return { keys, state, clock, addKey, bearer };
@@ -221,6 +225,23 @@ describe('with a JWKS URL', () => {
     expect((await bearer(await rotated())).subject).toBe('anna');
     expect(state.fetches).toBe(2);
   });
+
+  it.each([-86_400_000, 86_400_000])(
+    'goes by the time that passes for its keys, and not by a clock that jumps by %d',
+    async (jumpMs) => {
+      const { addKey, bearer, state, clock } = await openIssuer();
+      const { token } = await addKey('one');
+      const longLived = (sub: string) => token({ ...CLAIMS, sub, exp: IN_AN_HOUR + 172_800 });
+      await bearer(await longLived('a'));
+      clock.aheadMs = jumpMs;
+      await bearer(await longLived('b'));
+      expect(state.fetches).toBe(1);
+      const { token: rotated } = await addKey('two');
+      clock.now += 30_000;
+      const claims = { ...CLAIMS, exp: IN_AN_HOUR + 172_800 };
+      expect((await bearer(await rotated(claims))).subject).toBe('anna');
+    },
+  );
 
   it('asks once for a flood of made-up key ids', async () => {
     const { addKey, bearer, state, clock, keys } = await openIssuer();

@@ -41,8 +41,12 @@ async function prove(kind: ListedKind, id: Uuid, ctx: Context): Promise<boolean>
 }
 
 /** For how many more milliseconds. Sessions never change their client. */
-const provesFor = (kind: ListedKind, { seenAt }: Parent, ctx: Context): number =>
-  kind === 'session' ? Number.POSITIVE_INFINITY : seenAt + LINK_PROVES_FOR_MS - ctx.now();
+function provesFor(kind: ListedKind, { seenAt }: Parent, ctx: Context): number {
+  if (kind === 'session') return Number.POSITIVE_INFINITY;
+  const leftMs = seenAt + LINK_PROVES_FOR_MS - ctx.now();
+  // Seen in times to come, by an instance whose clock is wrong: it would prove something until then.
+  return leftMs > 2 * LINK_PROVES_FOR_MS ? 0 : leftMs;
+}
 
 function cheapestFirst(kind: ListedKind, parents: readonly Parent[], ctx: Context) {
   const price = (parent: Parent): number =>

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { steadyNow } from '../steady-clock.ts';
 import type { Uuid } from '../uuid.ts';
 import type { NoteRef } from './refs.ts';
 
@@ -35,7 +36,7 @@ function meet(record: NoteRef['record'], sessionId: Uuid | undefined, ctx: Conte
   if (known && known.note.sessionId === owner) return known;
   if (record.id) ctx.freshness.noteMet(record.id, owner);
   if (record.id && owner) {
-    const seenAt = Date.now();
+    const seenAt = steadyNow();
     ctx.remember([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
   }
   const note: NoteRef = { kind: 'note', record, sessionId: owner };

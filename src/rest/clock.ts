@@ -19,6 +19,12 @@ export const systemClock: Clock = {
   },
 };
 
+/** Wall time that does not jump, by this clock. */
+export function steadily({ now, wallNow }: Pick<Clock, 'now' | 'wallNow'>): () => number {
+  const began = wallNow() - now();
+  return () => Math.round(began + now());
+}
+
 /** Ends early if nobody waits any more. */
 export function pause(clock: Clock, ms: number, cancel: Cancel): Promise<void> {
   return new Promise((resolve) => {

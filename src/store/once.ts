@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { steadyNow } from '../steady-clock.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
@@ -37,7 +38,7 @@ export type Once = ReturnType<typeof createOnce>;
  * Runs something at most once a key, over all instances: those who come later get the first one's outcome. `print` is
  * the input's fingerprint. A failure that certainly had no effect frees the key; an unclear one keeps it.
  */
-export function createOnce(keys: KeyStore, now: () => number = Date.now) {
+export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   const running = new Map<string, { readonly print: string; readonly outcome: Promise<unknown> }>();
 
   return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {

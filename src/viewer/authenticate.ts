@@ -21,7 +21,10 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
+  /** The wall clock: that is what `exp` is about. */
   readonly now?: () => number;
+  /** Goes only forward: for how long keys and viewers are remembered. */
+  readonly elapsed?: () => number;
   readonly onKeysUnavailable?: () => void;
 }
 
@@ -42,11 +45,11 @@ interface Remembered {
 
 export function createAuthenticator(
   auth: AuthConfig,
-  { now = Date.now, onKeysUnavailable = () => {} }: AuthenticatorOptions = {},
+  { now = Date.now, elapsed = now, onKeysUnavailable = () => {} }: AuthenticatorOptions = {},
 ): Authenticator {
   if (auth.kind === 'open') return { authenticate: () => Promise.resolve(SANDBOX_VIEWER) };
 
-  const verify = createVerifier(auth, now, onKeysUnavailable);
+  const verify = createVerifier(auth, now, elapsed, onKeysUnavailable);
   // By the token's hash, so that no memory dump holds tokens. Whose data: the viewer's own subject and grants.
   const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   const underway = new Map<string, Promise<Viewer>>();
@@ -54,8 +57,7 @@ export function createAuthenticator(
   const verifyOnce = async (token: string, key: string): Promise<Viewer> => {
     try {
       const viewer = viewerOf(await verify(token), now());
-      const until = Math.min(now() + REMEMBERED_MS, viewer.expiresAt ?? 0);
-      remembered.set(key, { viewer, until });
+      remembered.set(key, { viewer, until: elapsed() + REMEMBERED_MS });
       return viewer;
     } catch {
       throw new Unauthenticated();
@@ -70,7 +72,8 @@ export function createAuthenticator(
       if (token === undefined) throw new Unauthenticated();
       const key = hash('sha256', token, 'base64');
       const known = remembered.get(key);
-      if (known && now() < known.until) return known.viewer;
+      if (known && elapsed() < known.until && now() < (known.viewer.expiresAt ?? 0))
+        return known.viewer;
       const pending = underway.get(key) ?? verifyOnce(token, key);
       underway.set(key, pending);
       return pending;
@@ -89,12 +92,13 @@ type Verify = (token: string) => Promise<JWTPayload>;
 function createVerifier(
   auth: Exclude<AuthConfig, { kind: 'open' }>,
   now: () => number,
+  elapsed: () => number,
   onFailure: () => void,
 ): Verify {
   const key: JWTVerifyGetKey =
     auth.kind === 'secret'
       ? createSecretKey(auth.secret)
-      : createRemoteKeys(auth.url, { now, onFailure });
+      : createRemoteKeys(auth.url, { now: elapsed, onFailure });
   // The algorithm is ours to say, never the token's: a public key must not pass for an HMAC secret.
   const algorithms = auth.kind === 'secret' ? ['HS256'] : ['RS256', 'PS256', 'ES256', 'EdDSA'];
   const options: JWTVerifyOptions = {

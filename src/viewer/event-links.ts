@@ -1,4 +1,5 @@
 import type { LineageStore, Link } from '../store/lineage-store.ts';
+import { steadyNow } from '../steady-clock.ts';
 import { LINK_PROVES_FOR_MS } from './link-age.ts';
 
 /** The ids of an event, as far as it names them. */
@@ -14,7 +15,7 @@ interface EventIds {
 
 /** A session's client, a note's session and a score's client never change, so they are taken at once. */
 export function recordLastingLinks(event: EventIds, lineage: LineageStore): void {
-  const seenAt = Date.now();
+  const seenAt = steadyNow();
   lineage.record(
     [
       link('session', event.sessionId, 'client', event.clientId, seenAt),
@@ -48,7 +49,7 @@ const isAmong = ({ parent }: Link, known: readonly Link[] | undefined): boolean 
   known?.some((existing) => existing.parent === parent) ?? false;
 
 function changingLinksOf(event: EventIds): Link[] {
-  const tooOld = Date.now() - LINK_PROVES_FOR_MS;
+  const tooOld = steadyNow() - LINK_PROVES_FOR_MS;
   return [
     link('client', event.clientId, 'clinician', event.clinicianId, tooOld),
     link('client', event.clientId, 'clinic', event.clinicId, tooOld),

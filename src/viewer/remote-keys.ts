@@ -13,6 +13,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 262_144;
 
 export interface RemoteKeysOptions {
+  /** Goes only forward. */
   readonly now: () => number;
   /** Told of a fetch that failed. Only the issuer is at fault then, and no token can say so. */
   readonly onFailure: () => void;

@@ -1,3 +1,4 @@
+import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
 import { silentBus } from '../bus.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -34,7 +35,7 @@ const quarantine = ({ call }: Thread): Quarantine => ({
 
 /** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
 export async function openEmbedded(dir: string, settings: StoreSettings) {
-  const { retentionMs, clock = Date.now, onProblem = () => {}, onBroken = () => {} } = settings;
+  const { retentionMs, clock = steadyNow, onProblem = () => {}, onBroken = () => {} } = settings;
   const thread = await openThread(dir, (reason) => {
     onProblem(reason);
     onBroken();
