@@ -22,12 +22,17 @@ async function expectGroups({ server, sandbox }: Scene, lateMs: number): Promise
   expect(Math.max(...times)).toBeLessThan(lateMs * 20);
 }
 
-/** One after the other, none of which can be answered from a cache. */
-async function askFive({ server, sandbox }: Scene): Promise<void> {
-  for (const n of [1, 2, 3, 4, 5]) {
-    const { errors } = await server.query(SESSIONS, { id: sandbox.ids.client(n) });
-    expect(errors).toBeUndefined();
+/** The time of each of ten, one after the other, none of which can be answered from a cache. */
+async function askTen({ server, sandbox }: Scene): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    const ask = async () => {
+      const { errors } = await server.query(SESSIONS, { id: sandbox.ids.client(n) });
+      expect(errors).toBeUndefined();
+    };
+    times.push(await timed(ask));
   }
+  return times;
 }
 
 describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout: 60_000 }, () => {
@@ -38,7 +43,8 @@ describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout:
     const { sender, settle } = await scene.load();
     await using disk = await slowDisk(server.pid, lateMs);
     const groups = expectGroups(scene, lateMs);
-    expect(await timed(() => askFive(scene))).toBeLessThan(lateMs * 2);
+    // Did they wait for the disk, each would take as long as that.
+    expect(Math.min(...(await askTen(scene)))).toBeLessThan(lateMs / 2);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     // Whose a client is stands in the store: that waits for its turn, and is answered.
     const authorization = `Bearer ${await tokenFor([`clinic:${sandbox.ids.clinic(0)}`])}`;
@@ -50,7 +56,7 @@ describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout:
     await server.kill();
     await disk.recover();
     await scene.start();
-    expect(await timed(() => sender.more(100))).toBeLessThan(lateMs * 5);
+    expect(await timed(() => sender.more(100))).toBeLessThan(10_000);
     expect(await settle()).toEqual(NOTHING_AMISS);
   });
 
@@ -61,13 +67,13 @@ describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout:
     const { sender, settle } = await scene.load();
     await using disk = await slowDisk(redis.pid, lateMs);
     const groups = expectGroups(scene, lateMs);
-    await askFive(scene);
+    await askTen(scene);
     await groups;
 
     await redis.kill();
     await disk.recover();
     await redis.start();
-    expect(await timed(() => sender.more(100))).toBeLessThan(5_000);
+    expect(await timed(() => sender.more(100))).toBeLessThan(10_000);
     expect(await settle()).toEqual(NOTHING_AMISS);
   });
 });

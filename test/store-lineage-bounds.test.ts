@@ -4,6 +4,7 @@ import { flatLinks } from '../src/store/embedded/flat-links.ts';
 import { lineageStatements } from '../src/store/embedded/lineage-statements.ts';
 import { prepareDatabase } from '../src/store/embedded/schema.ts';
 import { LINEAGE_KEPT_MS } from '../src/store/lineage-store.ts';
+import { addressOf } from '../src/store/redis/address.ts';
 import { connect } from '../src/store/redis/connection.ts';
 import { createRedisLineage, trimLineage } from '../src/store/redis/lineage.ts';
 import { createUnwrittenLinks } from '../src/store/unwritten-links.ts';
@@ -47,7 +48,7 @@ describe('the embedded lineage in the background', () => {
 describe.skipIf(!redisAvailable)('the lineage on Redis in the background', () => {
   it('keeps to its bound and its age, and to the same children on both sides', async () => {
     await using server = await startRedis();
-    const connection = await connect(async () => server.url);
+    const connection = await connect(addressOf(server.url));
     const lineage = createRedisLineage(connection);
     await lineage.write(
       linksSeenAt((n) => LINEAGE_KEPT_MS + n, 400),

@@ -7,29 +7,31 @@ export interface Address {
   /** The URL of the primary as it is now. */
   readonly locate: () => Promise<string>;
   readonly database: string;
+  /** For the first connection: a Redis that is not there by then is worth an operator's look. */
+  readonly patienceMs: number;
 }
 
 /** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
 const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(\/\d+)?$/;
 const SENTINEL_PORT = 26_379;
-const PATIENCE_MS = 1_000;
+const SENTINEL_MS = 2_000;
 
 async function ask(sentinel: string, name: string): Promise<readonly [string, string] | null> {
   const client = createClient({
     url: sentinel,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: false },
+    socket: { connectTimeout: SENTINEL_MS, reconnectStrategy: false },
   });
   client.on('error', () => {});
   try {
-    await within(client.connect(), PATIENCE_MS);
+    await within(client.connect(), SENTINEL_MS);
     const question = client.sendCommand<[string, string] | null>([
       'SENTINEL',
       'GET-MASTER-ADDR-BY-NAME',
       name,
     ]);
-    return await within(question, PATIENCE_MS);
+    return await within(question, SENTINEL_MS);
   } catch {
     return null;
   } finally {
@@ -61,12 +63,12 @@ export function addressOf(url: string): Address {
   if (hosts === undefined || name === undefined) {
     const isRedis = URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol);
     if (!isRedis) throw new StoreUnavailable('REDIS_URL must be a redis:// or rediss:// URL');
-    return { locate: async () => url, database: new URL(url).pathname };
+    return { locate: async () => url, database: new URL(url).pathname, patienceMs: 3_000 };
   }
   const scheme = `redis${tls}://`;
   const sentinels = hosts
     .split(',')
     .map((host) => `${scheme}${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
   const urlOf = (host: string) => `${scheme}${user}${host}${database}`;
-  return { locate: locateBy(sentinels, name, urlOf), database };
+  return { locate: locateBy(sentinels, name, urlOf), database, patienceMs: 10_000 };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { StoreUnavailable } from '../errors.ts';
+import type { Address } from './address.ts';
 import { codeOf, isNotPrimary, unavailable } from './failure.ts';
 import { within } from './within.ts';
 
@@ -42,7 +43,7 @@ const clientFor = (url: string) =>
  * of its own, since a client never goes to another address than its first.
  */
 export async function connect(
-  locate: () => Promise<string>,
+  { locate, patienceMs }: Pick<Address, 'locate' | 'patienceMs'>,
   onProblem: (message: string) => void = () => {},
 ): Promise<Connection> {
   const closing = new AbortController();
@@ -94,7 +95,7 @@ export async function connect(
   }
 
   try {
-    await within(arrive(0), DEADLINE_MS);
+    await within(arrive(0), patienceMs);
   } catch {
     closing.abort();
     throw new StoreUnavailable(`Redis, as REDIS_URL names it, cannot be reached: ${refusal}`);

@@ -1,4 +1,3 @@
-import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
 import { createLineage } from '../lineage.ts';
 import type { StoreSettings } from '../options.ts';
@@ -49,7 +48,7 @@ async function openParts(
       TIDY_EVERY_MS,
       async () => {
         await log.trim();
-        await trimLineage(reader, (clock ?? steadyNow)());
+        await trimLineage(reader, (clock ?? Date.now)());
       },
       onProblem,
     ),
@@ -78,10 +77,9 @@ async function openParts(
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings) {
   const address = addressOf(url);
-  const { locate } = address;
-  const writing = await connect(locate, settings.onProblem);
+  const writing = await connect(address, settings.onProblem);
   // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
-  const others = await Promise.all([connect(locate), connect(locate), connect(locate)]);
+  const others = await Promise.all([connect(address), connect(address), connect(address)]);
   try {
     return await openParts([writing, ...others], address, settings);
   } catch (error) {
