@@ -1,3 +1,4 @@
+import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
 import { createLineage } from '../lineage.ts';
 import type { StoreSettings } from '../options.ts';
@@ -48,7 +49,7 @@ async function openParts(
       TIDY_EVERY_MS,
       async () => {
         await log.trim();
-        await trimLineage(reader, (clock ?? Date.now)());
+        await trimLineage(reader, (clock ?? steadyNow)());
       },
       onProblem,
     ),
