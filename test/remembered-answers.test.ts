@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { invalidate } from '../src/rest/validity.ts';
 import { createRememberedAnswers } from '../src/transport/remembered-answers.ts';
 import { type Gateway, openGateway, tokenFor } from './gateway.ts';
 
@@ -96,7 +97,7 @@ describe('the memory itself', () => {
     const stale = { ...answer };
     memory.keep('key', '{}', () => basis, silently);
     memory.keep('key', '{}', () => ({ ...basis, answers: [answer, stale] }), silently);
-    stale.valid = false;
+    invalidate(stale);
     expect(memory.find('key')).toBeUndefined();
   });
 });

@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import { createPathIndex } from './path-index.ts';
 import type { Read } from './read.ts';
 import type { Answer } from './usage.ts';
+import { invalidate } from './validity.ts';
 
 /**
  * Answers of the Partner API, by path and query. They hold patient data, whoever's: access is decided on
@@ -38,7 +39,7 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
     maxEntrySize: Math.ceil(maxBytes / 4),
     dispose: (answer, key, reason) => {
       // Whatever has left the cache can't be told any more that it is stale.
-      answer.valid = false;
+      invalidate(answer);
       if (reason !== 'set') index.remove(answer.path, key);
     },
   });
@@ -71,7 +72,7 @@ export function createAnswers(clock: Clock, maxBytes: number): Answers {
       if (answers.has(key)) index.add(path, key);
       else {
         // Too large to be kept, and in the way of the one it would have replaced.
-        answer.valid = false;
+        invalidate(answer);
         index.remove(path, key);
       }
       return answer;

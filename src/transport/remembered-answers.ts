@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { Answer } from '../rest/usage.ts';
+import { watched } from '../rest/validity.ts';
 import { answerText } from './answer-text.ts';
 import type { Basis } from './pipeline.ts';
 import { createQuestions } from './questions.ts';
@@ -20,6 +21,7 @@ export interface Repeat {
 
 interface Remembered extends Repeat {
   readonly answers: readonly Answer[];
+  readonly isValid: () => boolean;
   readonly expiresAt: number;
 }
 
@@ -41,7 +43,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
     find(key: string): Repeat | undefined {
       const known = remembered.get(key);
       if (!known) return undefined;
-      if (known.expiresAt <= now() || !known.answers.every(isValid)) {
+      if (known.expiresAt <= now() || !known.isValid()) {
         remembered.delete(key);
         return undefined;
       }
@@ -63,9 +65,13 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       const upstream = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });
       const body = text.length > SHORT ? Buffer.from(text) : text;
-      remembered.set(key, { answers, expiresAt, body, told: repeated(basis) });
+      remembered.set(key, {
+        answers,
+        isValid: watched(answers),
+        expiresAt,
+        body,
+        told: repeated(basis),
+      });
     },
   };
 }
-
-const isValid = ({ valid }: Answer): boolean => valid;

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../../context.ts';
 import { type Row, recordNameOf } from '../../resolvers/shown.ts';
 import type { Answer } from '../../rest/usage.ts';
+import { watched } from '../../rest/validity.ts';
 import type { ObjectPlan } from './plan.ts';
 
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -13,6 +14,7 @@ interface RememberedRow {
   readonly reach: string;
   readonly text: string;
   readonly answers: readonly Answer[];
+  readonly isValid: () => boolean;
   readonly seen: readonly string[];
   readonly expiresAt: number;
 }
@@ -35,7 +37,7 @@ export function createRememberedRows(now: () => number) {
   function find(row: object, plan: ObjectPlan, ctx: Context): string | undefined {
     const known = remembered.get(row);
     if (known?.plan !== plan || known.reach !== ctx.reach.text) return undefined;
-    if (known.expiresAt <= now() || !known.answers.every(isValid)) return undefined;
+    if (known.expiresAt <= now() || !known.isValid()) return undefined;
     ctx.usage.repeated.push(known.answers);
     ctx.usage.cached += known.answers.length;
     ctx.audit?.sawAll(known.seen);
@@ -53,14 +55,16 @@ export function createRememberedRows(now: () => number) {
       }
       const { made, answers, seen, isOfRest } = ctx.recorded(make);
       if (typeof made !== 'string' || !isOfRest || !isCommon()) return made;
+      const used = [...answers];
       remembered.set(row, {
         plan,
         reach: ctx.reach.text,
         text: flat(made),
-        answers: [...answers],
+        answers: used,
+        isValid: watched(used),
         // Whoever lists a row says that it is shown.
         seen: [...seen].filter((name) => name !== recordNameOf(row)),
-        expiresAt: Math.min(...[...answers].map((answer) => answer.expiresAt)),
+        expiresAt: Math.min(...used.map((answer) => answer.expiresAt)),
       });
       return made;
     },
@@ -72,8 +76,6 @@ interface Making {
   /** Whether what was made is right, and not only for the variables of this operation. */
   isCommon(): boolean;
 }
-
-const isValid = ({ valid }: Answer): boolean => valid;
 
 /** In one piece: what was put together piece by piece would be walked through anew each time it is sent. */
 const flat = (text: string): string => Buffer.from(text).toString();

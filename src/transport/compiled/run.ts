@@ -252,7 +252,9 @@ function itemText(of: TypePlan, item: unknown, plan: FieldPlan, path: Path, run:
 
 /** Text and what comes late take turns in `parts`, text first. */
 async function joined(parts: readonly Text[], rest: string): Promise<string> {
-  const texts = parts.length > 2 ? await Promise.all(parts) : [parts[0], await parts[1]];
+  const [text, late] = parts as [string, Promise<string>];
+  if (parts.length === 2) return text + (await late) + rest;
+  const texts = await Promise.all(parts as readonly Promise<string>[]);
   return texts.join('') + rest;
 }
 
