@@ -9,6 +9,8 @@ export interface ChildOptions {
   /** Below the project's root. */
   readonly script: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Loaded before it. */
+  readonly imports?: readonly string[];
   /** Where its output goes; nowhere by default. */
   readonly logFile?: string;
   /** Where a CPU profile goes when the process ends. */
@@ -35,9 +37,10 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   const port = await freePort();
   const output = openSync(options.logFile ?? '/dev/null', 'a');
   const startedAt = performance.now();
-  const { profileDir, script } = options;
+  const { profileDir, script, imports = [] } = options;
   const profiled = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : [];
-  const child = spawn(process.execPath, [...profiled, '--import', './bench/probe.ts', script], {
+  const loaded = [...imports, './bench/probe.ts'].flatMap((path) => ['--import', path]);
+  const child = spawn(process.execPath, [...profiled, ...loaded, script], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), ...options.env },
     stdio: ['ignore', output, 'inherit', 'ipc'],

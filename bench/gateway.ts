@@ -13,7 +13,7 @@ export interface Gateway extends Child {
   readonly dir: string;
 }
 
-/** As production runs it: tokens checked, log lines written to a file, the event log durable. */
+/** As production runs it: started as `npm start` starts it, tokens checked, log lines written to a file, the event log durable. */
 export async function openGateway(
   upstreamUrl: string,
   env: Readonly<Record<string, string>> = {},
@@ -22,6 +22,7 @@ export async function openGateway(
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-bench-'));
   const child = await openChild({
     script: 'src/server.ts',
+    imports: ['./scripts/check-node.mjs'],
     readyPath: '/readyz',
     profileDir,
     logFile: join(dir, 'gateway.log'),

@@ -30,7 +30,7 @@ async function run(args: readonly string[]): Promise<void> {
     quick: options.quick,
     rounds: options.quick ? 3 : 7,
     roundMs: options.quick ? 300 : 800,
-    warmUpMs: options.quick ? 800 : 3_000,
+    warmUpMs: options.quick ? 1_500 : 3_000,
     profileDir: options.profile,
     wants: (row) => options.only.includes(row),
     say,
