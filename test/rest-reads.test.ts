@@ -128,6 +128,15 @@ describe('cached answers', () => {
   });
 });
 
+describe('the loaders of two operations', () => {
+  it('are two, begun in the same tick or not', async () => {
+    await using setup = await setUp(numbered);
+    const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
+    expect(one).not.toBe(other);
+    expect(one.note).not.toBe(other.note);
+  });
+});
+
 describe('identical reads in flight', () => {
   it('are one call, which the first pays for', async () => {
     const { release, script } = held();

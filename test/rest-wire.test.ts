@@ -42,6 +42,16 @@ describe('answers that make no sense', () => {
       'a header of 1 MB',
       (_, response) => answer(response, 200, {}, { 'x-large': 'x'.repeat(1024 * 1024) }),
     ],
+    [
+      '10,000 headers',
+      (_, response) =>
+        answer(
+          response,
+          200,
+          {},
+          Object.fromEntries(Array.from({ length: 10_000 }, (__, i) => [`x-${i}`, 'x'])),
+        ),
+    ],
   ])('fails for %s as a broken contract, asked once', async (_, script) => {
     await using setup = await setUp(script);
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
