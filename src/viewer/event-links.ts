@@ -34,28 +34,38 @@ export async function recordChangingLinks(
   events: readonly EventIds[],
   lineage: LineageStore,
 ): Promise<boolean> {
-  const untold = events
-    .flatMap(changingLinksOf)
-    .filter((made) => !isAmong(made, lineage.known(made.child)));
+  const untold = events.flatMap((event) => untoldLinksOf(event, lineage));
   // Most were told by an event before. Of the others, some are known, but not to memory.
   if (untold.length === 0) return false;
   const known = await lineage.parentsOf(untold.map(({ child }) => child));
-  const news = untold.filter((made, i) => !isAmong(made, known[i]));
+  const news = untold.filter(({ parent }, i) => !isAmong(parent, known[i]));
   lineage.record(news);
   return news.length > 0;
 }
 
-const isAmong = ({ parent }: Link, known: readonly Link[] | undefined): boolean =>
+const isAmong = (parent: string, known: readonly Link[] | undefined): boolean =>
   known?.some((existing) => existing.parent === parent) ?? false;
 
-function changingLinksOf(event: EventIds): Link[] {
-  const tooOld = steadyNow() - LINK_PROVES_FOR_MS;
+function untoldLinksOf(event: EventIds, lineage: LineageStore): Link[] {
+  const { clientId, clinicianId, clinicId, organizationId } = event;
+  if (!clinicianId || !clinicId || !organizationId) return [];
+  const [client, clinician, clinic] = [
+    `client:${clientId}`,
+    `clinician:${clinicianId}`,
+    `clinic:${clinicId}`,
+  ];
   return [
-    link('client', event.clientId, 'clinician', event.clinicianId, tooOld),
-    link('client', event.clientId, 'clinic', event.clinicId, tooOld),
-    link('clinician', event.clinicianId, 'clinic', event.clinicId, tooOld),
-    link('clinic', event.clinicId, 'organization', event.organizationId, tooOld),
-  ].filter((made) => made !== undefined);
+    ...untoldOf(client, [clinician, clinic], lineage),
+    ...untoldOf(clinician, [clinic], lineage),
+    ...untoldOf(clinic, [`organization:${organizationId}`], lineage),
+  ];
+}
+
+function untoldOf(child: string, parents: readonly string[], lineage: LineageStore): Link[] {
+  const known = lineage.known(child);
+  return parents
+    .filter((parent) => !isAmong(parent, known))
+    .map((parent) => ({ child, parent, seenAt: steadyNow() - LINK_PROVES_FOR_MS }));
 }
 
 function link(
