@@ -26,6 +26,7 @@ import { type Prepared, createPipeline } from './transport/pipeline.ts';
 import { createPressure } from './transport/pressure.ts';
 import { createRouter, notAllowed } from './transport/router.ts';
 import { createWsDoor } from './transport/ws-door.ts';
+import { createSocketCount } from './transport/ws-limits.ts';
 import { traceFields } from './transport/trace-fields.ts';
 import { createYogaDoor } from './transport/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
@@ -87,7 +88,9 @@ export function createApp(parts: AppParts): App {
   const cors = createCors(config.http.allowedOrigins);
 
   const onSlow = () => metrics.slowConsumerClosed();
-  const streams = createEventStreams({ fanOut, limits, onSlow });
+  const viewers = createSocketCount(limits.socketsPerViewer);
+  const onRefused = observe.refused;
+  const streams = createEventStreams({ fanOut, limits, viewers, onRefused, onSlow });
   const stream = async (prepared: Prepared, viewer: Viewer, res: ServerResponse) => {
     if (prepared.kind === 'subscription')
       return streams.follow(res, { prepared, viewer, door: 'sse' });
@@ -101,8 +104,9 @@ export function createApp(parts: AppParts): App {
     limits,
     authenticate: parts.authenticator.authenticate,
     allowedOrigins: config.http.allowedOrigins,
+    viewers,
     isServing: () => parts.isServing() && !pressure.isHigh(),
-    onRefused: observe.refused,
+    onRefused,
     onSlow,
     onMasked,
   });
@@ -112,7 +116,7 @@ export function createApp(parts: AppParts): App {
     pipeline,
     seatOf: createSeats(parts.authenticator, parts.clock),
     maxBytes: limits.bodyBytes,
-    onRefused: observe.refused,
+    onRefused,
     now: parts.clock.now,
     stream,
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from './gateway.ts';
 import { cursorNow } from './ws/graphql-client.ts';
-import { gauge, until } from './ws/raw-socket.ts';
+import { dialIn, gauge, until } from './ws/raw-socket.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -63,6 +63,30 @@ describe('a subscription over server-sent events', () => {
     expect(new Set(cursors).size).toBe(10);
     second.leave();
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+  });
+
+  it('is refused to a viewer who has as many streams and sockets as may be, until one is closed', async () => {
+    await using strict = await openGateway({ limits: { socketsPerViewer: 3 } });
+    const anna = await tokenFor(['partner'], { subject: 'anna' });
+    const socket = await dialIn(strict, anna);
+    const streams = [
+      await follow(undefined, anna, strict),
+      await follow(undefined, anna, strict),
+    ] as const;
+    expect(streams.map(({ response }) => response.status)).toEqual([200, 200]);
+    const { response } = await follow(undefined, anna, strict);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5']);
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    await expect(dialIn(strict, anna)).rejects.toThrow('1013');
+    expect((await follow(undefined, undefined, strict)).response.status).toBe(200);
+
+    streams[0].leave();
+    await until(async () => (await follow(undefined, anna, strict)).response.status === 200);
+    socket.ws.close();
+    await until(async () => (await follow(undefined, anna, strict)).response.status === 200);
+    expect((await follow(undefined, anna, strict)).response.status).toBe(429);
   });
 
   it("ends with the viewer's token, without being complete", async () => {

@@ -4,6 +4,8 @@ import { type Backlog, type BacklogLimits, createBacklog } from './backlog.ts';
 import type { FanOut, Listening, Subscription } from './fan-out.ts';
 import { type LiveConnections, createLiveConnections } from './live-connections.ts';
 import { type Payload, createPayload } from './payload.ts';
+import { type Refusal, refuseTransport } from './refusal.ts';
+import type { SocketCount } from './ws-limits.ts';
 
 /** Some browsers and proxies show nothing of a response until there is a first byte; later ones keep it open. */
 const KEEP_ALIVE = ':\n\n';
@@ -15,6 +17,9 @@ const ENOUGH_BYTES = 16_384;
 export interface EventStreamParts {
   readonly fanOut: FanOut;
   readonly limits: BacklogLimits & { readonly socketPingMs: number };
+  /** Sockets are counted with them: to a viewer both are a connection that stays. */
+  readonly viewers: SocketCount;
+  readonly onRefused: (refusal: Refusal) => void;
   readonly onSlow: () => void;
 }
 
@@ -34,7 +39,8 @@ export interface EventStreams {
  * Subscriptions as server-sent events (graphql-sse, distinct connections). A stream ends without `complete` where the
  * client is to come back: its token is over, it is too slow, or this process goes.
  */
-export function createEventStreams({ fanOut, limits, onSlow }: EventStreamParts): EventStreams {
+export function createEventStreams(parts: EventStreamParts): EventStreams {
+  const { fanOut, limits, viewers, onSlow } = parts;
   const live = createLiveConnections<Stream>(limits.socketPingMs, {
     beat(stream, now) {
       if (isExpired(stream)) return end(stream);
@@ -69,7 +75,11 @@ export function createEventStreams({ fanOut, limits, onSlow }: EventStreamParts)
   return {
     live,
     follow(res, listening) {
-      const { expiresAt } = listening.viewer;
+      const { expiresAt, subject } = listening.viewer;
+      if (!viewers.enter(subject)) {
+        parts.onRefused(TOO_MANY);
+        return refuse(res);
+      }
       const keepAliveAt = performance.now() + limits.socketPingMs;
       const stream: Stream = { res, expiresAt, keepAliveAt, backlog: undefined };
       begin(res);
@@ -84,12 +94,28 @@ export function createEventStreams({ fanOut, limits, onSlow }: EventStreamParts)
         },
       });
       res.once('close', () => {
+        viewers.leave(subject);
         fanOut.end(subscription);
         stream.backlog?.drop();
         live.remove(stream);
       });
     },
   };
+}
+
+const TOO_MANY = refuseTransport(
+  429,
+  'You have as many event streams and sockets open as one viewer may have: close one first.',
+);
+const RETRY_AFTER_SECONDS = '5';
+
+function refuse(res: ServerResponse): void {
+  res.writeHead(TOO_MANY.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'retry-after': RETRY_AFTER_SECONDS,
+  });
+  res.end(JSON.stringify({ errors: TOO_MANY.errors }));
 }
 
 function begin(res: ServerResponse): void {

@@ -15,7 +15,7 @@ import {
   close,
   createConnection,
 } from './ws-connection.ts';
-import { createSocketCount } from './ws-limits.ts';
+import type { SocketCount } from './ws-limits.ts';
 import { type ProtocolParts, createProtocol } from './ws-protocol.ts';
 import { attach } from './ws-socket.ts';
 import { createTurns } from './ws-turns.ts';
@@ -24,6 +24,7 @@ import { refuseUpgrade, upgradeProblem } from './ws-upgrade.ts';
 export interface WsDoorParts extends ProtocolParts {
   readonly limits: Limits;
   readonly allowedOrigins: readonly string[];
+  readonly viewers: SocketCount;
   readonly isServing: () => boolean;
   readonly onSlow: () => void;
 }
@@ -47,7 +48,7 @@ export function createWsDoor(parts: WsDoorParts): WsDoor {
   const rules: SocketRules = {
     limits,
     pingEveryMs: limits.socketPingMs - live.beatMs,
-    viewers: createSocketCount(limits.socketsPerViewer),
+    viewers: parts.viewers,
     onSlow,
   };
   const server = new WebSocketServer({

@@ -1,4 +1,4 @@
-/** How many sockets each viewer has. */
+/** How many sockets and event streams each viewer has. */
 export function createSocketCount(most: number) {
   const counts = new Map<string, number>();
   return {
