@@ -24,7 +24,7 @@ const nothing = (): void => {};
 const UNTRACED: OperationTrace = { headers: undefined, field: () => nothing, end: nothing };
 
 export function traceOperation(kind: string, name: string | undefined): OperationTrace {
-  const span = tracer().startSpan(name ? `${kind} ${name}` : kind, { kind: SpanKind.SERVER });
+  const span = tracer.startSpan(name ? `${kind} ${name}` : kind, { kind: SpanKind.SERVER });
   if (!span.isRecording()) return UNTRACED;
   span.setAttribute('graphql.operation.type', kind);
   const inside = trace.setSpan(ROOT_CONTEXT, span);
@@ -33,7 +33,7 @@ export function traceOperation(kind: string, name: string | undefined): Operatio
   return {
     headers,
     field(field) {
-      const child = tracer().startSpan(field, { kind: SpanKind.INTERNAL }, inside);
+      const child = tracer.startSpan(field, { kind: SpanKind.INTERNAL }, inside);
       return () => child.end();
     },
     end(outcome, calls) {
@@ -60,7 +60,7 @@ export function traceCall(call: TracedCall): void {
   const endedAt = Date.now();
   const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
   const startTime = endedAt - call.durationMs;
-  const span = tracer().startSpan(
+  const span = tracer.startSpan(
     `${call.method} ${call.route}`,
     { kind: SpanKind.CLIENT, startTime },
     parent,
@@ -70,8 +70,8 @@ export function traceCall(call: TracedCall): void {
   end(span, call.outcome === 'ok', endedAt);
 }
 
-// Asked for each time: an SDK may be registered later than this file is loaded.
-const tracer = () => trace.getTracer('partner-graph');
+/** Stands in for the SDK's own, which may be registered later than this file is loaded. */
+const tracer = trace.getTracer('partner-graph');
 
 function end(span: Span, isOk: boolean, endedAt?: number): void {
   if (!isOk) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -80,5 +80,5 @@ function end(span: Span, isOk: boolean, endedAt?: number): void {
 
 /** Has somebody loaded an SDK? */
 export function isTracing(): boolean {
-  return tracer().startSpan('probe').isRecording();
+  return tracer.startSpan('probe').isRecording();
 }

@@ -69,12 +69,14 @@ export function createLoaders(reads: Reads, usage: Usage): Loaders {
   };
   // The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is
   // one answer a key, failures included.
-  const loader = new DataLoader<Request, unknown, string>(answerTo, {
-    batch: false,
-    batchScheduleFn: queueMicrotask,
-    cacheKeyFn: ({ read }) => read.key,
-    cacheMap: pending,
-  });
+  const openLoader = () =>
+    new DataLoader<Request, unknown, string>(answerTo, {
+      batch: false,
+      batchScheduleFn: queueMicrotask,
+      cacheKeyFn: ({ read }) => read.key,
+      cacheMap: pending,
+    });
+  let loader: ReturnType<typeof openLoader> | undefined;
 
   const find = (key: string, isFresh: boolean, readOf: () => Read<unknown>): unknown => {
     if (isFresh) {
@@ -91,7 +93,8 @@ export function createLoaders(reads: Reads, usage: Usage): Loaders {
         return use(key, cached);
       }
     }
-    return loader.load({ read: readOf(), isFresh });
+    // Most operations find all they want in the cache.
+    return (loader ??= openLoader()).load({ read: readOf(), isFresh });
   };
   /** The key names the kind, and with it the type of what is found under it. */
   const load = <T>(key: string, isFresh: boolean, readOf: () => Read<T>): Loaded<T> =>

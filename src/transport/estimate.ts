@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type OperationDefinitionNode,
   type ValidatedExecutionArgs,
   getArgumentValues,
   getNamedType,
@@ -11,6 +12,8 @@ import { type Asked, pagesOfWindow } from '../connection/estimate.ts';
 import { countIssues, sizeOf } from '../connection/window-args.ts';
 import { type Price, priceOf } from '../resolvers/price.ts';
 import type { Reach } from '../viewer/reach.ts';
+import { planOf } from './compiled/compile.ts';
+import { hasVariables } from './compiled/plan.ts';
 import { type GatheredField, gatherFields } from './gathered-fields.ts';
 
 /** An operation's worst case, or what is wrong with its windows. */
@@ -21,14 +24,28 @@ export interface Estimate {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
+/** Estimates that are the same whatever the variables and whoever asks. */
+const fixed = new WeakMap<OperationDefinitionNode, Estimate>();
+
 /** The most upstream calls that the operation can take, searches, drift and retries aside. */
 export function estimateCalls(
   validated: ValidatedExecutionArgs,
   reach: Reach,
   cursors: CursorCodec,
 ): Estimate {
+  const { operation } = validated;
+  const known = fixed.get(operation);
+  if (known) return known;
+  const { isFixed, ...estimate } = computed(validated, reach, cursors);
+  if (isFixed) fixed.set(operation, estimate);
+  return estimate;
+}
+
+function computed(validated: ValidatedExecutionArgs, reach: Reach, cursors: CursorCodec) {
   const { schema, operation } = validated;
   const issues = new Set<string>();
+  // Directives are asked at run time. What has a plan has none.
+  let isFixed = planOf(validated) !== undefined;
 
   const ofFields = (fields: readonly GatheredField[]): number =>
     fields.reduce((calls, field) => calls + ofField(field), 0);
@@ -40,6 +57,7 @@ export function estimateCalls(
     const price = priceOf(field.extensions);
     if (!price) return below;
     if (price.kind === 'call') return 1 + below;
+    if (price.kind === 'granted' || nodes.some(hasVariables)) isFixed = false;
     const ofNode = (node: FieldNode): number => {
       const args = getArgumentValues(field, node, validated.variableValues);
       return price.kind === 'list' ? ofList(args, inner, below) : ofTimes(price, args, below);
@@ -62,7 +80,8 @@ export function estimateCalls(
   const root = schema.getRootType(operation.operation);
   const fields = root ? gatherFields([operation.selectionSet], root, validated) : [];
   for (const name of repeatedOf(fields)) issues.add(`"${name}" may be asked for once an operation`);
-  return { calls: ofFields(fields), issues: [...issues] };
+  const calls = ofFields(fields);
+  return { calls, issues: [...issues], isFixed };
 }
 
 /** Names of fields that may stand once at the root (`once` in their extensions) and stand there under several aliases. */

@@ -95,7 +95,6 @@ function planField(
   const field = compiler.schema.getField(parent, first.name.value);
   if (!field) throw new TypeError(`${parent.name} has no field ${first.name.value}`);
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const hasVariables = JSON.stringify(first.arguments ?? []).includes(`"${Kind.VARIABLE}"`);
   const index = compiler.count;
   compiler.count += 1;
   return {
@@ -104,10 +103,13 @@ function planField(
     nodes,
     field,
     index,
-    fixedArgs: hasVariables ? undefined : getArgumentValues(field, first),
+    fixedArgs: hasVariables(first) ? undefined : getArgumentValues(field, first),
     type: planType(compiler, field.type, sets),
   };
 }
+
+export const hasVariables = ({ arguments: args = [] }: FieldNode): boolean =>
+  JSON.stringify(args).includes(`"${Kind.VARIABLE}"`);
 
 function planType(
   compiler: Compiler,
