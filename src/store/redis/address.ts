@@ -7,8 +7,6 @@ export interface Address {
   /** The URL of the primary as it is now. */
   readonly locate: () => Promise<string>;
   readonly database: string;
-  /** For the first connection: a Redis that is not there by then is worth an operator's look. */
-  readonly patienceMs: number;
 }
 
 /** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
@@ -63,12 +61,12 @@ export function addressOf(url: string): Address {
   if (hosts === undefined || name === undefined) {
     const isRedis = URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol);
     if (!isRedis) throw new StoreUnavailable('REDIS_URL must be a redis:// or rediss:// URL');
-    return { locate: async () => url, database: new URL(url).pathname, patienceMs: 3_000 };
+    return { locate: async () => url, database: new URL(url).pathname };
   }
   const scheme = `redis${tls}://`;
   const sentinels = hosts
     .split(',')
     .map((host) => `${scheme}${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
   const urlOf = (host: string) => `${scheme}${user}${host}${database}`;
-  return { locate: locateBy(sentinels, name, urlOf), database, patienceMs: 10_000 };
+  return { locate: locateBy(sentinels, name, urlOf), database };
 }

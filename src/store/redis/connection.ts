@@ -7,6 +7,8 @@ import { within } from './within.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
+const REFUSED_MS = 2_000;
+const SILENT_MS = 10_000;
 
 export interface Connection {
   /** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
@@ -35,7 +37,8 @@ const clientFor = (url: string) =>
     commandsQueueMaxLength: 20_000,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    socket: { connectTimeout: DEADLINE_MS, reconnectStrategy: false },
+    // Ours is the deadline of all that a connection takes.
+    socket: { connectTimeout: 2 * DEADLINE_MS, reconnectStrategy: false },
   });
 
 /**
@@ -43,7 +46,7 @@ const clientFor = (url: string) =>
  * of its own, since a client never goes to another address than its first.
  */
 export async function connect(
-  { locate, patienceMs }: Pick<Address, 'locate' | 'patienceMs'>,
+  { locate }: Pick<Address, 'locate'>,
   onProblem: (message: string) => void = () => {},
 ): Promise<Connection> {
   const closing = new AbortController();
@@ -82,7 +85,7 @@ export async function connect(
     for (const listener of readied) listener();
   }
 
-  async function arrive(pauseMs: number) {
+  async function arrive(pauseMs: number, givesUp: (error: unknown) => boolean = () => false) {
     for (let retry = 1, ms = pauseMs; ; retry += 1, ms = pauseBefore(retry)) {
       await pause(ms, undefined, closing).catch(() => {});
       if (closing.signal.aborted) return;
@@ -90,16 +93,19 @@ export async function connect(
         return await dial();
       } catch (error) {
         refusal = error instanceof StoreUnavailable ? error.message : codeOf(error);
+        if (givesUp(error)) {
+          throw new StoreUnavailable(`Redis, as REDIS_URL names it, cannot be reached: ${refusal}`);
+        }
       }
     }
   }
 
-  try {
-    await within(arrive(0), patienceMs);
-  } catch {
-    closing.abort();
-    throw new StoreUnavailable(`Redis, as REDIS_URL names it, cannot be reached: ${refusal}`);
-  }
+  // A refusal is told soon. Silence is given more time: machines are busy when everything on them starts.
+  const began = performance.now();
+  await arrive(0, (error) => {
+    const patienceMs = error instanceof StoreUnavailable ? SILENT_MS : REFUSED_MS;
+    return performance.now() - began > patienceMs;
+  });
 
   return {
     async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS) {
