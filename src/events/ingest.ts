@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EventLog } from '../store/event-log.ts';
-import type { Quarantine } from '../store/quarantine.ts';
+import type { Quarantine, QuarantineEntry } from '../store/quarantine.ts';
 import { readEnvelope, type ParsedEvent } from './envelope.ts';
 import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import type { Verify } from './signature.ts';
@@ -42,10 +42,15 @@ export interface IngestAnswer {
 /** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
 export type Ingest = (headers: IncomingHttpHeaders, body: Uint8Array) => Promise<IngestAnswer>;
 
+const TAKEN: IngestAnswer = { status: 200 };
+
 export function createIngest(parts: IngestParts): Ingest {
   const { observer } = parts;
 
-  async function take(headers: IncomingHttpHeaders, body: Uint8Array): Promise<IngestAnswer> {
+  function take(
+    headers: IncomingHttpHeaders,
+    body: Uint8Array,
+  ): Promise<IngestAnswer> | IngestAnswer {
     if (parts.verify?.(headers, body) !== true) return refuse(401, 'signature');
     // Only whoever holds the secret learns that encodings are not understood here.
     if (isEncoded(headers)) return refuse(415, 'encoding');
@@ -54,17 +59,19 @@ export function createIngest(parts: IngestParts): Ingest {
     if (envelope.kind === 'malformed') return refuse(400, 'malformed');
     if (envelope.kind === 'unknown') {
       const { reason, body: text } = envelope;
-      await parts.quarantine.add({ receivedAt, reason, body: text });
-      observer.quarantined();
-      return { status: 200 };
+      return setAside({ receivedAt, reason, body: text });
     }
     if (!envelope.credibleTime) observer.badTimestamp();
-    await accept(envelope.events);
-    return { status: 200 };
+    return envelope.events.length > 0 ? accept(envelope.events) : TAKEN;
   }
 
-  async function accept(events: readonly ParsedEvent[]): Promise<void> {
-    if (events.length === 0) return;
+  async function setAside(entry: QuarantineEntry): Promise<IngestAnswer> {
+    await parts.quarantine.add(entry);
+    observer.quarantined();
+    return TAKEN;
+  }
+
+  async function accept(events: readonly ParsedEvent[]): Promise<IngestAnswer> {
     const stored = await parts.log.append(events.map(({ entry }) => entry));
     const fresh: PartnerEvent[] = [];
     const copies: EventFacts[] = [];
@@ -77,6 +84,7 @@ export function createIngest(parts: IngestParts): Ingest {
     if (settling) await settling;
     for (const { type } of fresh) observer.accepted(type);
     for (const { type } of copies) observer.copy(type);
+    return TAKEN;
   }
 
   function refuse(status: 400 | 401 | 415 | 503, reason: Refusal): IngestAnswer {
