@@ -154,6 +154,12 @@ describe('a delivery that is odd', () => {
     lines.length = 0;
   });
 
+  it('may have 256 KiB, and not one byte more', async () => {
+    const [fits, exceeds] = [262_144, 262_145].map((bytes) => ready().padEnd(bytes, ' '));
+    expect((await answerTo(fits!)).status).toBe(200);
+    expect((await answerTo(exceeds!)).status).toBe(413);
+  });
+
   it('makes no call, and is no surprise to the process', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);

@@ -1,41 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, it } from 'vitest';
 
+import { openIssuer } from './faults/issuer.ts';
 import { openGateway, tokenFor } from './gateway.ts';
 import { type RawSocket, dialIn, gauge, subscribe, until } from './ws/raw-socket.ts';
 
 const MANY = Number(process.env['SUBSCRIBERS'] ?? 1_000);
 const NOTE_READY = 'subscription { noteReady { cursor progressNote { isLoading } } }';
-
-/** An issuer of tokens that counts how often its keys are fetched. */
-async function openIssuer() {
-  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
-  let fetches = 0;
-  const server = createServer((_req, res) => {
-    fetches += 1;
-    res.writeHead(200, { connection: 'close' }).end(JSON.stringify({ keys }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/keys`,
-    fetches: () => fetches,
-    token: (subject: string) =>
-      new SignJWT({ grants: ['partner'] })
-        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-        .setSubject(subject)
-        .setExpirationTime('1h')
-        .sign(privateKey),
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      }),
-  };
-}
 
 const leave = (sockets: readonly RawSocket[]): void => {
   for (const socket of sockets) socket[Symbol.dispose]();

@@ -1,0 +1,60 @@
+import { setTimeout } from 'node:timers/promises';
+
+import { WebSocket } from 'ws';
+
+import { initWith, subscribe } from '../ws/raw-socket.ts';
+
+/** A subscriber who comes back whenever it is sent away, as clients of graphql-ws do: after a random moment. */
+export interface Returning {
+  /** Resolves once it was welcomed so many times. */
+  connected(times: number): Promise<void>;
+  /** Resolves once it heard so many events. */
+  heard(events: number): Promise<void>;
+  leave(): void;
+}
+
+const QUERY = 'subscription { noteReady { progressNote { isLoading } } }';
+const MOST_PAUSE_MS = 1_000;
+
+export function createReturning(url: string, token: string): Returning {
+  const counts = { connection_ack: 0, next: 0 };
+  let onNews: (() => void) | undefined;
+  let hasLeft = false;
+  let socket: WebSocket;
+
+  function dial(): void {
+    socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('open', () => socket.send(JSON.stringify(initWith(token))));
+    socket.on('error', () => undefined);
+    socket.on('close', () => void again());
+    socket.on('message', (data: Buffer) => {
+      const { type } = JSON.parse(data.toString()) as { readonly type: keyof typeof counts };
+      counts[type] += 1;
+      if (type === 'connection_ack') socket.send(JSON.stringify(subscribe('1', QUERY)));
+      onNews?.();
+    });
+  }
+
+  async function again(): Promise<void> {
+    await setTimeout(Math.random() * MOST_PAUSE_MS);
+    if (!hasLeft) dial();
+  }
+
+  const reached = (name: keyof typeof counts, count: number): Promise<void> =>
+    new Promise((resolve) => {
+      onNews = () => {
+        if (counts[name] >= count) resolve();
+      };
+      onNews();
+    });
+
+  dial();
+  return {
+    connected: (times) => reached('connection_ack', times),
+    heard: (events) => reached('next', events),
+    leave() {
+      hasLeft = true;
+      socket.terminate();
+    },
+  };
+}
