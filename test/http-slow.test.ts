@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { DEFAULT_LIMITS } from '../src/config.ts';
 import { type Gateway, openGateway, tokenFor } from './gateway.ts';
 
 const HEADERS_MS = 300;
@@ -55,9 +54,5 @@ describe('a client that takes its time', () => {
     const slow = Array.from({ length: 50 }, () => drip('POST /graphql HTTP/1.1\r\nX: '));
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     await Promise.all(slow);
-  });
-
-  it('has ten seconds for headers and thirty for a request, unless a test says otherwise', () => {
-    expect(DEFAULT_LIMITS).toMatchObject({ headersMs: 10_000, requestMs: 30_000 });
   });
 });

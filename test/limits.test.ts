@@ -163,6 +163,31 @@ describe('the size of a document', () => {
   });
 });
 
+it('is what it says where no operator says otherwise', () => {
+  expect(DEFAULT_LIMITS).toMatchObject({
+    bodyBytes: 262_144,
+    webhookBytes: 262_144,
+    frameBytes: 65_536,
+    documentCharacters: 15_000,
+    documentTokens: 1_000,
+    depth: 12,
+    aliases: 30,
+    rootFields: 10,
+    directives: 20,
+    operationMs: 15_000,
+    headersMs: 10_000,
+    requestMs: 30_000,
+    socketInitMs: 3_000,
+    socketPingMs: 12_000,
+    socketMessages: 120,
+    socketMessagesWindowMs: 10_000,
+    socketQueueEvents: 256,
+    socketQueueBytes: 1_048_576,
+    operationsPerSocket: 50,
+    socketsPerViewer: 20,
+  });
+});
+
 describe('what is not told', () => {
   it('gives no suggestions', async () => {
     const { errors } = await expectRefused('{ organisations { totalCount } viewer { subjct } }');

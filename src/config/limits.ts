@@ -11,7 +11,6 @@ export interface Limits {
   readonly aliases: number;
   readonly rootFields: number;
   readonly directives: number;
-  readonly validationErrors: number;
   readonly operationMs: number;
   readonly headersMs: number;
   readonly requestMs: number;
@@ -35,7 +34,6 @@ export const DEFAULT_LIMITS: Limits = {
   aliases: 30,
   rootFields: 10,
   directives: 20,
-  validationErrors: 5,
   operationMs: 15_000,
   headersMs: 10_000,
   requestMs: 30_000,
