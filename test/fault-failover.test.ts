@@ -80,7 +80,7 @@ describe
       const began = performance.now();
       expect(await sendOne(server.url, sandbox)).toBe(503);
       expect(performance.now() - began).toBeLessThan(5_000);
-      expect((await server.ready()).text).toContain('no Redis replica confirmed');
+      await until(async () => (await server.ready()).text.includes('no Redis replica confirmed'));
       expect(Number(primary.cli('XLEN', EVENTS))).toBeGreaterThan(acknowledged);
 
       link.cut();
@@ -115,7 +115,7 @@ describe
       primary.cli('REPLICAOF', '127.0.0.1', '1');
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
       const acknowledged = load.sender.acknowledged.size;
-      expect((await server.ready()).text).toContain('READONLY');
+      await until(async () => (await server.ready()).text.includes('READONLY'));
       expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();
       expect(await sendOne(server.url, sandbox)).toBe(503);
       expect(load.sender.acknowledged.size).toBe(acknowledged);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from 'redis';
+import { DisconnectsClientError, createClient } from 'redis';
 import { StoreUnavailable } from '../errors.ts';
 import type { Address } from './address.ts';
 import { codeOf, isNotPrimary, unavailable } from './failure.ts';
@@ -54,6 +54,8 @@ export async function connect(
   const readied: (() => void)[] = [];
   let client: Client | undefined;
   let refusal = 'no answer';
+
+  const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${refusal}`);
 
   function lose(lost: Client | undefined, reason: string) {
     if (!lost || lost !== client) return;
@@ -110,10 +112,12 @@ export async function connect(
   return {
     async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS) {
       const used = client;
-      if (!used) throw new StoreUnavailable(`Redis is out of reach: ${refusal}`);
+      if (!used) throw outOfReach();
       try {
         return await within(used.sendCommand<Reply>(args), deadlineMs);
       } catch (error) {
+        // Another command's failure took the socket away, and knows why.
+        if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
         const failure = unavailable(error);
         // A server that hangs or was demoted keeps its socket.
         if (failure === error || isNotPrimary(error)) lose(used, failure.message);
