@@ -1,14 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../src/config.ts';
-import { schema } from '../src/schema/schema.ts';
-import { createDocuments } from '../src/transport/documents.ts';
-import { isRefusal } from '../src/transport/refusal.ts';
 import { type Gateway, type GraphQLAnswer, openGateway, tokenFor } from './gateway.ts';
-import { raw, requestOf } from './raw-http.ts';
+import { ofTokens, times } from './graph/sized-documents.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -16,9 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const NEW_TYPE = { accept: 'application/graphql-response+json' };
 const ask = (document: string, variables?: object) => gateway.query(document, variables, NEW_TYPE);
@@ -32,17 +23,6 @@ async function expectRefused(document: string, variables?: object): Promise<Grap
   expect([plain.status, plain.data]).toEqual([200, undefined]);
   expect(gateway.sandbox.countOf()).toBe(0);
   return answer;
-}
-
-const times = (count: number, text: (i: number) => string) =>
-  Array.from({ length: count }, (_, i) => text(i)).join(' ');
-
-/** So many tokens that are cheap to validate. No such note is asked for. */
-function ofTokens(count: number, name = 'Q', field = 'updateProgressNote'): string {
-  const before = `mutation ${name} { ${field} ( input : { progressNoteId : "x" patch : [`;
-  const after = '] } ) { __typename } }';
-  const spent = `${before} ${after}`.match(/"x"|\w+|\S/g)!.length;
-  return `${before} ${times(count - spent, () => '1')} ${after}`;
 }
 
 const nested = (depth: number) => `{ ${deep(depth)} }`;
@@ -246,54 +226,5 @@ describe('what is not served', () => {
   it('refuses a subscription over plain HTTP', async () => {
     const { status } = await ask('subscription { noteReady { cursor } }');
     expect([400, 406]).toContain(status);
-  });
-});
-
-const MB = 1024 * 1024;
-
-function heapUsed(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
-
-describe('memory', () => {
-  /** By how much it grows, and how many were refused. */
-  function grownBy(count: number, source: (i: number) => string) {
-    const documents = createDocuments(schema, DEFAULT_LIMITS, false);
-    const before = heapUsed();
-    let refused = 0;
-    for (let i = 0; i < count; i += 1) refused += isRefusal(documents(source(i))) ? 1 : 0;
-    const grown = heapUsed() - before;
-    // Asked once more, so that it was not collected meanwhile.
-    expect(isRefusal(documents(''))).toBe(true);
-    return { megabytes: grown / MB, refused };
-  }
-
-  it('grows by less than 32 MB under 1,100 distinct documents, however dense', () => {
-    const { megabytes, refused } = grownBy(1_100, (i) => ofTokens(900, `Q${i}`));
-    expect(refused).toBe(0);
-    expect(megabytes).toBeLessThan(32);
-  });
-
-  it('keeps nothing of documents that are refused', () => {
-    const { megabytes, refused } = grownBy(200, (i) => ofTokens(900, `R${i}`, 'nope'));
-    expect(refused).toBe(200);
-    expect(megabytes).toBeLessThan(8);
-  });
-
-  it('takes in nothing of sixty syntax errors of 5 MB each', async () => {
-    const authorization = `Bearer ${await tokenFor(['partner'])}`;
-    const headers = { 'Content-Type': 'application/json', Authorization: authorization };
-    const body = Buffer.alloc(5 * MB, '{');
-    const send = (i: number) => {
-      body.write(`{"query":"{ ${i} `);
-      return raw(gateway.url, requestOf('POST /graphql HTTP/1.1', headers, body));
-    };
-    expect(await send(-1)).toMatch(/^HTTP\/1.1 413/);
-    const before = heapUsed();
-    const heard = [];
-    for (let i = 0; i < 60; i += 1) heard.push((await send(i)).slice(0, 12));
-    expect(new Set(heard)).toEqual(new Set(['HTTP/1.1 413']));
-    expect(heapUsed() - before).toBeLessThan(5 * MB);
   });
 });
