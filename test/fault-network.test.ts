@@ -34,7 +34,7 @@ const partnerBehind = ({ port }: Relay, host = '127.0.0.1') => ({
   PARTNER_BASE_URL: `http://${host}:${port}/v2`,
 });
 
-describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 90_000 }, () => {
+describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, () => {
   it('that loses packets makes everything slow, and loses no event', async () => {
     const storms = [11, 12, 13].map(createStorm);
     await using redis = await startRedis();
@@ -99,7 +99,7 @@ describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 90_000 }, ()
   );
 });
 
-describe.skipIf(!namesAvailable).concurrent('a start without names', { timeout: 60_000 }, () => {
+describe.skipIf(!namesAvailable).concurrent('a start without names', { timeout: 120_000 }, () => {
   it('is refused where Redis can’t be found, and says so', async () => {
     using names = createNames();
     const env = { REDIS_URL: 'redis://:hunter2@redis.example' };

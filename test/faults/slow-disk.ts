@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 
 /** Not every machine lets one process hold up another. It goes on for as long as it may, if it may at all. */
 function canAttach(): boolean {
@@ -16,16 +17,27 @@ export interface SlowDisk extends AsyncDisposable {
   recover(): Promise<void>;
 }
 
-/** From here on nothing that this process writes is on its disk before so many milliseconds are over. */
-export async function slowDisk(pid: number, ms: number): Promise<SlowDisk> {
+/** All but the first: the one that writes is among them, and following the busiest would hold up everything. */
+export const otherThreadsOf = (pid: number): readonly number[] =>
+  readdirSync(`/proc/${pid}/task`)
+    .map(Number)
+    .filter((thread) => thread !== pid);
+
+/** From here on nothing that these threads write is on its disk before so many milliseconds are over. */
+export async function slowDisk(threads: readonly number[], ms: number): Promise<SlowDisk> {
   const late = `inject=fsync,fdatasync:delay_enter=${ms}ms`;
   const calls = ['-e', 'trace=fsync,fdatasync', '-e', late];
-  const tracer = spawn('strace', ['-f', '-o', '/dev/null', '-p', String(pid), ...calls], {
+  const attached = threads.flatMap((thread) => ['-p', String(thread)]);
+  const tracer = spawn('strace', ['-o', '/dev/null', ...attached, ...calls], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exited = once(tracer, 'exit');
+  let said = '';
   await new Promise<void>((resolve) => {
-    tracer.stderr.on('data', (text) => String(text).includes('attached') && resolve());
+    tracer.stderr.on('data', (text) => {
+      said += String(text);
+      if (said.split(' attached').length > threads.length) resolve();
+    });
   });
   const recover = async () => {
     tracer.kill('SIGINT');
