@@ -37,7 +37,7 @@ describe('a wall clock that jumps while the server runs', () => {
 
     const [after, known] = [await cursorNow(ask), randomUUID()];
     const follower = follow({ url, after, token });
-    const sender = startSender({ url, sandbox });
+    const sender = startSender({ url, sandbox, writers: 2 });
     expect([await edit(), await sendOne(url(), sandbox, known)]).toEqual([
       'ProgressNoteChange',
       200,
@@ -47,8 +47,8 @@ describe('a wall clock that jumps while the server runs', () => {
       await until(async () => {
         await ask('{ viewer { subject } }');
         return Math.abs(timeIn(scene) - Date.now() - jumpMs) < MINUTE_MS;
-      });
-      await sender.more(50);
+      }, 100);
+      await sender.more(20);
       expect([await edit(), await sendOne(url(), sandbox, known)]).toEqual([
         'ProgressNoteChange',
         200,

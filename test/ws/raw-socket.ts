@@ -117,6 +117,9 @@ export async function gauge(gateway: { readonly url: string }, name: string): Pr
 }
 
 /** For what has no event to wait for. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  everyMs: number = 5,
+): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
