@@ -18,7 +18,8 @@ const CHUNK_CHARACTERS = 16_000;
 const LONGEST_HELD_MS = 100;
 /** A reader that is slower than this is one that does not read. */
 const LONGEST_STALL_MS = 1_000;
-const MOST_HELD_CHARACTERS = 1_000_000;
+/** Two seconds of a busy gateway: a reader that hiccups must cost no line. */
+const MOST_HELD_CHARACTERS = 8_000_000;
 const LONGEST_CLOSING_MS = 2_000;
 
 const NOTHING: Buffer = Buffer.alloc(0);
