@@ -65,8 +65,13 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
     });
     const token = await tokenFor(['partner']);
     const query = 'subscription { noteReady { cursor } }';
-    const sockets = await inTurns(CROWD, () => silentSubscriber(gateway.url, token, query));
+    const sockets: Socket[] = [];
+    const here = sayHere(sockets);
+    await inTurns(CROWD, async () =>
+      sockets.push(await silentSubscriber(gateway.url, token, query)),
+    );
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
+    here[Symbol.dispose]();
     const began = performance.now();
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
     expect(await gauge(gateway, 'gateway_sockets')).toBe(0);
@@ -82,8 +87,9 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
     const gateway = server as unknown as Gateway;
     const token = await tokenFor(['partner']);
     const large = `subscription { noteReady { progressNote { ${noteOf(isFull ? 4 : 15)} } } }`;
-    const slow = await inTurns(CROWD, () => silentSubscriber(server.url, token, large));
+    const slow: Socket[] = [];
     using _ = sayHere(slow);
+    await inTurns(CROWD, async () => slow.push(await silentSubscriber(server.url, token, large)));
     using fast = await dialIn(gateway);
     fast.send(subscribe('1', 'subscription { noteReady { progressNoteId } }'));
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD + 1);
