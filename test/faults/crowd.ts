@@ -70,6 +70,7 @@ export function closeCodeOf(socket: Socket): Promise<number> {
       // A close frame with its reason is the last that is sent.
       if (at >= 0 && tail[at + 1] === tail.length - at - 2) resolve(tail.readUInt16BE(at + 2));
     });
+    if (socket.closed) resolve(1006);
     socket.on('close', () => resolve(1006));
     socket.resume();
   });
