@@ -156,6 +156,22 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(log.epoch).not.toBe(epoch);
   });
 
+  it('begins anew on a copy from before the last failover, and goes on following', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    const { epoch } = log;
+    await log.append([eventOf('a')]);
+    server.cli('SET', '{partner-graph}:epoch', crypto.randomUUID());
+    await vi.waitUntil(() => log.epoch !== epoch, 5_000);
+    const second = log.epoch;
+    server.cli('SET', '{partner-graph}:epoch', epoch);
+    await vi.waitUntil(() => log.epoch !== second, 5_000);
+    expect(log.epoch).not.toBe(epoch);
+    const next = log.follow(1).next();
+    await log.append([eventOf('b')]);
+    expect(await next).toMatchObject({ value: [{ position: 2 }] });
+  });
+
   it('acknowledges only what a replica has, once there is one', async () => {
     const primary = await start('--repl-diskless-sync-delay', '0');
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);

@@ -23,7 +23,7 @@ export async function startSentinel(primary: number, replicas: number): Promise<
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor main 127.0.0.1 ${primary} 1`,
-    'sentinel down-after-milliseconds main 500',
+    'sentinel down-after-milliseconds main 1000',
     'sentinel failover-timeout main 5000',
   ];
   await writeFile(file, lines.join('\n'));

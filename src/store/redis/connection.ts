@@ -120,7 +120,7 @@ export async function connect(
         if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
         const failure = unavailable(error);
         // A server that hangs or was demoted keeps its socket.
-        if (failure === error || isNotPrimary(error)) lose(used, failure.message);
+        if (failure === error || isNotPrimary(error) || !used.isReady) lose(used, failure.message);
         throw failure;
       }
     },

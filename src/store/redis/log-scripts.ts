@@ -3,9 +3,10 @@ import { script } from './script.ts';
 
 /**
  * KEYS: epoch, newest, events. ARGV: the epoch the caller knows, the newest position it knows, an
- * epoch to begin with, when that newest event was received. A log that is gone, or shorter than the
- * caller has seen it (an old copy took over), or has another event in that place (and other instances
- * were faster), is another log from here on: its positions would be given a second time.
+ * epoch to begin with, when that newest event was received, epochs that the caller has left. A log that
+ * is gone, or shorter than the caller has seen it (an old copy took over), or has another event in that
+ * place (and other instances were faster), or has an epoch that is over (an even older copy), is another
+ * log from here on: its positions would be given a second time.
  */
 const HEAD = `
   local epoch = redis.call('GET', KEYS[1])
@@ -21,7 +22,8 @@ const HEAD = `
     local known = ARGV[4] ~= '' and redis.call('XRANGE', KEYS[3], ARGV[2] .. '-0', ARGV[2] .. '-0')[1]
     return known and known[2][2] ~= ARGV[4]
   end
-  if not epoch or (epoch == ARGV[1] and replaced()) then
+  local over = epoch and ARGV[5]:find(epoch, 1, true)
+  if not epoch or over or (epoch == ARGV[1] and replaced()) then
     epoch = ARGV[3]
     redis.call('SET', KEYS[1], epoch)
   end
@@ -32,15 +34,15 @@ export const pageScript = script(`${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
   local oldest = first and tonumber(first[1]:match('^%d+')) - 1 or newest
   local entries = {}
-  if tonumber(ARGV[6]) > 0 then
-    for i, entry in ipairs(redis.call('XRANGE', KEYS[3], '(' .. ARGV[5] .. '-0', '+', 'COUNT', ARGV[6])) do
+  if tonumber(ARGV[7]) > 0 then
+    for i, entry in ipairs(redis.call('XRANGE', KEYS[3], '(' .. ARGV[6] .. '-0', '+', 'COUNT', ARGV[7])) do
       entries[i] = { tonumber(entry[1]:match('^%d+')), entry[2][2], entry[2][4] }
     end
   end
   return { epoch, newest, stamp, oldest, entries }
 `);
 
-export const EVENTS_AT = 10;
+export const EVENTS_AT = 11;
 
 /**
  * ARGV goes on: window, retention, stamps kept, subjects kept, whether a replica is to confirm; then for
@@ -61,7 +63,7 @@ export const appendScript = script(`${HEAD}
     if seen or not disarmed(names) then return nil end
     local stamps = {}
     for each in (known .. '\\n' .. stamp):gmatch('[^\\n]+') do stamps[#stamps + 1] = each end
-    return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[7]) + 1))
+    return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[8]) + 1))
   end
 
   local positions = {}
@@ -73,19 +75,19 @@ export const appendScript = script(`${HEAD}
       newest = newest + 1
       stamp = ARGV[at + 3]
       redis.call('XADD', KEYS[3], newest .. '-0', 'r', ARGV[at + 3], 'b', ARGV[at + 5])
-      redis.call('SET', key, stamps, 'PX', ARGV[5])
+      redis.call('SET', key, stamps, 'PX', ARGV[6])
       if ARGV[at + 4] ~= '' then
         local subject = '${PREFIX}subject:' .. ARGV[at + 4]
         redis.call('RPUSH', subject, newest)
-        redis.call('LTRIM', subject, -ARGV[8], -1)
-        redis.call('PEXPIRE', subject, ARGV[6])
+        redis.call('LTRIM', subject, -ARGV[9], -1)
+        redis.call('PEXPIRE', subject, ARGV[7])
       end
     end
     positions[#positions + 1] = stamps and newest or 0
   end
   if newest > before then
     redis.call('SET', KEYS[2], newest)
-  elseif ARGV[9] == '1' then
+  elseif ARGV[10] == '1' then
     -- WAIT waits for this connection's own writes, and copies are promised durable, too.
     redis.call('SET', '${PREFIX}barrier', 1)
   end

@@ -14,6 +14,9 @@ export type Head = readonly [epoch: string, newest: number, stamp: string];
 type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
 type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
 
+/** More failovers than anybody has while an instance lives. */
+const EPOCHS_LEFT = 20;
+
 export const LOG_KEYS = [names.epoch, names.newest, names.events];
 
 export const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
@@ -35,7 +38,7 @@ export interface LogView {
 }
 
 export async function openLogView(send: Send): Promise<LogView> {
-  const fresh = ['', 0, crypto.randomUUID(), '', 0, 0];
+  const fresh = ['', 0, crypto.randomUUID(), '', '', 0, 0];
   const [begun, end, received, begin] = await runScript<PageReply>(
     send,
     pageScript,
@@ -64,7 +67,13 @@ export async function openLogView(send: Send): Promise<LogView> {
     changes.announce();
   }
 
-  const known = () => [epoch, highest, crypto.randomUUID(), highestStamp];
+  const known = () => [
+    epoch,
+    highest,
+    crypto.randomUUID(),
+    highestStamp,
+    [...left].slice(-EPOCHS_LEFT).join(' '),
+  ];
 
   return {
     get epoch() {
