@@ -36,14 +36,13 @@ Object.assign(hears, {
   },
 });
 
-const { now } = Date;
+const now = performance.now.bind(performance);
 const { writeHead } = ServerResponse.prototype;
 let isArmed = false;
 process.on('SIGUSR2', () => (isArmed = !isArmed));
-// What the webhook's handler asks for itself, and not what it has asked others to do.
-const isAskedByIngest = () => new Error('here').stack?.split('\n')[3]?.includes('/ingest.ts');
-Date.now = () => {
-  if (isArmed && isAskedByIngest()) throw STRANGE['error'];
+// The webhook's handler asks what time it is, and then gets no further.
+performance.now = () => {
+  if (isArmed && new Error('here').stack?.includes('/ingest.ts')) throw STRANGE['error'];
   return now();
 };
 ServerResponse.prototype.writeHead = function failing(this: ServerResponse, ...args: unknown[]) {
