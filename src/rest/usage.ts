@@ -14,9 +14,9 @@ export interface Answer<T = unknown> {
 export interface Usage {
   readonly maxCalls: number;
   /** True once nobody waits for the operation any more. */
-  readonly isOver: boolean;
+  isOver: boolean;
   /** `traceparent` and `tracestate`; nothing else of it goes upstream. */
-  readonly traceHeaders?: Readonly<Record<string, string>>;
+  readonly traceHeaders: Readonly<Record<string, string>> | undefined;
   calls: number;
   cached: number;
   coalesced: number;
@@ -39,17 +39,16 @@ export interface Usage {
 export interface UsageOptions {
   readonly maxCalls?: number;
   readonly priority?: 'read' | 'write';
-  readonly traceHeaders?: Readonly<Record<string, string>>;
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 export function createUsage(options: UsageOptions = {}): Usage {
   // Not an AbortSignal: most operations never wait, and it is dearer than all the rest of this.
   let leaving: Set<() => void> | undefined;
-  let isOver = false;
 
-  return {
+  const usage: Usage = {
     maxCalls: options.maxCalls ?? Number.POSITIVE_INFINITY,
-    ...(options.traceHeaders && { traceHeaders: options.traceHeaders }),
+    traceHeaders: options.traceHeaders,
     calls: 0,
     cached: 0,
     coalesced: 0,
@@ -57,21 +56,20 @@ export function createUsage(options: UsageOptions = {}): Usage {
     answers: new Set(),
     repeated: [],
     lane: createLane(options.priority ?? 'read'),
-    get isOver() {
-      return isOver;
-    },
+    isOver: false,
     end() {
-      isOver = true;
+      usage.isOver = true;
       for (const leave of leaving ?? []) leave();
       leaving = undefined;
     },
     onEnd(leave) {
       const waiting = (leaving ??= new Set());
-      if (isOver) leave();
+      if (usage.isOver) leave();
       else waiting.add(leave);
       return () => {
         waiting.delete(leave);
       };
     },
   };
+  return usage;
 }

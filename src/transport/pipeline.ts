@@ -124,7 +124,7 @@ export function createPipeline(parts: PipelineParts) {
     const usage = createUsage({
       maxCalls: limits.maxUpstreamCalls,
       priority: kind === 'mutation' ? 'write' : 'read',
-      ...(trace.headers && { traceHeaders: trace.headers }),
+      traceHeaders: trace.headers,
     });
     const contextValue = createContext(house, viewer, usage, door, { name, id }, trace);
     const result = run(prepared.args, contextValue, rows);
