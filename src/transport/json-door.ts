@@ -53,7 +53,7 @@ export function createJsonDoor(parts: JsonDoorParts) {
   ): Promise<void> {
     const text = await readBody(req, parts.maxBytes);
     if (typeof text !== 'string') return refused(res, text, accepted);
-    const key = `${viewer.subject}\n${viewer.reach}\n${text}`;
+    const key = `${viewer.reach}\n${viewer.subject.length} ${viewer.subject}${text}`;
     const known = accepted.json && remembered.find(key);
     if (!known) return answered(res, accepted, viewer, text, key);
     known.told();
