@@ -114,7 +114,12 @@ export async function openServer(
     checkAudit: () => checkLines(lines),
     isServing: () => listening?.isServing() ?? false,
   });
-  listening = opened.use(await listen(app, config.http, config.limits));
+  listening = opened.use(
+    await listen(app, config.http, config.limits, {
+      callsAtOnce: config.upstream.maxConcurrency,
+      onRefused: (count) => log.warn('connections refused: too many are open', { count }),
+    }),
+  );
   // Whoever has the port has the spool too: no two processes of a machine have the same.
   lines.keepIn(openAuditSpool(join(config.spoolDir, `audit-${config.http.port}.spool`)));
   sandbox?.deliverTo(`${listening.url}/webhooks`);

@@ -1,6 +1,8 @@
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+
+import { type RoomParts, keepRoom } from './connection-room.ts';
 
 interface Handler {
   readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
@@ -27,8 +29,6 @@ export interface Listening extends AsyncDisposable {
   retire(): void;
 }
 
-/** More open sockets than this are somebody's mistake, or somebody's attack. */
-const MOST_CONNECTIONS = 30_000;
 /** After a restart everyone comes back in the same second. The system may allow fewer. */
 const BACKLOG = 4_096;
 /** How long clients may take to agree that their subscriptions are over. */
@@ -37,7 +37,6 @@ const GOODBYE_MS = 3_000;
 const DRAIN_MS = 10_000;
 /** A connection whose last answer is out is closed so soon after it. */
 const SWEEP_MS = 50;
-const FORGET_MS = 1_000;
 
 /** No port can be had: what to do about it, in one line. */
 export class PortTaken extends Error {
@@ -45,7 +44,12 @@ export class PortTaken extends Error {
   readonly code = 'CONFIG';
 }
 
-export async function listen(app: Handler, at: Address, patience: Patience): Promise<Listening> {
+export async function listen(
+  app: Handler,
+  at: Address,
+  patience: Patience,
+  room: RoomParts,
+): Promise<Listening> {
   const server = createServer({
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
@@ -53,10 +57,9 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
     // Some HTTP clients offer h2c with every request: that is declined by answering it.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
-  server.maxConnections = MOST_CONNECTIONS;
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
-  const silent = watchSilent(server);
+  const silent = keepRoom(server, room);
   // This is no proxy.
   server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
   let serving = true;
@@ -81,7 +84,8 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
     async [Symbol.asyncDispose]() {
       retire();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      silent.cut();
+      silent.stop();
+      silent.cut(0);
       const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await app.endSubscriptions(GOODBYE_MS);
@@ -91,25 +95,6 @@ export async function listen(app: Handler, at: Address, patience: Patience): Pro
     },
   };
 }
-
-/**
- * Connections that nothing was sent over yet: browsers open them ahead of need. Node takes them for busy, and
- * would wait for them.
- */
-function watchSilent(server: Server) {
-  let silent: Socket[] = [];
-  server.on('connection', (socket) => void silent.push(socket));
-  // Now and then, and not with a listener each: thousands of subscribers would carry it for ever.
-  const forgetting = setInterval(() => (silent = silent.filter(isSilent)), FORGET_MS).unref();
-  return {
-    cut(): void {
-      clearInterval(forgetting);
-      for (const socket of silent.filter(isSilent)) socket.destroy();
-    },
-  };
-}
-
-const isSilent = (socket: Socket): boolean => !socket.destroyed && socket.bytesRead === 0;
 
 function explained(error: Error, { host, port }: Address): Error {
   if (!('code' in error)) return error;
