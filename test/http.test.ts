@@ -25,6 +25,15 @@ const request = (init: Init, path = '/graphql') =>
 /** A connection that is written by hand. */
 const raw = (bytes: string, onOpen?: (socket: Socket) => void) => send(gateway.url, bytes, onOpen);
 
+it('tells a client that sends the hash of a document to send the document', async () => {
+  const body = { extensions: { persistedQuery: { version: 1, sha256Hash: 'a' } } };
+  const { status, errors } = await post(gateway.url, body, { authorization });
+  expect(status).toBe(404);
+  expect(errors).toEqual([
+    { message: 'PersistedQueryNotSupported', extensions: { code: 'NOT_FOUND' } },
+  ]);
+});
+
 describe('content types', () => {
   it.each([
     ['text/plain', JSON.stringify({ query: MUTATION })],

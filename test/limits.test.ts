@@ -104,16 +104,16 @@ describe('the size of a document', () => {
   });
 
   it('refuses fragments that spread themselves, at once', async () => {
-    const taken = await Promise.all(
-      [1, 2, 3].map(async (i) => {
-        const before = performance.now();
-        await expectRefused(
-          `{ ...A${i} } fragment A${i} on Query { ...B } fragment B on Query { ...A${i} }`,
-        );
-        return performance.now() - before;
-      }),
-    );
-    expect(Math.min(...taken)).toBeLessThan(1_000);
+    const taken: number[] = [];
+    for (let i = 0; i < 25; i += 1) {
+      const before = performance.now();
+      await expectRefused(
+        `{ ...A${i} } fragment A${i} on Query { ...B } fragment B on Query { ...A${i} }`,
+      );
+      taken.push(performance.now() - before);
+    }
+    // The least of many, since whatever else runs on the machine takes its time too.
+    expect(Math.min(...taken)).toBeLessThan(10);
   });
 
   it('does not write out fragments that double at every level', async () => {

@@ -109,7 +109,7 @@ const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
   ],
   'a query as a syntax tree': [400, { body: '{"query":{"kind":"Document","definitions":[]}}' }],
   'the hash of a document alone': [
-    400,
+    404,
     { body: '{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"a"}}}' },
   ],
   'the id of a document alone': [400, { body: '{"documentId":"a"}' }],

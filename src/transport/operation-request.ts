@@ -8,6 +8,9 @@ export interface OperationRequest {
   readonly operationName: string | undefined;
 }
 
+/** In the words by which clients know that they have to send the document itself. */
+const PERSISTED_QUERIES_OFF = 'PersistedQueryNotSupported';
+
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -18,6 +21,9 @@ export function readOperationRequest(body: unknown): OperationRequest | Refusal 
   if (!isPlainObject(body))
     return refuseTransport(400, 'The body must be a JSON object with a "query".');
   const { query, variables, operationName, extensions } = body;
+  if (!isGiven(query) && isPlainObject(extensions) && isGiven(extensions['persistedQuery'])) {
+    return refuseTransport(404, PERSISTED_QUERIES_OFF, 'NOT_FOUND');
+  }
   if (typeof query !== 'string' || query === '') {
     return refuseTransport(400, '"query" must be a string that holds a GraphQL document.');
   }
