@@ -14,7 +14,7 @@ export interface PipedLines extends LineKeeping {
 }
 
 /** A write costs more than the line, so lines go out some at a time, and within moments. */
-const CHUNK_CHARACTERS = 16_000;
+const CHUNK_CHARACTERS = 64_000;
 const LONGEST_HELD_MS = 100;
 /** A reader that is slower than this is one that does not read. */
 const LONGEST_STALL_MS = 1_000;
