@@ -16,6 +16,8 @@ export interface Figure {
   readonly ratio?: number;
   readonly spread?: number;
   readonly cpuUs?: number;
+  /** The part of it that bounds the throughput. */
+  readonly mainThreadUs?: number;
   readonly perSecond?: number;
   readonly ms?: number;
   readonly upstreamCalls?: number;

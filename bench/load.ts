@@ -23,6 +23,8 @@ export interface Burst {
   readonly failures: number;
   readonly bytes: number;
   readonly seconds: number;
+  /** Of this process, for the whole burst. */
+  readonly cpuUs: number;
 }
 
 const FAILED = Buffer.from('{"errors"');
@@ -60,6 +62,7 @@ async function burst(job: Job): Promise<Burst> {
   const pool = new Pool(job.url, { connections: job.connections, allowH2: false });
   const constant = job.mode === 'hot' ? requestOf(job, 0) : undefined;
   const startedAt = performance.now();
+  const before = process.cpuUsage();
   let sent = 0;
   let failures = 0;
   let bytes = 0;
@@ -74,8 +77,9 @@ async function burst(job: Job): Promise<Burst> {
   };
   await Promise.all(Array.from({ length: job.connections }, worker));
   const seconds = (performance.now() - startedAt) / 1_000;
+  const { user, system } = process.cpuUsage(before);
   await pool.close();
-  return { count: sent, failures, bytes, seconds };
+  return { count: sent, failures, bytes, seconds, cpuUs: user + system };
 }
 
 process.on('message', (job: Job) => void burst(job).then((done) => process.send?.(done)));

@@ -30,6 +30,7 @@ export async function ingestRows(bench: Bench): Promise<readonly Figure[]> {
     row: 'K webhook ingest',
     target,
     cpuUs: median(rounds.map((round) => round[target].cpuUs)),
+    mainThreadUs: median(rounds.map((round) => round[target].mainThreadUs)),
     note: `${median(rounds.map((round) => round[target].mainThreadUs)).toFixed(0)} µs main thread`,
     perSecond: median(rounds.map((round) => round[target].perSecond)),
   });

@@ -140,6 +140,7 @@ function figuresOf(
     const ratios = own.map(({ cpuUs }, i) => (baseRounds[i]?.cpuUs ?? Number.NaN) / cpuUs);
     const ratio = median(ratios);
     const isJudged = target.name === 'gateway' && row.goal !== undefined;
+    const mainThreadUs = median(own.map((round) => round.mainThreadUs));
     return {
       row: `${row.mode} ${row.workload}`,
       target: target.name,
@@ -149,7 +150,8 @@ function figuresOf(
       perSecond: median(own.map(({ count, seconds }) => count / seconds)),
       upstreamCalls: median(own.map(({ upstreamCalls, count }) => upstreamCalls / count)),
       memoryMb: (own.at(-1)?.rssBytes ?? 0) / 2 ** 20,
-      note: `${median(own.map(({ mainThreadUs }) => mainThreadUs)).toFixed(0)} µs main thread`,
+      mainThreadUs,
+      note: `${mainThreadUs.toFixed(0)} µs main thread`,
       ...(isJudged && {
         goal: `≥ ${row.goal}${callsGoal(row)}`,
         met: ratio >= (row.goal ?? 0) && hasFewCalls(row, own),

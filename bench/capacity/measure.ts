@@ -1,0 +1,180 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Bench } from '../bench.ts';
+import { type Figure, median } from '../figures.ts';
+import { openGateway } from '../gateway.ts';
+import { installPeers } from '../install.ts';
+import { openLoader } from '../loader.ts';
+import { ingestRows } from '../rows/ingest.ts';
+import { requestRows } from '../rows/requests.ts';
+import { openUpstream } from '../upstream-control.ts';
+import { FIGURES_URL, type FigureName, type FiguresFile, type Measured } from './figures.ts';
+import { TOGETHER, measureRedis } from './measure-redis.ts';
+import { measureEmbeddedBytes, measureSubscribers } from './measure-subscribers.ts';
+import { splitRounds } from './split.ts';
+
+const BENCH = 'npm run bench -- --only hot,executed,uncached,K';
+const HERE = 'node bench/capacity.ts --measure';
+
+/** Takes every figure anew on this machine, and writes them down. Some minutes; nothing else should run meanwhile. */
+export async function measure(say: (line: string) => void): Promise<void> {
+  installPeers(say);
+  await using upstream = await openUpstream();
+  using loader = openLoader();
+  const bench: Bench = {
+    upstream,
+    loader,
+    targets: ['gateway', 'raw', 'request'],
+    quick: true,
+    rounds: 5,
+    roundMs: 600,
+    warmUpMs: 2_500,
+    profileDir: undefined,
+    wants: () => true,
+    say,
+  };
+  const rows = [...(await requestRows(bench)), ...(await ingestRows(bench))];
+  const main = (row: string) => mainThreadOf(rows, row);
+  say('subscribers');
+  const subscribers = await measureSubscribers(upstream.url, loader);
+  say('collector');
+  const gc = await collectorOf(upstream.url, bench);
+  say('Redis');
+  const { version, rounds, linkBytes, linksAnEvent } = await measureRedis(
+    upstream.url,
+    loader,
+    say,
+  );
+  const { append, page, take, read, bytes } = splitRounds(rounds, 1, TOGETHER);
+  say('bytes, flushes');
+  const embeddedBytes = await measureEmbeddedBytes(upstream.url, loader);
+  const executedSmall = main('executed W1');
+  const reality = rows
+    .filter(({ target }) => target === 'gateway')
+    .map(({ row, perSecond = 0, mainThreadUs = 0 }) => ({ what: row, perSecond, mainThreadUs }));
+
+  const us = (value: number, what: string, by = HERE): Measured => ({
+    value,
+    unit: 'µs',
+    what,
+    by,
+  });
+  const figures: Record<FigureName, Measured> = {
+    hotSmall: us(main('hot W1'), 'an operation, hot, small (W1)', BENCH),
+    hotLarge: us(main('hot W2'), 'hot, large (W2)', BENCH),
+    executedSmall: us(executedSmall, 'executed, small', BENCH),
+    executedLarge: us(main('executed W2'), 'executed, large', BENCH),
+    uncachedSmall: us(main('uncached W1'), 'uncached, small: 1 call', BENCH),
+    uncachedLarge: us(main('uncached W2'), 'uncached, large: 278 calls', BENCH),
+    takeInEmbedded: us(main('K webhook ingest'), 'a webhook, embedded log, 32 at once', BENCH),
+    takeInGroup: us(take.group, 'a group of webhooks taken in, for Redis'),
+    takeInEvent: us(take.event, 'each webhook of it'),
+    readGroup: us(read.group, 'a page of events read from Redis'),
+    readEvent: us(read.event, 'each event of it'),
+    execute: us(subscribers.execute, 'an event executed for its first subscriber'),
+    send: us(subscribers.send, 'each further subscriber with the same document'),
+    redisAppendGroup: us(append.group, 'Redis: a group appended'),
+    redisAppendEvent: us(append.event, 'Redis: each event of it'),
+    redisReadGroup: us(page.group, 'Redis: a page read by one instance'),
+    redisReadEvent: us(page.event, 'Redis: each event of it, its links written by that instance'),
+    redisFlush: us(flushUs(), 'a flush of this disk (waited for, not CPU)'),
+    gcShare: { value: gc.share, unit: 'share', what: 'of that time, the collector', by: HERE },
+    gcPause: us(gc.pauseUs, 'one of its pauses'),
+    baseMemory: {
+      value: subscribers.baseMb,
+      unit: 'MB',
+      what: 'an instance with one subscriber, resident',
+      by: HERE,
+    },
+    subscriberMemory: {
+      value: subscribers.subscriberBytes,
+      unit: 'bytes',
+      what: 'each subscriber, resident',
+      by: HERE,
+    },
+    subscriberHeap: {
+      value: subscribers.subscriberHeapBytes,
+      unit: 'bytes',
+      what: 'of that, JavaScript heap',
+      by: HERE,
+    },
+    redisEventBytes: {
+      value: bytes - linksAnEvent * linkBytes,
+      unit: 'bytes',
+      what: 'an event in Redis, with its keys',
+      by: HERE,
+    },
+    redisLinkBytes: {
+      value: linkBytes,
+      unit: 'bytes',
+      what: 'Redis: what one record lies under; two new ones an event, a million at most',
+      by: HERE,
+    },
+    embeddedEventBytes: {
+      value: embeddedBytes,
+      unit: 'bytes',
+      what: 'an event in the embedded log, with keys and links',
+      by: HERE,
+    },
+  };
+  const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}, Redis ${version}`;
+  const cores = availableParallelism();
+  const file: FiguresFile = { machine, cores, figures, redis: rounds, reality };
+  writeFileSync(FIGURES_URL, `${JSON.stringify(file, rounded, 2)}\n`);
+}
+
+const rounded = (_: string, value: unknown) =>
+  typeof value === 'number' ? Number(value.toPrecision(3)) : value;
+
+function mainThreadOf(rows: readonly Figure[], name: string): number {
+  const found = rows.find(({ row, target }) => row === name && target === 'gateway');
+  if (found?.mainThreadUs === undefined) throw new Error(`the bench must have a row ${name}`);
+  return found.mainThreadUs;
+}
+
+/** By the gateway's own metrics, while it takes in webhooks. */
+async function collectorOf(upstreamUrl: string, { loader }: Bench) {
+  await using gateway = await openGateway(upstreamUrl);
+  const job = { path: '/webhooks', headers: {}, workload: 'K', mode: 'uncached' } as const;
+  const bounds = { from: 60_000_000, connections: 32, durationMs: 4_000, maxCount: 20_000 };
+  const { mainThreadUs: before } = await gateway.usage();
+  await loader.run({ url: gateway.url, ...job, ...bounds });
+  const { mainThreadUs: after } = await gateway.usage();
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const sum = (name: string) =>
+    [...text.matchAll(new RegExp(`^nodejs_gc_duration_seconds_${name}\\{.*\\} (\\S+)$`, 'gm'))]
+      .map(([, value]) => Number(value))
+      .reduce((all, value) => all + value, 0);
+  return {
+    share: (sum('sum') * 1e6) / (after - before),
+    pauseUs: (sum('sum') * 1e6) / sum('count'),
+  };
+}
+
+/** The median of two hundred, of a kilobyte each, where Redis and the embedded log are measured. */
+function flushUs(): number {
+  const dir = mkdtempSync(join(tmpdir(), 'partner-graph-capacity-'));
+  const file = openSync(join(dir, 'flushed'), 'a');
+  try {
+    const times = Array.from({ length: 200 }, () => {
+      const startedAt = performance.now();
+      writeSync(file, Buffer.alloc(1_024, 'x'));
+      fdatasyncSync(file);
+      return (performance.now() - startedAt) * 1_000;
+    });
+    return median(times);
+  } finally {
+    closeSync(file);
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
