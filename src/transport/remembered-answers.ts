@@ -1,10 +1,9 @@
-import { LRUCache } from 'lru-cache';
-
 import type { Answer } from '../rest/usage.ts';
 import { watched } from '../rest/validity.ts';
 import { answerText } from './answer-text.ts';
 import type { Basis } from './pipeline.ts';
 import { createQuestions } from './questions.ts';
+import { type Held, createShortMemory } from './short-memory.ts';
 
 /** Of bytes and keys. Whose data they are is in the key: one viewer's answers are given to that viewer alone. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -19,10 +18,8 @@ export interface Repeat {
   readonly told: () => void;
 }
 
-interface Remembered extends Repeat {
+interface Remembered extends Repeat, Held {
   readonly answers: readonly Answer[];
-  readonly isValid: () => boolean;
-  readonly expiresAt: number;
 }
 
 /**
@@ -30,25 +27,17 @@ interface Remembered extends Repeat {
  * have no staleness of their own, and the same events and edits end them.
  */
 export function createRememberedAnswers(now: () => number = () => performance.now()) {
-  const remembered = new LRUCache<string, Remembered>({
-    maxSize: MOST_BYTES,
-    maxEntrySize: LARGEST_BYTES,
-    sizeCalculation: ({ body, answers }, key) =>
+  const remembered = createShortMemory<string, Remembered>({
+    mostBytes: MOST_BYTES,
+    bytesOf: ({ body, answers }, key) =>
       2 * (body.length + key.length) + 64 * answers.length + OVERHEAD_BYTES,
+    now,
   });
 
   const isAskedAgain = createQuestions();
 
   return {
-    find(key: string): Repeat | undefined {
-      const known = remembered.get(key);
-      if (!known) return undefined;
-      if (known.expiresAt <= now() || !known.isValid()) {
-        remembered.delete(key);
-        return undefined;
-      }
-      return known;
-    },
+    find: (key: string): Repeat | undefined => remembered.get(key),
     /** `data` is the answer's, as JSON already. Kept from the second time on: most questions are asked once. */
     keep(
       key: string,
@@ -64,6 +53,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       if (expiresAt <= now()) return;
       const upstream = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });
+      if (text.length > LARGEST_BYTES) return;
       const body = text.length > SHORT ? Buffer.from(text) : text;
       remembered.set(key, {
         answers,

@@ -1,22 +1,21 @@
-import { LRUCache } from 'lru-cache';
-
 import type { Context } from '../../context.ts';
 import { type Row, recordNameOf } from '../../resolvers/shown.ts';
 import type { Answer } from '../../rest/usage.ts';
 import { watched } from '../../rest/validity.ts';
+import { type Held, createShortMemory } from '../short-memory.ts';
 import type { ObjectPlan } from './plan.ts';
 
 const MOST_BYTES = 32 * 1024 * 1024;
 const OVERHEAD_BYTES = 512;
+/** A row that nothing was read for would hold for ever, and its page with it. */
+const MOST_MS = 10_000;
 
-interface RememberedRow {
+interface RememberedRow extends Held {
   readonly plan: ObjectPlan;
   readonly reach: string;
   readonly text: string;
   readonly answers: readonly Answer[];
-  readonly isValid: () => boolean;
   readonly seen: readonly string[];
-  readonly expiresAt: number;
 }
 
 export type RememberedRows = ReturnType<typeof createRememberedRows>;
@@ -26,18 +25,18 @@ export type RememberedRows = ReturnType<typeof createRememberedRows>;
  * is in it is valid, and for viewers of the same reach. What a query asks for is seldom new, even where the query is.
  */
 export function createRememberedRows(now: () => number) {
-  const remembered = new LRUCache<object, RememberedRow>({
-    maxSize: MOST_BYTES,
-    sizeCalculation: ({ text, answers, seen }) =>
-      text.length + 16 * answers.length + 64 * seen.length + OVERHEAD_BYTES,
+  const remembered = createShortMemory<Row, RememberedRow>({
+    mostBytes: MOST_BYTES,
+    bytesOf: ({ text, answers, seen }) =>
+      text.length + 64 * (answers.length + seen.length) + OVERHEAD_BYTES,
+    now,
   });
   /** Kept from the second time on: most rows are shown once. */
   const shown = new WeakSet<object>();
 
-  function find(row: object, plan: ObjectPlan, ctx: Context): string | undefined {
+  function find(row: Row, plan: ObjectPlan, ctx: Context): string | undefined {
     const known = remembered.get(row);
     if (known?.plan !== plan || known.reach !== ctx.reach.text) return undefined;
-    if (known.expiresAt <= now() || !known.isValid()) return undefined;
     ctx.usage.repeated.push(known.answers);
     ctx.usage.cached += known.answers.length;
     ctx.audit?.sawAll(known.seen);
@@ -64,7 +63,7 @@ export function createRememberedRows(now: () => number) {
         isValid: watched(used),
         // Whoever lists a row says that it is shown.
         seen: [...seen].filter((name) => name !== recordNameOf(row)),
-        expiresAt: Math.min(...used.map((answer) => answer.expiresAt)),
+        expiresAt: Math.min(now() + MOST_MS, ...used.map((answer) => answer.expiresAt)),
       });
       return made;
     },
