@@ -77,7 +77,7 @@ describe('an answer that is asked for again', () => {
 
 describe('the memory itself', () => {
   const answer = { value: 1, expiresAt: 100, valid: true };
-  const basis = { id: 'a', name: 'A', estimated: 1, answers: [answer] };
+  const basis = { id: 'a', name: 'A', estimated: 1, answers: [answer], hasShown: true };
   const silently = () => () => {};
 
   it('forgets when the first of the answers it was made of expires', () => {

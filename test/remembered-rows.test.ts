@@ -95,6 +95,24 @@ describe('a row that is asked for again', () => {
     expect(await shown(partner)).toEqual(whole);
   });
 
+  it('is not given past an edit of a note that another field of the same query shows', async () => {
+    const [client, session] = [ids.client(6), ids.session(6, 1)];
+    const document = `query($client: ID!, $session: ID!, $hint: ID) {
+      session(id: $session) { progressNote { progressNoteId note } }
+      client(id: $client, clinicId: $hint) { sessions { nodes { sessionId progressNote { note } } } } }`;
+    const both = async () => {
+      const { data } = await partner(document, { client, session, hint: randomUUID() });
+      const row = data.client.sessions.nodes.find((each: Row) => each.sessionId === session);
+      return [data.session.progressNote, row.progressNote];
+    };
+    const [note, listed] = await threeTimes(both);
+    expect(listed.note).toEqual(note.note);
+    await partner(REGENERATE, { id: note.progressNoteId });
+    const [noteNow, listedNow] = await both();
+    expect(noteNow.note).not.toEqual(note.note);
+    expect(listedNow.note).toEqual(noteNow.note);
+  });
+
   it('is not given for other variables', async () => {
     const document = `query($client: ID!, $hint: ID, $first: Int) {
       clinic(id: $client, organizationId: $hint) { clients(first: 2) { nodes {

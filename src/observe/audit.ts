@@ -26,6 +26,7 @@ export interface OperationAudit {
   /** Both may be set aside for a while, by whoever wants to know what a part of the operation has shown. */
   seen: Set<string>;
   missing: Set<string>;
+  hasSeen(): boolean;
   /** Writes down what was seen and what was missed. */
   finish(): void;
 }
@@ -54,11 +55,12 @@ export function createAudit(
       saw: (record) => void audit.seen.add(record),
       sawAll: (records) => void bundles.push(records),
       missed: (record) => void audit.missing.add(record),
+      hasSeen: () => audit.seen.size > 0 || bundles.some(({ length }) => length > 0),
       did: (outcome, record) => write({ subject, operation, records: [[record]], outcome }),
       finish() {
         const { seen, missing } = audit;
         lines(subject, operation, [[...seen], ...bundles], 'read', id);
-        lines(subject, operation, [[...missing]], 'denied');
+        lines(subject, operation, [[...missing]], 'denied', id);
       },
     };
     return audit;

@@ -84,7 +84,11 @@ export function createLoaders(reads: Reads, usage: Usage): Loaders {
       pending.delete(key);
     } else {
       const answer = known.get(key);
-      if (answer) return answer.value;
+      if (answer) {
+        // Again: the part that is being made may be another one.
+        usage.answers.add(answer);
+        return answer.value;
+      }
       const underway = pending.get(key);
       if (underway) return underway;
       const cached = reads.cached(key);

@@ -31,10 +31,8 @@ export function keepRoom(server: Server, { callsAtOnce, onRefused }: RoomParts) 
   const silent = watchSilent(server);
   let [lookedAt, toldAt, refused] = [0, -Infinity, 0];
 
-  /** Those who never said anything go first. */
-  function makeRoom(): void {
-    if (silent.cut(SILENT_MS) === 0) server.closeIdleConnections();
-  }
+  /** Those who are done go by themselves, after five seconds. Those who never said anything would stay. */
+  const makeRoom = (): void => silent.cut(SILENT_MS);
 
   function look(): void {
     const now = performance.now();
@@ -78,12 +76,11 @@ function watchSilent(server: Server) {
   const forget = (): void => void (silent = silent.filter(({ socket }) => isSilent(socket)));
   const forgetting = setInterval(forget, SILENT_MS).unref();
   return {
-    /** Those that have been so for so long. Answers how many there were. */
-    cut(ms: number): number {
+    /** Those that have been so for so long. */
+    cut(ms: number): void {
       const until = performance.now() - ms;
-      const old = silent.filter(({ socket, since }) => since <= until && isSilent(socket));
-      for (const { socket } of old) socket.destroy();
-      return old.length;
+      for (const { socket, since } of silent)
+        if (since <= until && isSilent(socket)) socket.destroy();
     },
     stop: () => clearInterval(forgetting),
   };

@@ -80,6 +80,8 @@ export interface Basis {
   readonly name: string | undefined;
   readonly estimated: number;
   readonly answers: readonly RestAnswer[];
+  /** Records of patients, that is. */
+  readonly hasShown: boolean;
 }
 
 export interface Execution {
@@ -127,11 +129,12 @@ export function createPipeline(parts: PipelineParts) {
       traceHeaders: trace.headers,
     });
     const contextValue = createContext(house, viewer, usage, door, { name, id }, trace);
+    const { audit } = contextValue;
     const result = run(prepared.args, contextValue, rows);
     let failed = false;
     const finish = (finished: Executed): Answer => {
       failed = finished.errors.length > 0;
-      contextValue.audit?.finish();
+      audit?.finish();
       const answer = answerOf(finished, estimated, usage);
       const durationMs = performance.now() - startedAt;
       const codes = codesOf(answer);
@@ -141,12 +144,13 @@ export function createPipeline(parts: PipelineParts) {
       return answer;
     };
     const basis = (): Basis | undefined =>
-      kind === 'query' && !failed && !contextValue.isBeyondRest
+      kind === 'query' && !failed && !contextValue.isBeyondRest && !audit?.missing.size
         ? {
             id,
             name,
             estimated,
             answers: [...new Set([...usage.answers, ...usage.repeated.flat()])],
+            hasShown: audit?.hasSeen() ?? false,
           }
         : undefined;
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
@@ -167,7 +171,7 @@ export function createPipeline(parts: PipelineParts) {
   function repeated(basis: Basis, viewer: Viewer): () => void {
     const { name, id, answers, estimated } = basis;
     const usage = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
-    const written = house.audit?.again(viewer.subject, name, id);
+    const written = basis.hasShown ? house.audit?.again(viewer.subject, name, id) : undefined;
     const finished: Finished = { id, kind: 'query', name, viewer, durationMs: 0, usage, codes: [] };
     const told = parts.onRepeated(finished);
     return () => {

@@ -49,7 +49,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       const basis = basisOf();
       if (!basis || basis.answers.length === 0) return;
       const { answers, estimated } = basis;
-      const expiresAt = Math.min(...answers.map((answer) => answer.expiresAt));
+      const expiresAt = answers.reduce((at, each) => Math.min(at, each.expiresAt), Infinity);
       if (expiresAt <= now()) return;
       const upstream = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });

@@ -29,7 +29,7 @@ export function createShortMemory<Key, Value extends Held>({
 }: ShortMemoryParts<Key, Value>): ShortMemory<Key, Value> {
   const held = new Map<Key, Value>();
   let bytes = 0;
-  let sweptAt = 0;
+  let sweeping = false;
 
   const holds = (value: Value): boolean => value.expiresAt > now() && value.isValid();
 
@@ -38,10 +38,14 @@ export function createShortMemory<Key, Value extends Held>({
     bytes -= bytesOf(value, key);
   }
 
-  function sweep(): void {
-    if (now() - sweptAt < SWEEP_EVERY_MS) return;
-    sweptAt = now();
-    for (const [key, value] of held) if (!holds(value)) remove(key, value);
+  function sweepSoon(): void {
+    if (sweeping || held.size === 0) return;
+    sweeping = true;
+    setTimeout(() => {
+      sweeping = false;
+      for (const [key, value] of held) if (!holds(value)) remove(key, value);
+      sweepSoon();
+    }, SWEEP_EVERY_MS).unref();
   }
 
   return {
@@ -52,7 +56,6 @@ export function createShortMemory<Key, Value extends Held>({
       return undefined;
     },
     set(key, value) {
-      sweep();
       const before = held.get(key);
       if (before) remove(key, before);
       held.set(key, value);
@@ -61,6 +64,7 @@ export function createShortMemory<Key, Value extends Held>({
         if (bytes <= mostBytes) break;
         remove(oldest, oldestValue);
       }
+      sweepSoon();
     },
   };
 }

@@ -16,7 +16,10 @@ interface Seat {
   readonly until: number;
 }
 
-/** A connection is most often one viewer's: their token is looked at once a second, not with every request. */
+/**
+ * A connection is most often one viewer's: their token is looked at once a second, not with every request. Its text is
+ * kept for as long as the connection lasts, as that of the request itself is.
+ */
 export function createSeats({ authenticate }: Authenticator, clock: Clock) {
   const seats = new WeakMap<object, Seat>();
   const isTaken = ({ viewer, until }: Seat): boolean =>

@@ -28,7 +28,7 @@ export function createRememberedRows(now: () => number) {
   const remembered = createShortMemory<Row, RememberedRow>({
     mostBytes: MOST_BYTES,
     bytesOf: ({ text, answers, seen }) =>
-      text.length + 64 * (answers.length + seen.length) + OVERHEAD_BYTES,
+      2 * text.length + 64 * (answers.length + seen.length) + OVERHEAD_BYTES,
     now,
   });
   /** Kept from the second time on: most rows are shown once. */
@@ -63,7 +63,7 @@ export function createRememberedRows(now: () => number) {
         isValid: watched(used),
         // Whoever lists a row says that it is shown.
         seen: [...seen].filter((name) => name !== recordNameOf(row)),
-        expiresAt: Math.min(now() + MOST_MS, ...used.map((answer) => answer.expiresAt)),
+        expiresAt: used.reduce((at, { expiresAt }) => Math.min(at, expiresAt), now() + MOST_MS),
       });
       return made;
     },
