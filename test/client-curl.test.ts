@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,16 +20,18 @@ const versions: Readonly<Record<string, string>> = {
 
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
-/** These would install, or never end: what they name is looked up instead. */
-const isOnlyRead = ({ text }: Block) => /^npm (ci|install|start|test)\b/m.test(text);
+/** These would install, never end, or measure for minutes: what they name is looked up instead. */
+const isOnlyRead = ({ text }: Block) => /^(npm (ci|install|start|test)\b|node bench\/)/m.test(text);
 const commands = blocksOf('sh').map((block) => ({ ...block, first: block.text.split('\n')[0] }));
 
 describe('commands that are not run here', () => {
   const read = commands.filter(isOnlyRead);
-  it.each(read)('$page: $first names scripts and versions that there are', ({ text }) => {
+  it.each(read)('$page: $first names scripts, files and versions that there are', ({ text }) => {
     const scripts = [...text.matchAll(/npm (?:run )?(start|test|[\w-]+)/g)].map(([, name]) => name);
     const known = ['ci', 'install', ...Object.keys(manifest.scripts)];
     expect(scripts.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+    const files = [...text.matchAll(/^node (\S+\.ts)/gm)].map(([, file = '']) => file);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
     const installed = [...text.matchAll(/(\S+)@(\d\S*)/g)].map(([, name = '', version]) => ({
       name,
       version,

@@ -28,7 +28,7 @@ describe('the embedded lineage in the background', () => {
     const links = linksSeenAt((n) => (n % 2 ? 0 : LINEAGE_KEPT_MS), 1_200);
     lineage.writeLinks(flatLinks(links, []));
     for (const _ of range(1, 3)) lineage.trimLinks(LINEAGE_KEPT_MS + 1);
-    const known = lineage.parentsOf(childrenOf(1_200)).filter((links) => links.length > 0);
+    const known = lineage.parentsOf(childrenOf(1_200)).filter(({ length }) => length > 0);
     expect(known).toHaveLength(600);
   });
 
@@ -39,7 +39,7 @@ describe('the embedded lineage in the background', () => {
     lineage.writeLinks(flatLinks(links, []));
     while (lineage.trimLinks(1_000_000));
     const parents = lineage.parentsOf(childrenOf(4_000));
-    const known = parents.flatMap((links, at) => (links.length > 0 ? at + 1 : []));
+    const known = parents.flatMap(({ length }, at) => (length > 0 ? at + 1 : []));
     expect(known.length).toBeLessThanOrEqual(1_000);
     expect(known.filter((n) => n % 10 === 0)).toHaveLength(400);
   });
@@ -57,7 +57,7 @@ describe.skipIf(!redisAvailable)('the lineage on Redis in the background', () =>
     await trimLineage(connection, LINEAGE_KEPT_MS * 2 + 51, 10_000);
     expect(Number(server.cli('ZCARD', '{partner-graph}:lineage'))).toBe(350);
     await trimLineage(connection, LINEAGE_KEPT_MS, 30);
-    const known = (await lineage.parentsOf(childrenOf(400))).filter((links) => links.length > 0);
+    const known = (await lineage.parentsOf(childrenOf(400))).filter(({ length }) => length > 0);
     expect(known).toHaveLength(30);
     expect(await lineage.childrenOf('clinic:1', 'client')).toHaveLength(30);
     await connection.close();
