@@ -28,6 +28,8 @@ async function expectNothingLost({ server }: Scene, { sender, follower }: Load) 
   const { acknowledged } = sender;
   await follower.hears(acknowledged);
   follower.close();
+  // One event may have come through before all connections have found the new primary.
+  await until(async () => (await server.ready()).status === 200);
   expect(account(acknowledged, await logged(server.query))).toEqual({ lost: 0, repeated: 0 });
   const codes = new Set(follower.codes);
   expect([...codes].filter((code) => code !== 'EVENTS_EXPIRED')).toEqual([]);
