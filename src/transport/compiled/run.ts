@@ -2,17 +2,12 @@ import { type GraphQLError, type VariableValues, getArgumentValues, locatedError
 
 import type { Context } from '../../context.ts';
 import { isRow } from '../../resolvers/list.ts';
+import { type Failure, type Path, keysOf, tellable } from './failures.ts';
 import type { FieldPlan, LeafPlan, ObjectPlan, TypePlan } from './plan.ts';
 import type { RememberedRows } from './remembered-rows.ts';
 
 /** JSON text: at once where everything was cached, later where something was not. */
 type Text = string | Promise<string>;
-
-/** Where in the answer: made only for what can hold more fields, and read only for errors. */
-interface Path {
-  readonly above: Path | undefined;
-  readonly key: string | number;
-}
 
 interface Run {
   readonly ctx: Context;
@@ -25,12 +20,6 @@ interface Run {
   variablesUsed: number;
   /** Rows within a row are remembered with it. */
   isInRow: boolean;
-}
-
-interface Failure {
-  readonly error: GraphQLError;
-  /** What became null of it: the field itself, or the nearest above that may be. */
-  readonly nulled: readonly (string | number)[];
 }
 
 export interface Executed {
@@ -66,18 +55,6 @@ export function runPlan(
   } catch (error) {
     return done(lost(error));
   }
-}
-
-/**
- * Errors of what an error further up has made null anyway are left out: nobody can see their place. By name and not by
- * comparing each with each: where the calls run out, every row that is left has failed.
- */
-function tellable(failures: readonly Failure[]): readonly GraphQLError[] {
-  const nameOf = (keys: Failure['nulled']) => JSON.stringify(keys);
-  const names = new Set(failures.map(({ nulled }) => nameOf(nulled)));
-  const isShown = ({ nulled }: Failure) =>
-    !nulled.some((_, length) => names.has(nameOf(nulled.slice(0, length))));
-  return failures.filter(isShown).map(({ error }) => error);
 }
 
 function objectText(plan: ObjectPlan, source: unknown, path: Path | undefined, run: Run): Text {
@@ -261,10 +238,4 @@ async function joined(parts: readonly Text[], rest: string): Promise<string> {
 /** Whoever waited for these has failed already: what becomes of them no longer matters. */
 function abandon(parts: readonly unknown[]): void {
   for (const part of parts) if (part instanceof Promise) part.catch(() => undefined);
-}
-
-function keysOf(path: Path): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let at: Path | undefined = path; at; at = at.above) keys.unshift(at.key);
-  return keys;
 }
