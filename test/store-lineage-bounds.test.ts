@@ -26,7 +26,7 @@ describe('the embedded lineage in the background', () => {
   it('forgets what was not seen for three months', () => {
     const lineage = openLineage(10_000);
     const links = linksSeenAt((n) => (n % 2 ? 0 : LINEAGE_KEPT_MS), 1_200);
-    lineage.writeLinks(flatLinks(links, []));
+    lineage.writeLinks(flatLinks(links));
     for (const _ of range(1, 3)) lineage.trimLinks(LINEAGE_KEPT_MS + 1);
     const known = lineage.parentsOf(childrenOf(1_200)).filter(({ length }) => length > 0);
     expect(known).toHaveLength(600);
@@ -36,7 +36,7 @@ describe('the embedded lineage in the background', () => {
     const lineage = openLineage(1_000);
     // Every tenth is read again and again.
     const links = linksSeenAt((n) => (n % 10 ? n : 1_000_000), 4_000);
-    lineage.writeLinks(flatLinks(links, []));
+    lineage.writeLinks(flatLinks(links));
     while (lineage.trimLinks(1_000_000));
     const parents = lineage.parentsOf(childrenOf(4_000));
     const known = parents.flatMap(({ length }, at) => (length > 0 ? at + 1 : []));
@@ -50,10 +50,7 @@ describe.skipIf(!redisAvailable)('the lineage on Redis in the background', () =>
     await using server = await startRedis();
     const connection = await connect(addressOf(server.url));
     const lineage = createRedisLineage(connection);
-    await lineage.write(
-      linksSeenAt((n) => LINEAGE_KEPT_MS + n, 400),
-      [],
-    );
+    await lineage.write(linksSeenAt((n) => LINEAGE_KEPT_MS + n, 400));
     await trimLineage(connection, LINEAGE_KEPT_MS * 2 + 51, 10_000);
     expect(Number(server.cli('ZCARD', '{partner-graph}:lineage'))).toBe(350);
     await trimLineage(connection, LINEAGE_KEPT_MS, 30);
@@ -67,7 +64,7 @@ describe.skipIf(!redisAvailable)('the lineage on Redis in the background', () =>
 describe('links that can not be written', () => {
   it('are bounded, the oldest given up first', () => {
     const unwritten = createUnwrittenLinks();
-    for (const link of linksSeenAt((n) => n, 50_001)) unwritten.set({ ...link, link });
+    for (const link of linksSeenAt((n) => n, 50_001)) unwritten.set(link);
     expect(unwritten.size).toBe(50_000);
     expect(unwritten.over('client:1', [])).toEqual([]);
     expect(unwritten.over('client:50001', [])).toHaveLength(1);
@@ -77,12 +74,26 @@ describe('links that can not be written', () => {
     const unwritten = createUnwrittenLinks();
     const [link] = linksSeenAt(() => 1, 1);
     if (!link) throw new Error('one link is wanted');
-    unwritten.set({ ...link, link });
-    const taken = unwritten.take(10);
-    unwritten.set({ child: link.child, parent: link.parent });
-    unwritten.written(taken);
+    unwritten.set(link);
+    expect(unwritten.begin()).toEqual([link]);
+    unwritten.set({ child: link.child, parent: link.parent, isGone: true });
+    unwritten.end(true);
     expect(unwritten.over('client:1', [link])).toEqual([]);
-    unwritten.written(unwritten.take(10));
-    expect(unwritten.size).toBe(0);
+    unwritten.begin();
+    unwritten.end(true);
+    expect(unwritten.over('client:1', [link])).toEqual([link]);
+  });
+
+  it('wait on where a write failed, under what has changed meanwhile', () => {
+    const unwritten = createUnwrittenLinks();
+    const [first, second] = linksSeenAt(() => 1, 2);
+    if (!first || !second) throw new Error('two links are wanted');
+    unwritten.set(first);
+    unwritten.set(second);
+    unwritten.begin();
+    const removed = { child: first.child, parent: first.parent, isGone: true } as const;
+    unwritten.set(removed);
+    unwritten.end(false);
+    expect(unwritten.begin()).toEqual([removed, second]);
   });
 });

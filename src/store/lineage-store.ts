@@ -9,6 +9,15 @@ export interface Link {
 
 export type LinkEnds = Pick<Link, 'child' | 'parent'>;
 
+/** A link to write, or one to remove. */
+export type LinkChange = Link | GoneLink;
+
+interface GoneLink extends LinkEnds {
+  readonly isGone: true;
+}
+
+export const isGone = (change: LinkChange): change is GoneLink => 'isGone' in change;
+
 /** What lies under what. Ids only, bounded, forgotten when unseen for long. */
 export interface LineageStore {
   /** Written behind and coalesced: a crash may lose the last moments, no more. Reads see it at once. */
@@ -24,7 +33,7 @@ export interface LineageStore {
 
 /** What an engine does for `createLineage`: plain reads and writes, with no memory of their own. */
 export interface LineageEngine {
-  write(links: readonly Link[], removed: readonly LinkEnds[]): Promise<void>;
+  write(changes: readonly LinkChange[]): Promise<void>;
   parentsOf(children: readonly string[]): Promise<readonly (readonly Link[])[]>;
   childrenOf(parent: string, kind: string): Promise<readonly string[]>;
 }

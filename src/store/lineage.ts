@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { LineageEngine, LineageStore, Link } from './lineage-store.ts';
+import type { LineageEngine, LineageStore, Link, LinkChange } from './lineage-store.ts';
 import { CHILDREN_LIMIT } from './lineage-store.ts';
 import { createPerTick } from './per-tick.ts';
-import type { LinkChange } from './unwritten-links.ts';
 import { createUnwrittenLinks } from './unwritten-links.ts';
 
 const WRITE_DELAY_MS = 250;
 const RETRY_DELAY_MS = 2_000;
 const WRITE_BATCH = 500;
+/** Told by so many pages and notes. */
+const MOST_TOLD = 2_000;
 /** Children whose parents are remembered; some 200 bytes each. */
 const REMEMBERED = 20_000;
 
@@ -21,6 +22,8 @@ export interface LineageMemory {
 export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory): LineageStore {
   const remembered = new LRUCache<string, readonly Link[]>({ max: REMEMBERED, ttl: maxAgeMs });
   const unwritten = createUnwrittenLinks();
+  /** As they came. Answers that are being made don't wait for the work that they are: it is done when somebody asks. */
+  let told: (readonly Link[])[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
@@ -29,31 +32,35 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
     const links = remembered.get(change.child);
     if (links)
       remembered.set(change.child, unwritten.over(change.child, links), { noUpdateTTL: true });
-    writeLater(WRITE_DELAY_MS);
   }
 
-  async function writeBatch() {
-    const changes = unwritten.take(WRITE_BATCH);
-    const links = changes.flatMap(({ link }) => link ?? []);
-    await engine.write(
-      links,
-      changes.filter(({ link }) => !link),
-    );
-    // A read answered just before this write may not have been looked at yet, and needs them.
-    await setImmediate();
-    unwritten.written(changes);
+  /** Before anything is read or written. */
+  function takeIn() {
+    if (told.length === 0) return;
+    const links = told;
+    told = [];
+    for (const some of links) for (const link of some) apply(link);
   }
 
-  /** Leaves less than a batch to the next round: a few links at a time cost the engine far more. */
-  async function writeBatches() {
-    do await writeBatch();
-    while (unwritten.size >= WRITE_BATCH);
+  async function write() {
+    takeIn();
+    const changes = unwritten.begin();
+    let areWritten = false;
+    try {
+      for (let at = 0; at < changes.length; at += WRITE_BATCH)
+        await engine.write(changes.slice(at, at + WRITE_BATCH));
+      // A read answered just before this write may not have been looked at yet, and needs them.
+      await setImmediate();
+      areWritten = true;
+    } finally {
+      unwritten.end(areWritten);
+    }
   }
 
-  const writeRound = () => (writing ??= writeBatches().finally(() => (writing = undefined)));
+  const writeRound = () => (writing ??= write().finally(() => (writing = undefined)));
 
   function writeLater(delayMs: number) {
-    if (unwritten.size > 0) timer ??= setTimeout(writeBehind, delayMs).unref();
+    if (told.length > 0 || unwritten.size > 0) timer ??= setTimeout(writeBehind, delayMs).unref();
   }
 
   function writeBehind() {
@@ -66,6 +73,7 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
 
   const parentsOf = createPerTick(async (children) => {
     const answers = await engine.parentsOf(children);
+    takeIn();
     return children.map((child, index) => {
       const links = unwritten.over(child, answers[index] ?? []);
       // "Nothing known" is not remembered: the next moment another instance may learn it.
@@ -76,22 +84,34 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
 
   return {
     record(links) {
-      for (const link of links) apply({ child: link.child, parent: link.parent, link });
+      if (links.length === 0) return;
+      told.push(links);
+      if (told.length > MOST_TOLD) takeIn();
+      writeLater(WRITE_DELAY_MS);
     },
     remove(links) {
-      for (const { child, parent } of links) apply({ child, parent });
+      takeIn();
+      for (const { child, parent } of links) apply({ child, parent, isGone: true });
+      writeLater(WRITE_DELAY_MS);
     },
-    known: (child) => remembered.get(child),
-    parentsOf: (children) =>
-      Promise.all(children.map(async (child) => remembered.get(child) ?? parentsOf(child))),
+    known(child) {
+      takeIn();
+      return remembered.get(child);
+    },
+    parentsOf(children) {
+      takeIn();
+      return Promise.all(children.map(async (child) => remembered.get(child) ?? parentsOf(child)));
+    },
     async childrenOf(parent, kind) {
       const children = await engine.childrenOf(parent, kind);
+      takeIn();
       return unwritten.overChildren(parent, kind, children).slice(-CHILDREN_LIMIT);
     },
     async flush() {
       clearTimeout(timer);
       timer = undefined;
-      while (unwritten.size > 0) await writeRound();
+      takeIn();
+      while (writing || unwritten.size > 0) await writeRound();
     },
   };
 }

@@ -1,55 +1,52 @@
-import type { Link, LinkEnds } from './lineage-store.ts';
+import type { Link, LinkChange } from './lineage-store.ts';
+import { isGone } from './lineage-store.ts';
 
-/** A link to write, or (without `link`) one to remove. */
-export interface LinkChange extends LinkEnds {
-  readonly link?: Link;
-}
-
+/** Changes that the engine has not been told yet, or is being told just now. */
 export interface UnwrittenLinks {
+  /** Of those that no write has begun with. */
   readonly size: number;
   set(change: LinkChange): void;
   /** What the engine answered, with what it has not been told yet. */
   over(child: string, links: readonly Link[]): readonly Link[];
   overChildren(parent: string, kind: string, children: readonly string[]): readonly string[];
-  /** So many, or a few more: the links of one child are taken together. */
-  take(limit: number): readonly LinkChange[];
-  /** Forgets what has been written, unless it has changed since it was taken. */
-  written(changes: readonly LinkChange[]): void;
+  /** All there are: they stay over what the engine answers until `end`. One write at a time. */
+  begin(): readonly LinkChange[];
+  /** Those that were not written wait on, unless they have changed meanwhile. */
+  end(areWritten: boolean): void;
 }
+
+/** By child. Most have one parent or two: looking through a short list is cheaper than a key for each link. */
+type Changes = Map<string, LinkChange[]>;
 
 /** Past this the oldest are forgotten: they can be learnt again, memory can't. */
 const MAX_CHANGES = 50_000;
 
 /** An event tells that a link exists but not where: the page that a list told stays. */
-export function joined(older: Link | undefined, newer: Link): Link {
-  return newer.page === undefined && older?.page !== undefined
-    ? { ...newer, page: older.page }
-    : newer;
+function joined(older: LinkChange | undefined, newer: Link): Link {
+  if (newer.page !== undefined || !older || isGone(older) || older.page === undefined) return newer;
+  return { ...newer, page: older.page };
 }
 
 export function createUnwrittenLinks(): UnwrittenLinks {
-  // Most children have one parent or two: looking through a short list is cheaper than a key for each link.
-  const ofChild = new Map<string, LinkChange[]>();
+  let recent: Changes = new Map();
+  let underway: Changes = new Map();
   let size = 0;
 
-  function forget(changes: LinkChange[], at: number, child: string) {
-    size -= changes.splice(at, 1).length;
-    if (changes.length === 0) ofChild.delete(child);
-  }
-
   function giveUpOldest() {
-    const [oldest] = ofChild;
-    if (oldest) forget(oldest[1], 0, oldest[0]);
+    const [oldest] = recent;
+    if (!oldest) return;
+    const [child, changes] = oldest;
+    changes.shift();
+    size -= 1;
+    if (changes.length === 0) recent.delete(child);
   }
 
   function set(change: LinkChange) {
-    const changes = ofChild.get(change.child);
-    if (!changes) ofChild.set(change.child, [change]);
+    const changes = recent.get(change.child);
+    if (!changes) recent.set(change.child, [change]);
     const at = changes?.findIndex(({ parent }) => parent === change.parent) ?? -1;
-    const older = changes?.[at];
-    if (changes && older) {
-      const { link } = change;
-      changes[at] = link ? { ...change, link: joined(older.link, link) } : change;
+    if (changes && at >= 0) {
+      changes[at] = isGone(change) ? change : joined(changes[at], change);
       return;
     }
     changes?.push(change);
@@ -58,23 +55,23 @@ export function createUnwrittenLinks(): UnwrittenLinks {
   }
 
   function over(child: string, links: readonly Link[]) {
-    const changes = ofChild.get(child);
-    if (!changes) return links;
+    const changes = [...(underway.get(child) ?? []), ...(recent.get(child) ?? [])];
+    if (changes.length === 0) return links;
     const merged = new Map(links.map((link) => [link.parent, link]));
-    for (const { parent, link } of changes) {
-      if (link) merged.set(parent, joined(merged.get(parent), link));
-      else merged.delete(parent);
+    for (const change of changes) {
+      if (isGone(change)) merged.delete(change.parent);
+      else merged.set(change.parent, joined(merged.get(change.parent), change));
     }
     return [...merged.values()];
   }
 
   function overChildren(parent: string, kind: string, children: readonly string[]) {
     const merged = new Set(children);
-    for (const [child, changes] of ofChild) {
+    for (const [child, changes] of [...underway, ...recent]) {
       if (!child.startsWith(`${kind}:`)) continue;
       const change = changes.find((each) => each.parent === parent);
-      if (change?.link) merged.add(child);
-      else if (change) merged.delete(child);
+      if (change && isGone(change)) merged.delete(child);
+      else if (change) merged.add(child);
     }
     return [...merged];
   }
@@ -86,20 +83,16 @@ export function createUnwrittenLinks(): UnwrittenLinks {
     set,
     over,
     overChildren,
-    take(limit) {
-      const taken: LinkChange[] = [];
-      for (const changes of ofChild.values()) {
-        taken.push(...changes);
-        if (taken.length >= limit) break;
-      }
-      return taken;
+    begin() {
+      [underway, recent, size] = [recent, new Map(), 0];
+      return [...underway.values()].flat();
     },
-    written(taken) {
-      for (const change of taken) {
-        const changes = ofChild.get(change.child);
-        const at = changes?.indexOf(change) ?? -1;
-        if (changes && at >= 0) forget(changes, at, change.child);
-      }
+    end(areWritten) {
+      const [unwritten, newer] = [areWritten ? [] : [...underway.values()].flat(), recent];
+      underway = new Map();
+      if (unwritten.length === 0) return;
+      [recent, size] = [new Map(), 0];
+      for (const change of [...unwritten, ...[...newer.values()].flat()]) set(change);
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { Link, LinkEnds } from '../lineage-store.ts';
+import type { LinkChange } from '../lineage-store.ts';
+import { isGone } from '../lineage-store.ts';
 
 /** Child, parent, page and time of each link, one after another. */
 export type FlatLinks = readonly (string | number)[];
@@ -10,10 +11,11 @@ export const NO_PAGE = -1;
 export const GONE = -2;
 
 /** Strings and numbers side by side cross to the worker at a fraction of what objects cost. */
-export function flatLinks(links: readonly Link[], removed: readonly LinkEnds[]): FlatLinks {
+export function flatLinks(changes: readonly LinkChange[]): FlatLinks {
   const values: (string | number)[] = [];
-  for (const { child, parent, page, seenAt } of links)
-    values.push(child, parent, page ?? NO_PAGE, seenAt);
-  for (const { child, parent } of removed) values.push(child, parent, GONE, 0);
+  for (const change of changes) {
+    if (isGone(change)) values.push(change.child, change.parent, GONE, 0);
+    else values.push(change.child, change.parent, change.page ?? NO_PAGE, change.seenAt);
+  }
   return values;
 }

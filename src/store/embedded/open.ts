@@ -14,7 +14,7 @@ import { openThread } from './thread.ts';
 const TIDY_EVERY_MS = 60_000;
 
 const lineageEngine = ({ call }: Thread): LineageEngine => ({
-  write: (links, removed) => call('writeLinks', flatLinks(links, removed)),
+  write: (changes) => call('writeLinks', flatLinks(changes)),
   parentsOf: (children) => call('parentsOf', children),
   childrenOf: (parent, kind) => call('childrenOf', parent, kind),
 });

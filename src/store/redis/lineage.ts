@@ -1,4 +1,4 @@
-import { CHILDREN_LIMIT, LINEAGE_KEPT_MS, LINEAGE_MAX_LINKS } from '../lineage-store.ts';
+import { CHILDREN_LIMIT, LINEAGE_KEPT_MS, LINEAGE_MAX_LINKS, isGone } from '../lineage-store.ts';
 import type { LineageEngine, Link } from '../lineage-store.ts';
 import type { Connection } from './connection.ts';
 import { parentsScript, trimLinksScript, writeLinksScript } from './lineage-scripts.ts';
@@ -23,8 +23,9 @@ function linksOf(child: string, pairs: readonly string[]): readonly Link[] {
 /** Reads and writes share a connection, so that a read sees every write before it. */
 export function createRedisLineage({ command }: Pick<Connection, 'command'>): LineageEngine {
   return {
-    write: (links, removed) =>
-      runScript(
+    write(changes) {
+      const links = changes.filter((change): change is Link => !isGone(change));
+      return runScript(
         command,
         writeLinksScript,
         [],
@@ -38,9 +39,10 @@ export function createRedisLineage({ command }: Pick<Connection, 'command'>): Li
             page ?? '',
             Math.round(seenAt),
           ]),
-          ...removed.flatMap(({ child, parent }) => [child, parent]),
+          ...changes.filter(isGone).flatMap(({ child, parent }) => [child, parent]),
         ],
-      ),
+      );
+    },
     async parentsOf(children) {
       const answers = await runScript<string[][]>(command, parentsScript, [], children);
       return children.map((child, index) => linksOf(child, answers[index] ?? []));
