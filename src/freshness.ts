@@ -24,8 +24,8 @@ export interface Freshness {
   /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
-  /** A note that may be cached by its id from now on, and whose it is, where that is known. */
-  noteMet(noteId: Uuid, sessionId: Uuid | undefined): void;
+  /** A note that is cached by its id from now on, and whose it is, where that is known. */
+  noteCached(noteId: Uuid, sessionId: Uuid | undefined): void;
 }
 
 /** More sessions than a cache holds notes of. */
@@ -147,7 +147,7 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
         return copies.length > 0 ? settleCopies(copies) : undefined;
       });
     },
-    noteMet(noteId, sessionId) {
+    noteCached(noteId, sessionId) {
       if (!sessionId) {
         strangers.set(noteId, true);
         return;

@@ -6,14 +6,21 @@ import { whenLoaded } from '../loaded.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { RecordOf } from '../rest/lists.ts';
 import { readPage } from './pages.ts';
-import type { Row } from './shown.ts';
 
 /** A page's rows as nodes, made once for as long as the page itself is kept. */
 const nodePages = new WeakMap<object, Page<unknown>>();
 
-/** Those nodes: the same object means the same row of the same answer. */
-const rows = new WeakSet<object>();
-export const isRow = (node: object): node is Row => rows.has(node);
+/**
+ * One of those nodes: the same object means the same row of the same answer. A field of its own tells it, since weak
+ * sets of rows that come and go by the thousand cost the collector more than all else that is done with them.
+ */
+export interface Row {
+  readonly kind: string;
+  readonly id: string;
+  wasShown: boolean;
+}
+
+export const isRow = (node: object): node is Row => 'wasShown' in node;
 
 /**
  * A list of the Partner API as a connection. `toNode` must depend on the list and the row alone: the nodes are
@@ -28,8 +35,8 @@ export function listed<N extends ListName, Node extends { readonly id: string }>
   const nodesOf = (page: Page<RecordOf<N>>): Page<Node> => {
     const known = nodePages.get(page);
     if (known) return known as Page<Node>;
-    const made = { ...page, rows: page.rows.map((row) => row && toNode(row)) };
-    for (const node of made.rows) if (node) rows.add(node);
+    const rows = page.rows.map((row) => row && { ...toNode(row), wasShown: false });
+    const made = { ...page, rows };
     nodePages.set(page, made);
     return made;
   };

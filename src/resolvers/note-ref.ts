@@ -1,46 +1,48 @@
 import type { Context } from '../context.ts';
+import type { NoteRecord } from '../rest/records.ts';
 import { steadyNow } from '../steady-clock.ts';
 import type { Uuid } from '../uuid.ts';
 import type { NoteRef } from './refs.ts';
 
-interface Met {
-  readonly note: NoteRef;
-  /** As the audit calls it. */
-  readonly name: string;
+/** A session's note that is shown; whose it is, is remembered on the way. */
+export function noteRef(record: NoteRecord, sessionId: Uuid | undefined, ctx: Context): NoteRef {
+  return shown(noteMet(record, sessionId, ctx), ctx);
 }
 
-/** A note as the graph holds it, made once for as long as its record is kept. */
-const met = new WeakMap<NoteRef['record'], Met>();
-
-/** A note that is shown; whose it is, is remembered on the way. */
-export function noteRef(
-  record: NoteRef['record'],
+/** The same for a note that was read by its id. */
+export function noteRefById(
+  record: NoteRecord,
   sessionId: Uuid | undefined,
   ctx: Context,
 ): NoteRef {
-  const { note, name } = meet(record, sessionId, ctx);
-  ctx.audit?.saw(name);
-  return note;
+  const owner = ownerOf(record, sessionId);
+  if (record.id && !isMet(record, owner)) ctx.freshness.noteCached(record.id, owner);
+  return noteRef(record, sessionId, ctx);
 }
 
-/** The same for one that is only looked at here. */
-export const noteMet = (
-  record: NoteRef['record'],
-  sessionId: Uuid | undefined,
-  ctx: Context,
-): NoteRef => meet(record, sessionId, ctx).note;
-
-function meet(record: NoteRef['record'], sessionId: Uuid | undefined, ctx: Context): Met {
-  const owner = sessionId ?? record.sessionId ?? undefined;
-  const known = met.get(record);
-  if (known && known.note.sessionId === owner) return known;
-  if (record.id) ctx.freshness.noteMet(record.id, owner);
-  if (record.id && owner) {
-    const seenAt = steadyNow();
-    ctx.remember([{ child: `note:${record.id}`, parent: `session:${owner}`, seenAt }]);
+/** A session's note that is only looked at here. */
+export function noteMet(record: NoteRecord, sessionId: Uuid | undefined, ctx: Context): NoteRef {
+  const owner = ownerOf(record, sessionId);
+  if (!isMet(record, owner)) {
+    record.metUnder = owner ?? 'nobody';
+    if (record.id && owner) ctx.remember([linkOf(record.id, owner)]);
   }
-  const note: NoteRef = { kind: 'note', record, sessionId: owner };
-  const made = { note, name: `ProgressNote:${record.id ?? `session:${owner}`}` };
-  met.set(record, made);
-  return made;
+  return { kind: 'note', record, sessionId: owner };
+}
+
+const ownerOf = (record: NoteRecord, sessionId: Uuid | undefined): Uuid | undefined =>
+  sessionId ?? record.sessionId ?? undefined;
+
+const isMet = (record: NoteRecord, owner: Uuid | undefined): boolean =>
+  record.metUnder === (owner ?? 'nobody');
+
+const linkOf = (noteId: Uuid, sessionId: Uuid) => ({
+  child: `note:${noteId}`,
+  parent: `session:${sessionId}`,
+  seenAt: steadyNow(),
+});
+
+function shown(note: NoteRef, ctx: Context): NoteRef {
+  ctx.audit?.saw(`ProgressNote:${note.record.id ?? `session:${note.sessionId}`}`);
+  return note;
 }

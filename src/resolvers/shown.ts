@@ -10,31 +10,23 @@ const ownTypes: Readonly<Record<string, string>> = {
   'magic-edit': 'MagicEdit',
 };
 
-export interface Row {
+export interface Named {
   readonly kind: string;
   readonly id: string;
 }
 
-/** A row is shared by all who may see it, and so is its name. */
-const names = new WeakMap<Row, string>();
-
 /** Undefined for what says nothing about a patient. */
-export function recordNameOf(row: Row): string | undefined {
-  const type = ownTypes[row.kind];
-  if (!type) return undefined;
-  const known = names.get(row);
-  if (known) return known;
-  const name = `${type}:${row.id}`;
-  names.set(row, name);
-  return name;
+export function recordNameOf({ kind, id }: Named): string | undefined {
+  const type = ownTypes[kind];
+  return type && `${type}:${id}`;
 }
 
-export function saw(row: Row, ctx: Context): void {
+export function saw(row: Named, ctx: Context): void {
   const name = ctx.audit && recordNameOf(row);
   if (name) ctx.audit.saw(name);
 }
 
-export function missed(row: Row, ctx: Context): void {
+export function missed(row: Named, ctx: Context): void {
   const name = ctx.audit && recordNameOf(row);
   if (name) ctx.audit.missed(name);
 }
@@ -45,7 +37,7 @@ export function sawEvent(event: PartnerEvent, ctx: Context): void {
   );
 }
 
-export function nodesShown<T extends Row>(
+export function nodesShown<T extends Named>(
   window: Connection<T>,
   _args: unknown,
   ctx: Context,
@@ -56,7 +48,7 @@ export function nodesShown<T extends Row>(
   });
 }
 
-export function nodeShown<T extends Row>({ node }: Edge<T>, _args: unknown, ctx: Context): T {
+export function nodeShown<T extends Named>({ node }: Edge<T>, _args: unknown, ctx: Context): T {
   saw(node, ctx);
   return node;
 }

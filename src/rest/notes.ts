@@ -11,6 +11,11 @@ export interface NoteRecord {
   readonly note: readonly unknown[];
   readonly sessionId: Uuid | null;
   readonly raw: JsonObject;
+  /**
+   * The session that it was last met under, or `nobody`: what follows from that is done once for all who read it. A
+   * field, since weak maps of records that come and go by the thousand cost the collector more than all else here.
+   */
+  metUnder: Uuid | 'nobody' | undefined;
 }
 
 /** The answer of the session's route: an `id` in it could be anybody's, so only `progressNoteId` counts. */
@@ -37,5 +42,6 @@ function noteOf(raw: JsonObject, id: Uuid | undefined): NoteRecord {
     note: Array.isArray(note) ? note.filter((section) => section !== null) : [],
     sessionId: toUuid(raw['sessionId']) ?? null,
     raw,
+    metUnder: undefined,
   };
 }

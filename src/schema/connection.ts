@@ -1,5 +1,5 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
-import { type Row, nodeShown, nodesShown } from '../resolvers/shown.ts';
+import { type Named, nodeShown, nodesShown } from '../resolvers/shown.ts';
 import { builder } from './builder.ts';
 import {
   Assessment,
@@ -40,7 +40,7 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 type NodeType<T> = ReturnType<typeof builder.objectRef<T>>;
 
 /** The connection and edge types of one kind of node. Each member reads only the pages that it needs. */
-function connectionOf<T extends Row>(noun: string, node: NodeType<T>) {
+function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
   const edge = builder.objectRef<Edge<T>>(`${noun}Edge`).implement({
     description: 'A row of the list and its place.',
     fields: (t) => ({

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
-import { type Row, recordNameOf } from '../../resolvers/shown.ts';
+import type { Row } from '../../resolvers/list.ts';
+import { recordNameOf } from '../../resolvers/shown.ts';
 import type { Answer } from '../../rest/usage.ts';
 import { watched } from '../../rest/validity.ts';
 import { type Held, createShortMemory } from '../short-memory.ts';
@@ -31,8 +32,6 @@ export function createRememberedRows(now: () => number) {
       2 * text.length + 64 * (answers.length + seen.length) + OVERHEAD_BYTES,
     now,
   });
-  /** Kept from the second time on: most rows are shown once. */
-  const shown = new WeakSet<object>();
 
   function find(row: Row, plan: ObjectPlan, ctx: Context): string | undefined {
     const known = remembered.get(row);
@@ -48,13 +47,15 @@ export function createRememberedRows(now: () => number) {
     textOf(row: Row, plan: ObjectPlan, ctx: Context, { make, isCommon }: Making) {
       const known = find(row, plan, ctx);
       if (known !== undefined) return known;
-      if (!shown.has(row)) {
-        shown.add(row);
+      // Kept from the second time on: most rows are shown once.
+      if (!row.wasShown) {
+        row.wasShown = true;
         return make();
       }
       const { made, answers, seen, isOfRest } = ctx.recorded(make);
       if (typeof made !== 'string' || !isOfRest || !isCommon()) return made;
       const used = [...answers];
+      const ownName = recordNameOf(row);
       remembered.set(row, {
         plan,
         reach: ctx.reach.text,
@@ -62,7 +63,7 @@ export function createRememberedRows(now: () => number) {
         answers: used,
         isValid: watched(used),
         // Whoever lists a row says that it is shown.
-        seen: [...seen].filter((name) => name !== recordNameOf(row)),
+        seen: [...seen].filter((name) => name !== ownName),
         expiresAt: used.reduce((at, { expiresAt }) => Math.min(at, expiresAt), now() + MOST_MS),
       });
       return made;

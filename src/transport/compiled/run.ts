@@ -176,17 +176,6 @@ function scalarText(type: LeafPlan, value: unknown, plan: FieldPlan): string {
   return isMissing(value, type, plan) ? 'null' : type.write(value);
 }
 
-/** Lists of the Partner API's own JSON, such as a note's: written once for as long as the record is kept. */
-const rawTexts = new WeakMap<object, string>();
-
-function rawListText(list: readonly unknown[]): string {
-  const known = rawTexts.get(list);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(list);
-  rawTexts.set(list, text);
-  return text;
-}
-
 function listText(
   of: TypePlan,
   list: Iterable<unknown>,
@@ -195,7 +184,7 @@ function listText(
   run: Run,
 ): Text {
   if (of.kind === 'leaf' && of.isRaw && Array.isArray(list) && !list.includes(null)) {
-    return rawListText(list);
+    return JSON.stringify(list);
   }
   let text = '[';
   let later: Text[] | undefined;
