@@ -1,11 +1,5 @@
 import type { GraphQLError } from 'graphql';
 
-/** Where in the answer: made only for what can hold more fields, and read only for errors. */
-export interface Path {
-  readonly above: Path | undefined;
-  readonly key: string | number;
-}
-
 export interface Failure {
   readonly error: GraphQLError;
   /** What became null of it: the field itself, or the nearest above that may be. */
@@ -22,10 +16,4 @@ export function tellable(failures: readonly Failure[]): readonly GraphQLError[] 
   const isShown = ({ nulled }: Failure) =>
     !nulled.some((_, length) => names.has(nameOf(nulled.slice(0, length))));
   return failures.filter(isShown).map(({ error }) => error);
-}
-
-export function keysOf(path: Path): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let at: Path | undefined = path; at; at = at.above) keys.unshift(at.key);
-  return keys;
 }

@@ -4,6 +4,7 @@ import { recordNameOf } from '../../resolvers/shown.ts';
 import type { Answer } from '../../rest/usage.ts';
 import { watched } from '../../rest/validity.ts';
 import { type Held, createShortMemory } from '../short-memory.ts';
+import type { Text } from './place.ts';
 import type { ObjectPlan } from './plan.ts';
 
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -72,7 +73,7 @@ export function createRememberedRows(now: () => number) {
 }
 
 interface Making {
-  make(): string | Promise<string>;
+  make(): Text;
   /** Whether what was made is right, and not only for the variables of this operation. */
   isCommon(): boolean;
 }

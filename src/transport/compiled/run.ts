@@ -2,12 +2,10 @@ import { type GraphQLError, type VariableValues, getArgumentValues, locatedError
 
 import type { Context } from '../../context.ts';
 import { isRow } from '../../resolvers/list.ts';
-import { type Failure, type Path, keysOf, tellable } from './failures.ts';
+import { type Failure, tellable } from './failures.ts';
+import { type Place, type Text, giveUp, keysOf, nullableAt, placeIn, wholeText } from './place.ts';
 import type { FieldPlan, LeafPlan, ObjectPlan, TypePlan } from './plan.ts';
 import type { RememberedRows } from './remembered-rows.ts';
-
-/** JSON text: at once where everything was cached, later where something was not. */
-type Text = string | Promise<string>;
 
 interface Run {
   readonly ctx: Context;
@@ -20,6 +18,9 @@ interface Run {
   variablesUsed: number;
   /** Rows within a row are remembered with it. */
   isInRow: boolean;
+  /** Places of the answer that something is awaited for. */
+  awaited: number;
+  whenWhole: () => void;
 }
 
 export interface Executed {
@@ -35,6 +36,7 @@ export function runPlan(
   variables: VariableValues,
   rows?: RememberedRows,
 ): Executed | Promise<Executed> {
+  const root = placeIn(undefined, '', true);
   const run: Run = {
     ctx,
     variables,
@@ -43,50 +45,58 @@ export function runPlan(
     args: [],
     variablesUsed: 0,
     isInRow: false,
+    awaited: 0,
+    whenWhole: () => undefined,
   };
-  const lost = (error: unknown): string => {
-    run.errors.push({ error: error as GraphQLError, nulled: [] });
-    return 'null';
-  };
-  const done = (data: string): Executed => ({ data, errors: tellable(run.errors) });
   try {
-    const data = objectText(plan, undefined, undefined, run);
-    return typeof data === 'string' ? done(data) : data.catch(lost).then(done);
+    root.text = objectText(plan, undefined, root, run);
   } catch (error) {
-    return done(lost(error));
+    root.text = 'null';
+    run.errors.push({ error: error as GraphQLError, nulled: [] });
   }
+  const done = (): Executed => ({ data: wholeText(root.text), errors: tellable(run.errors) });
+  if (run.awaited === 0) return done();
+  return new Promise<void>((resolve) => {
+    run.whenWhole = resolve;
+  }).then(done);
 }
 
-function objectText(plan: ObjectPlan, source: unknown, path: Path | undefined, run: Run): Text {
+function objectText(plan: ObjectPlan, source: unknown, place: Place, run: Run): Text {
   let text = '{';
-  let later: Text[] | undefined;
+  let parts: Text[] | undefined;
   try {
     for (const field of plan.fields()) {
-      const label = text === '{' && !later ? field.label : `,${field.label}`;
-      const value = fieldText(field, plan.typeName, source, path, run);
+      const label = text === '{' && !parts ? field.label : `,${field.label}`;
+      const value = fieldText(field, plan.typeName, source, place, run);
       if (typeof value === 'string') text += label + value;
       else {
-        later ??= [];
-        later.push(text + label, value);
+        parts ??= [];
+        parts.push(text + label, value);
         text = '';
       }
     }
   } catch (error) {
-    if (later) abandon(later);
+    run.awaited -= giveUp(parts);
     throw error;
   }
-  return later ? joined(later, `${text}}`) : `${text}}`;
+  return withRest(parts, `${text}}`);
+}
+
+function withRest(parts: Text[] | undefined, rest: string): Text {
+  if (!parts) return rest;
+  parts.push(rest);
+  return parts;
 }
 
 /** What holds for everybody of the same reach, and not for this operation's variables alone, may be repeated. */
-function rowText(plan: ObjectPlan, source: object, path: Path, run: Run): Text {
-  if (!run.rows || run.isInRow || !isRow(source)) return objectText(plan, source, path, run);
+function rowText(plan: ObjectPlan, source: object, place: Place, run: Run): Text {
+  if (!run.rows || run.isInRow || !isRow(source)) return objectText(plan, source, place, run);
   const [failures, used] = [run.errors.length, run.variablesUsed];
   return run.rows.textOf(source, plan, run.ctx, {
     make() {
       run.isInRow = true;
       try {
-        return objectText(plan, source, path, run);
+        return objectText(plan, source, place, run);
       } finally {
         run.isInRow = false;
       }
@@ -99,51 +109,72 @@ function fieldText(
   plan: FieldPlan,
   typeName: string,
   source: unknown,
-  above: Path | undefined,
+  above: Place,
   run: Run,
 ): Text {
-  const { field, type } = plan;
+  const { field, type, responseKey } = plan;
   if (field.name === '__typename') return JSON.stringify(typeName);
   try {
     const value: unknown = field.resolve
       ? field.resolve(source, argsOf(plan, run), run.ctx, undefined as never)
       : (source as Record<string, unknown>)[field.name];
     if (type.kind === 'leaf' && !(value instanceof Promise)) return scalarText(type, value, plan);
-    const path = { above, key: plan.responseKey };
-    return completed(type, value, plan, path, run);
+    return placedText(type, value, plan, placeIn(above, responseKey, type.nullable), run);
   } catch (error) {
-    return failed(error, type, plan, { above, key: plan.responseKey }, run);
+    return failed(error, plan, placeIn(above, responseKey, type.nullable), run);
   }
 }
 
-/** One promise for what comes late and for its failure: there are hundreds of them. */
-function completed(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text {
-  if (!(value instanceof Promise)) {
-    const text = valueText(type, value, plan, path, run);
-    return typeof text === 'string' ? text : text.catch(failing(type, plan, path, run));
+/** The text, or its place where it is not whole yet. */
+function placedText(type: TypePlan, value: unknown, plan: FieldPlan, place: Place, run: Run): Text {
+  if (value instanceof Promise) {
+    run.awaited += 1;
+    value.then(
+      (loaded: unknown) =>
+        arrived(plan, place, run, () => valueText(type, loaded, plan, place, run)),
+      (error: unknown) => arrived(plan, place, run, () => refuse(error)),
+    );
+    return place;
   }
-  return value.then(
-    (loaded: unknown) => {
-      try {
-        return completed(type, loaded, plan, path, run);
-      } catch (error) {
-        return failed(error, type, plan, path, run);
-      }
-    },
-    failing(type, plan, path, run),
-  );
+  const text = valueText(type, value, plan, place, run);
+  if (typeof text === 'string') return text;
+  place.text = text;
+  return place;
 }
 
-const failing = (type: TypePlan, plan: FieldPlan, path: Path, run: Run) => (error: unknown) =>
-  failed(error, type, plan, path, run);
+function refuse(error: unknown): never {
+  throw error;
+}
+
+function arrived(plan: FieldPlan, place: Place, run: Run, text: () => Text): void {
+  if (place.isGivenUp) return;
+  run.awaited -= 1;
+  // Whatever becomes of it, it is here.
+  place.text = 'null';
+  try {
+    place.text = text();
+  } catch (error) {
+    failedLate(error, plan, place, run);
+  }
+  if (run.awaited === 0) run.whenWhole();
+}
 
 /** What may be null takes an error here; what may not passes it on to whatever holds it. */
-function failed(thrown: unknown, type: TypePlan, plan: FieldPlan, path: Path, run: Run): string {
-  const keys = keysOf(path);
+function failed(thrown: unknown, plan: FieldPlan, place: Place, run: Run): string {
+  const keys = keysOf(place);
   const error = locatedError(thrown, plan.nodes, keys);
-  if (!type.nullable) throw error;
+  if (!place.nullable) throw error;
   run.errors.push({ error, nulled: keys });
   return 'null';
+}
+
+/** Whoever holds it has been left long ago, and is found by its place. */
+function failedLate(thrown: unknown, plan: FieldPlan, place: Place, run: Run): void {
+  const error = locatedError(thrown, plan.nodes, keysOf(place));
+  const lost = nullableAt(place);
+  run.awaited -= giveUp(lost.text);
+  lost.text = 'null';
+  run.errors.push({ error, nulled: keysOf(lost) });
 }
 
 function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
@@ -152,16 +183,16 @@ function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
   return (run.args[plan.index] ??= getArgumentValues(plan.field, plan.nodes[0]!, run.variables));
 }
 
-function valueText(type: TypePlan, value: unknown, plan: FieldPlan, path: Path, run: Run): Text {
+function valueText(type: TypePlan, value: unknown, plan: FieldPlan, place: Place, run: Run): Text {
   if (type.kind === 'leaf') return scalarText(type, value, plan);
   if (isMissing(value, type, plan)) return 'null';
   switch (type.kind) {
     case 'object':
-      return rowText(type.plan, value as object, path, run);
+      return rowText(type.plan, value as object, place, run);
     case 'abstract':
-      return rowText(type.planOf(value), value as object, path, run);
+      return rowText(type.planOf(value), value as object, place, run);
     case 'list':
-      return listText(type.of, value as Iterable<unknown>, plan, path, run);
+      return listText(type.of, value as Iterable<unknown>, plan, place, run);
   }
 }
 
@@ -180,51 +211,44 @@ function listText(
   of: TypePlan,
   list: Iterable<unknown>,
   plan: FieldPlan,
-  path: Path,
+  place: Place,
   run: Run,
 ): Text {
   if (of.kind === 'leaf' && of.isRaw && Array.isArray(list) && !list.includes(null)) {
     return JSON.stringify(list);
   }
   let text = '[';
-  let later: Text[] | undefined;
+  let parts: Text[] | undefined;
   let at = 0;
   try {
     for (const item of list) {
       if (at > 0) text += ',';
-      const value = itemText(of, item, plan, { above: path, key: at }, run);
+      const value = itemText(of, item, plan, placeIn(place, at, of.nullable), run);
       at += 1;
       if (typeof value === 'string') text += value;
       else {
-        later ??= [];
-        later.push(text, value);
+        parts ??= [];
+        parts.push(text, value);
         text = '';
       }
     }
   } catch (error) {
-    abandon([...(later ?? []), ...list]);
+    run.awaited -= giveUp(parts);
+    abandon(list);
     throw error;
   }
-  return later ? joined(later, `${text}]`) : `${text}]`;
+  return withRest(parts, `${text}]`);
 }
 
-function itemText(of: TypePlan, item: unknown, plan: FieldPlan, path: Path, run: Run): Text {
+function itemText(of: TypePlan, item: unknown, plan: FieldPlan, place: Place, run: Run): Text {
   try {
-    return completed(of, item, plan, path, run);
+    return placedText(of, item, plan, place, run);
   } catch (error) {
-    return failed(error, of, plan, path, run);
+    return failed(error, plan, place, run);
   }
 }
 
-/** Text and what comes late take turns in `parts`, text first. */
-async function joined(parts: readonly Text[], rest: string): Promise<string> {
-  const [text, late] = parts as [string, Promise<string>];
-  if (parts.length === 2) return text + (await late) + rest;
-  const texts = await Promise.all(parts as readonly Promise<string>[]);
-  return texts.join('') + rest;
-}
-
-/** Whoever waited for these has failed already: what becomes of them no longer matters. */
-function abandon(parts: readonly unknown[]): void {
-  for (const part of parts) if (part instanceof Promise) part.catch(() => undefined);
+/** The list has failed already: what becomes of those that nobody came to no longer matters. */
+function abandon(list: Iterable<unknown>): void {
+  for (const item of list) if (item instanceof Promise) item.catch(() => undefined);
 }
