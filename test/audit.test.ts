@@ -194,9 +194,10 @@ describe('an event', () => {
   it('is told once with all who got it, and with what it showed them', async () => {
     const document = 'subscription Follow { noteFinalized { progressNote { note } } }';
     const grants = [`client:${ids.client(2)}`];
-    const listeners = await Promise.all(
-      ['anna', 'ben', 'anna'].map((subject) => listen(gateway, grants, document, {}, subject)),
-    );
+    // One after another: they are named in the order in which they came.
+    const listeners: Awaited<ReturnType<typeof listen>>[] = [];
+    for (const subject of ['anna', 'ben', 'anna'])
+      listeners.push(await listen(gateway, grants, document, {}, subject));
     gateway.sandbox.finalize(ids.note(2, 0));
     await Promise.all(listeners.map((listener) => listener.next()));
     await new Promise((resolve) => setImmediate(resolve));
@@ -253,7 +254,7 @@ it('takes five hundred subscribers of one event into a line, and no more', async
   const written: AuditLine[] = [];
   const audit = createAudit((line) => void written.push(line));
   const records = ['Session:x'];
-  for (let i = 0; i < 1_200; i += 1) audit.delivered(`viewer-${i}`, 'Follow', records);
+  for (let i = 0; i < 1_200; i += 1) audit.delivered([`viewer-${i}`], 'Follow', records);
   await new Promise((resolve) => setImmediate(resolve));
   expect(written.map(({ subject }) => subject.length)).toEqual([500, 500, 200]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLog, type LogFields, type LogLevel } from '../src/observe/log.ts';
 import { readableLines } from '../src/observe/readable-lines.ts';
+import { bundleOf } from '../src/observe/request-lines.ts';
 import { Unauthenticated } from '../src/viewer/authenticate.ts';
 
 const ID = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
@@ -144,14 +145,14 @@ describe('an audit line', () => {
   const line = {
     subject: 'anna',
     operation: 'Note',
-    records: [[`ProgressNote:${ID}`]],
+    records: [bundleOf([`ProgressNote:${ID}`])],
     outcome: 'ok',
   };
 
   it('says who touched which record, and how it ended', () => {
     const { log, last } = capture();
     log.audit(line);
-    expect(last()).toMatchObject({ ...line, records: line.records.flat(), level: 'audit' });
+    expect(last()).toMatchObject({ ...line, records: [`ProgressNote:${ID}`], level: 'audit' });
   });
 
   it('is written at every level but silent', () => {
@@ -168,7 +169,7 @@ describe('an audit line', () => {
     log.audit({
       ...line,
       subject: 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb',
-      records: [['x y']],
+      records: [bundleOf(['x y'])],
     });
     expect(lines.join('').split(/[\r\n\u0085\u2028]/u)).toHaveLength(2);
     expect(last()).toMatchObject({

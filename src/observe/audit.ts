@@ -1,4 +1,5 @@
-import type { AuditLine } from './request-lines.ts';
+import type { AuditLine, Bundle } from './request-lines.ts';
+import { bundleOf } from './request-lines.ts';
 
 /** Past this a line is hard to store and to search: the rest goes into the next one. */
 const MOST_RECORDS = 100;
@@ -10,15 +11,19 @@ export interface Audit {
   begin(subject: string, operation: string | undefined, id?: string): OperationAudit;
   /** For the very answer of an earlier operation, shown to the same viewer again: what was in it is in that one's lines. */
   again(subject: string, operation: string | undefined, id: string): () => void;
-  /** One event, shown to this one too. Those who get it in the same moment share a line. */
-  delivered(subject: string, operation: string | undefined, records: readonly string[]): void;
+  /** One event, shown to these. Those who get it in the same moment share a line. */
+  delivered(
+    subjects: readonly string[],
+    operation: string | undefined,
+    records: readonly string[],
+  ): void;
 }
 
 export interface OperationAudit {
   /** Shown to the viewer. */
   saw(record: string): void;
   /** The same for many that are often shown together. */
-  sawAll(records: readonly string[]): void;
+  sawAll(records: Bundle): void;
   /** Asked for and not shown: not there, or not the viewer's. */
   missed(record: string): void;
   /** Written down at once, since it can't wait for the operation to end well. */
@@ -38,7 +43,7 @@ export function createAudit(
   function lines(
     subject: AuditLine['subject'],
     operation: string | undefined,
-    records: readonly (readonly string[])[],
+    records: readonly Bundle[],
     outcome: string,
     id?: string,
   ): void {
@@ -48,19 +53,20 @@ export function createAudit(
   }
 
   function begin(subject: string, operation: string | undefined, id?: string): OperationAudit {
-    const bundles: (readonly string[])[] = [];
+    const bundles: Bundle[] = [];
     const audit: OperationAudit = {
       seen: new Set(),
       missing: new Set(),
       saw: (record) => void audit.seen.add(record),
       sawAll: (records) => void bundles.push(records),
       missed: (record) => void audit.missing.add(record),
-      hasSeen: () => audit.seen.size > 0 || bundles.some(({ length }) => length > 0),
-      did: (outcome, record) => write({ subject, operation, records: [[record]], outcome }),
+      hasSeen: () => audit.seen.size > 0 || bundles.some(({ names }) => names.length > 0),
+      did: (outcome, record) =>
+        write({ subject, operation, records: [bundleOf([record])], outcome }),
       finish() {
         const { seen, missing } = audit;
-        lines(subject, operation, [[...seen], ...bundles], 'read', id);
-        lines(subject, operation, [[...missing]], 'denied', id);
+        lines(subject, operation, [bundleOf([...seen]), ...bundles], 'read', id);
+        lines(subject, operation, [bundleOf([...missing])], 'denied', id);
       },
     };
     return audit;
@@ -75,28 +81,28 @@ export function createAudit(
 type Lines = (
   subject: readonly string[],
   operation: string | undefined,
-  records: readonly (readonly string[])[],
+  records: readonly Bundle[],
   outcome: string,
 ) => void;
 
 /** Bundles as they are put into lines: together while there is room, and in pieces if one is too long by itself. */
-function inLines(bundles: readonly (readonly string[])[]): (readonly string[])[][] {
-  const lines: (readonly string[])[][] = [];
+function inLines(bundles: readonly Bundle[]): Bundle[][] {
+  const lines: Bundle[][] = [];
   let room = 0;
-  const put = (bundle: readonly string[]): void => {
-    if (bundle.length > room) {
+  const put = (bundle: Bundle): void => {
+    if (bundle.names.length > room) {
       lines.push([]);
       room = MOST_RECORDS;
     }
     lines.at(-1)?.push(bundle);
-    room -= bundle.length;
+    room -= bundle.names.length;
   };
   for (const bundle of bundles) {
-    if (bundle.length === 0) continue;
-    if (bundle.length <= MOST_RECORDS) put(bundle);
+    const { names } = bundle;
+    if (names.length > 0 && names.length <= MOST_RECORDS) put(bundle);
     else
-      for (let at = 0; at < bundle.length; at += MOST_RECORDS)
-        put(bundle.slice(at, at + MOST_RECORDS));
+      for (let at = 0; at < names.length; at += MOST_RECORDS)
+        put(bundleOf(names.slice(at, at + MOST_RECORDS)));
   }
   return lines;
 }
@@ -107,21 +113,23 @@ function createDeliveries(lines: Lines): Audit['delivered'] {
 
   function flush(): void {
     for (const [records, byOperation] of waiting) {
+      const bundles = [bundleOf(records)];
       for (const [operation, subjects] of byOperation) {
         const all = [...subjects];
         for (let at = 0; at < all.length; at += MOST_SUBJECTS) {
-          lines(all.slice(at, at + MOST_SUBJECTS), operation, [records], 'delivered');
+          lines(all.slice(at, at + MOST_SUBJECTS), operation, bundles, 'delivered');
         }
       }
     }
     waiting.clear();
   }
 
-  return (subject, operation, records) => {
+  return (subjects, operation, records) => {
     if (waiting.size === 0) setImmediate(flush);
     const byOperation = waiting.get(records) ?? new Map<string | undefined, Set<string>>();
     waiting.set(records, byOperation);
-    const subjects = byOperation.get(operation) ?? new Set();
-    byOperation.set(operation, subjects.add(subject));
+    const all = byOperation.get(operation) ?? new Set();
+    for (const subject of subjects) all.add(subject);
+    byOperation.set(operation, all);
   };
 }

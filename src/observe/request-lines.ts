@@ -18,10 +18,17 @@ export interface AuditLine {
   /** One, or all who were shown the same thing in the same moment. */
   readonly subject: string | readonly string[];
   readonly operation: string | undefined;
-  /** `Client:<uuid>` and the like: which, never what. In bundles: those that are shown again are spelt once. */
-  readonly records: readonly (readonly string[])[];
+  readonly records: readonly Bundle[];
   readonly outcome: string;
 }
+
+/** Names of records, `Client:<uuid>` and the like: which, never what. Spelt once, however often they are told of. */
+export interface Bundle {
+  readonly names: readonly string[];
+  text: string | undefined;
+}
+
+export const bundleOf = (names: readonly string[]): Bundle => ({ names, text: undefined });
 
 /** What follows a line's level and time. Texts made plain need no escaping; who asked does. */
 export function operationText(line: OperationLine): string {
@@ -36,12 +43,7 @@ export function auditText(line: AuditLine): string {
   return `,"subject":${subject},"operation":"${operationName(line.operation)}","records":[${records}],"outcome":"${plainText(line.outcome)}"${id},"msg":"audit"}\n`;
 }
 
-const bundleTexts = new WeakMap<readonly string[], string>();
-
-function bundleText(records: readonly string[]): string {
-  const known = bundleTexts.get(records);
-  if (known !== undefined) return known;
-  const text = `"${records.map(recordName).join('","')}"`;
-  bundleTexts.set(records, text);
-  return text;
+function bundleText(bundle: Bundle): string {
+  bundle.text ??= `"${bundle.names.map(recordName).join('","')}"`;
+  return bundle.text;
 }

@@ -68,7 +68,7 @@ export function createFanOut(parts: FanOutParts) {
     if (after === undefined) return join(hub.position);
     const deliver = (payload: Payload): void | Promise<void> => {
       onDelivered(1);
-      audit?.delivered(subscription.subject, listening.prepared.name, payload.shows);
+      audit?.delivered([subscription.subject], listening.prepared.name, payload.shows);
       return subscription.subscriber.next(payload);
     };
     const replaying = new AbortController();

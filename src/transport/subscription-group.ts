@@ -24,7 +24,7 @@ export interface GroupParts {
   readonly payloadOf: (event: PartnerEvent) => Executed;
   readonly onDelivered: (count: number) => void;
   /** Told of everyone who gets a payload. */
-  readonly audit: ((subject: string, payload: Payload) => void) | undefined;
+  readonly audit: ((subjects: readonly string[], payload: Payload) => void) | undefined;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -81,14 +81,15 @@ export function createGroup(parts: GroupParts): Group {
 
   function tell(payload: Payload | undefined, position: Position): void {
     if (!payload) return;
-    let told = 0;
+    const told: string[] = [];
     for (const { since, subscriber, subject } of members) {
       if (position <= since) continue;
-      parts.audit?.(subject, payload);
       void subscriber.next(payload);
-      told += 1;
+      told.push(subject);
     }
-    parts.onDelivered(told);
+    if (told.length === 0) return;
+    parts.audit?.(told, payload);
+    parts.onDelivered(told.length);
   }
 
   function giveUp(): void {

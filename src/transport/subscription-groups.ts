@@ -41,7 +41,7 @@ export function createGroups({ hub, execute, onDelivered, audit, onFailure }: Gr
           hub.attempt(event, () => execute(event, listening)),
         ),
       onDelivered,
-      audit: audit && ((subject, { shows }) => audit.delivered(subject, operation, shows)),
+      audit: audit && ((subjects, { shows }) => audit.delivered(subjects, operation, shows)),
       onFailure,
     });
     return { name, group, holders: 0 };

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { type Bundle, bundleOf } from '../../observe/request-lines.ts';
 import type { Row } from '../../resolvers/list.ts';
 import { recordNameOf } from '../../resolvers/shown.ts';
 import type { Answer } from '../../rest/usage.ts';
@@ -17,7 +18,7 @@ interface RememberedRow extends Held {
   readonly reach: string;
   readonly text: string;
   readonly answers: readonly Answer[];
-  readonly seen: readonly string[];
+  readonly seen: Bundle;
 }
 
 export type RememberedRows = ReturnType<typeof createRememberedRows>;
@@ -30,7 +31,7 @@ export function createRememberedRows(now: () => number) {
   const remembered = createShortMemory<Row, RememberedRow>({
     mostBytes: MOST_BYTES,
     bytesOf: ({ text, answers, seen }) =>
-      2 * text.length + 64 * (answers.length + seen.length) + OVERHEAD_BYTES,
+      2 * text.length + 64 * (answers.length + seen.names.length) + OVERHEAD_BYTES,
     now,
   });
 
@@ -64,7 +65,7 @@ export function createRememberedRows(now: () => number) {
         answers: used,
         isValid: watched(used),
         // Whoever lists a row says that it is shown.
-        seen: [...seen].filter((name) => name !== ownName),
+        seen: bundleOf([...seen].filter((name) => name !== ownName)),
         expiresAt: used.reduce((at, { expiresAt }) => Math.min(at, expiresAt), now() + MOST_MS),
       });
       return made;
