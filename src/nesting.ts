@@ -7,6 +7,13 @@ export const MOST_LEVELS = 200;
 export function isNestedTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return inner.some((each) => isNestedTooDeep(each, levels - 1));
+  // Plain loops: every answer of the Partner API is looked through.
+  if (Array.isArray(value)) {
+    for (const each of value) if (isNestedTooDeep(each, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    if (isNestedTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  }
+  return false;
 }
