@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { describe, expect, it } from 'vitest';
 
-import { freePort } from './clients/address.ts';
+import { freePort } from './free-port.ts';
 import {
   CROWD,
   closeCodeOf,
@@ -146,7 +146,7 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
   it('comes back after a restart: the keys are fetched once, a token is asked for once, all are served', async () => {
     await using issuer = await openIssuer();
     const port = await freePort();
-    const env = { PORT: port, AUTH_JWT_SECRET: '', AUTH_JWKS_URL: issuer.url };
+    const env = { PORT: String(port), AUTH_JWT_SECRET: '', AUTH_JWKS_URL: issuer.url };
     await using scene = await openScene({ env });
     const { sandbox } = scene;
     const tokens = await inTurns(CROWD, (i) => issuer.token(`viewer-${i}`));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../src/sandbox/sandbox.ts';
-import { freePort } from './clients/address.ts';
+import { freePort } from './free-port.ts';
 import { createStoreDir, runToEnd, startServer } from './faults/process.ts';
 import { openScene } from './faults/scene.ts';
 import { QUIET } from './gateway.ts';
@@ -89,7 +89,7 @@ describe.concurrent('a start that may yet succeed', RULES, () => {
     expect(await server.ready()).toMatchObject({ status: 503 });
     const { errors } = await server.query('{ organizations { totalCount } }');
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
-    const back = await openSandbox({ port: Number(port), switches: QUIET });
+    const back = await openSandbox({ port, switches: QUIET });
     await until(async () => (await server.ready()).status === 200);
     await back.close();
   });

@@ -1,10 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
@@ -29,15 +28,6 @@ function isInstalled(): boolean {
 
 /** Suites that need a Redis server skip themselves where there is none. */
 export const redisAvailable = isInstalled();
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function launch(port: number, dir: string, options: readonly string[]) {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { type Sandbox, openSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Gateway, QUIET, openGateway } from '../gateway.ts';
-import { freePort } from './address.ts';
+import { freePort } from '../free-port.ts';
 
 export interface Restarting extends AsyncDisposable {
   readonly url: string;
@@ -26,7 +26,11 @@ export async function openRestarting(): Promise<Restarting> {
     if (how === 'fresh' || storeDirs.length === 0) {
       storeDirs.push(mkdtempSync(join(tmpdir(), 'partner-graph-')));
     }
-    gateway = await openGateway({ sandbox, storeDir: storeDirs.at(-1)!, env: { PORT: port } });
+    gateway = await openGateway({
+      sandbox,
+      storeDir: storeDirs.at(-1)!,
+      env: { PORT: String(port) },
+    });
     sandbox.deliverTo(`${gateway.url}/webhooks`);
   }
   async function close(): Promise<void> {

@@ -14,7 +14,9 @@ export async function cursorNow(query: Ask): Promise<string> {
 export async function logged(query: Ask, after?: string): Promise<readonly string[]> {
   const notes: string[] = [];
   for (let at = after; ;) {
-    const { events } = (await query(PAGE, { after: at })).data;
+    const { data, errors } = await query(PAGE, { after: at });
+    if (!data?.events) throw new Error(`the log must be readable, but: ${JSON.stringify(errors)}`);
+    const { events } = data;
     for (const { progressNoteId } of events.nodes) notes.push(progressNoteId);
     if (!events.pageInfo.hasNextPage) return notes;
     at = events.pageInfo.endCursor;

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { freePort } from '../clients/address.ts';
+import { freePort } from '../free-port.ts';
 import { until } from '../ws/raw-socket.ts';
 
 export interface Sentinel extends AsyncDisposable {
@@ -16,7 +16,7 @@ export interface Sentinel extends AsyncDisposable {
 /** A Sentinel that watches a primary called `main`, and knows so many replicas when it resolves. */
 export async function startSentinel(primary: number, replicas: number): Promise<Sentinel> {
   const dir = await mkdtemp(join(tmpdir(), 'sentinel-'));
-  const port = Number(await freePort());
+  const port = await freePort();
   const file = join(dir, 'sentinel.conf');
   const lines = [
     `port ${port}`,

@@ -62,7 +62,8 @@ async function openParts(
     keys: createRedisKeys(writer, reader),
     quarantine: createRedisQuarantine(writer, reader),
     async check() {
-      await writer.write(['SET', names.checked, '1']);
+      // Both: after a failover one connection may have found the new primary before the other.
+      await Promise.all([writer.write(['SET', names.checked, '1']), reader.command(['PING'])]);
     },
     async [Symbol.asyncDispose]() {
       await background.disposeAsync();
