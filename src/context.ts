@@ -5,7 +5,8 @@ import type { Milestones } from './store/milestones.ts';
 import type { Freshness } from './freshness.ts';
 import type { Loaded } from './loaded.ts';
 import type { OperationTrace } from './observe/tracing.ts';
-import type { Audit, OperationAudit } from './observe/audit.ts';
+import type { Audit } from './observe/audit.ts';
+import type { OperationAudit } from './observe/operation-audit.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
 import type { Partner } from './rest/partner.ts';
@@ -75,7 +76,7 @@ export interface Context {
   /** True once the answer depends on more than the Partner API's own: on the log, the lineage or the clock. */
   readonly isBeyondRest: boolean;
   /** Makes a part of the answer, at once, and tells what it was made of. */
-  readonly recorded: <T>(make: () => T) => Recorded<T>;
+  recorded<T>(make: () => T): Recorded<T>;
 }
 
 export interface Recorded<T> {
@@ -95,23 +96,108 @@ export function createContext(
   operation: { readonly name: string | undefined; readonly id?: string },
   trace?: OperationTrace,
 ): Context {
-  const { store, hub, milestones } = house;
   const audit = house.audit?.begin(viewer.subject, operation.name, operation.id);
-  const proofs: Context['proofs'] = new Map();
-  const lookups: Context['lookups'] = new Map();
-  let isBeyondRest = false;
-  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
-  let isPartOfRest = true;
-  const beyondPart = <T>(part: T): T => {
-    isPartOfRest = false;
-    return part;
-  };
-  const beyondRest = <T>(part: T): T => {
-    isBeyondRest = true;
-    return beyondPart(part);
-  };
+  return new OperationContext(house, viewer, usage, door, audit, trace);
+}
 
-  function recorded<T>(make: () => T): Recorded<T> {
+/** A class, since there is one for each operation: getters of an object literal are made anew with it, and slowly. */
+class OperationContext implements Context {
+  readonly reach: Reach;
+  readonly usage: Usage;
+  readonly loaders: Loaders;
+  readonly partner: Partner;
+  readonly remember: LineageStore['record'];
+  readonly cursors: CursorCodec;
+  readonly freshness: Freshness;
+  readonly once: Once;
+  readonly now: () => number;
+  readonly audit: OperationAudit | undefined;
+  readonly isAuditKept: () => boolean;
+  readonly door: Door;
+  readonly trace: OperationTrace | undefined;
+  readonly beganAt: Position;
+  readonly #house: House;
+  readonly #viewer: Viewer;
+  #seenPages: Context['seenPages'] | undefined;
+  #lookups: Context['lookups'] | undefined;
+  #proofs: Context['proofs'] | undefined;
+  #isBeyondRest = false;
+  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
+  #isPartOfRest = true;
+
+  constructor(
+    house: House,
+    viewer: Viewer,
+    usage: Usage,
+    door: Door,
+    audit: OperationAudit | undefined,
+    trace: OperationTrace | undefined,
+  ) {
+    this.reach = reachOf(viewer);
+    this.usage = usage;
+    this.loaders = house.partner.loadersFor(usage);
+    this.partner = house.partner;
+    this.remember = house.store.lineage.record;
+    this.cursors = house.cursors;
+    this.freshness = house.freshness;
+    this.once = house.once;
+    this.now = house.now;
+    this.audit = audit;
+    this.isAuditKept = house.isAuditKept;
+    this.door = door;
+    this.trace = trace;
+    this.beganAt = house.hub.position;
+    this.#house = house;
+    this.#viewer = viewer;
+  }
+
+  get viewer(): Viewer {
+    this.#isPartOfRest = false;
+    return this.#viewer;
+  }
+
+  get store(): Store {
+    return this.#beyondRest().store;
+  }
+
+  get lineage(): LineageStore {
+    return this.#beyondRest().store.lineage;
+  }
+
+  get hub(): EventHub {
+    return this.#beyondRest().hub;
+  }
+
+  get milestones(): Milestones {
+    return this.#beyondRest().milestones;
+  }
+
+  get seenPages(): Context['seenPages'] {
+    return (this.#seenPages ??= new Map());
+  }
+
+  get lookups(): Context['lookups'] {
+    this.#isPartOfRest = false;
+    return (this.#lookups ??= new Map());
+  }
+
+  get proofs(): Context['proofs'] {
+    this.#isPartOfRest = false;
+    return (this.#proofs ??= new Map());
+  }
+
+  get isBeyondRest(): boolean {
+    return this.#isBeyondRest;
+  }
+
+  #beyondRest(): House {
+    this.#isBeyondRest = true;
+    this.#isPartOfRest = false;
+    return this.#house;
+  }
+
+  recorded<T>(make: () => T): Recorded<T> {
+    const { usage, audit } = this;
     const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
     const part = {
       answers: new Set<Answer>(),
@@ -120,10 +206,10 @@ export function createContext(
     };
     usage.answers = part.answers;
     if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
-    isPartOfRest = true;
+    this.#isPartOfRest = true;
     try {
       const made = make();
-      return { made, ...part, isOfRest: isPartOfRest && part.missing.size === 0 };
+      return { made, ...part, isOfRest: this.#isPartOfRest && part.missing.size === 0 };
     } finally {
       for (const answer of part.answers) answers.add(answer);
       for (const name of part.seen) seen?.add(name);
@@ -132,47 +218,4 @@ export function createContext(
       if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
     }
   }
-
-  return {
-    get viewer() {
-      return beyondPart(viewer);
-    },
-    reach: reachOf(viewer),
-    usage,
-    loaders: house.partner.loadersFor(usage),
-    partner: house.partner,
-    get store() {
-      return beyondRest(store);
-    },
-    get lineage() {
-      return beyondRest(store.lineage);
-    },
-    get hub() {
-      return beyondRest(hub);
-    },
-    get milestones() {
-      return beyondRest(milestones);
-    },
-    remember: store.lineage.record,
-    cursors: house.cursors,
-    freshness: house.freshness,
-    once: house.once,
-    now: house.now,
-    audit,
-    isAuditKept: house.isAuditKept,
-    door,
-    trace,
-    beganAt: hub.position,
-    seenPages: new Map(),
-    get lookups() {
-      return beyondPart(lookups);
-    },
-    get proofs() {
-      return beyondPart(proofs);
-    },
-    get isBeyondRest() {
-      return isBeyondRest;
-    },
-    recorded,
-  };
 }

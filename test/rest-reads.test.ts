@@ -132,8 +132,10 @@ describe('the loaders of two operations', () => {
   it('are two, begun in the same tick or not', async () => {
     await using setup = await setUp(numbered);
     const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
-    expect(one).not.toBe(other);
-    expect(one.note).not.toBe(other.note);
+    const note = await one.note(id(1));
+    setup.partner.forget([paths.note(id(1))]);
+    expect(await other.note(id(1))).not.toBe(note);
+    expect(await one.note(id(1))).toBe(note);
   });
 });
 

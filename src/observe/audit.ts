@@ -1,3 +1,5 @@
+import type { AuditLines, OperationAudit } from './operation-audit.ts';
+import { createOperationAudit } from './operation-audit.ts';
 import type { AuditLine, Bundle } from './request-lines.ts';
 import { bundleOf } from './request-lines.ts';
 
@@ -19,71 +21,24 @@ export interface Audit {
   ): void;
 }
 
-export interface OperationAudit {
-  /** Shown to the viewer. */
-  saw(record: string): void;
-  /** The same for many that are often shown together. */
-  sawAll(records: Bundle): void;
-  /** Asked for and not shown: not there, or not the viewer's. */
-  missed(record: string): void;
-  /** Written down at once, since it can't wait for the operation to end well. */
-  did(outcome: string, record: string): void;
-  /** Both may be set aside for a while, by whoever wants to know what a part of the operation has shown. */
-  seen: Set<string>;
-  missing: Set<string>;
-  hasSeen(): boolean;
-  /** Writes down what was seen and what was missed. */
-  finish(): void;
-}
-
 export function createAudit(
   write: (line: AuditLine) => void,
   repeated: (line: AuditLine) => () => void = (line) => () => write(line),
 ): Audit {
-  function lines(
-    subject: AuditLine['subject'],
-    operation: string | undefined,
-    records: readonly Bundle[],
-    outcome: string,
-    id?: string,
-  ): void {
+  const lines: AuditLines = (subject, operation, records, outcome, id) => {
     for (const some of inLines(records)) {
       write({ subject, operation, records: some, outcome, ...(id && { id }) });
     }
-  }
+  };
 
-  function begin(subject: string, operation: string | undefined, id?: string): OperationAudit {
-    const bundles: Bundle[] = [];
-    const audit: OperationAudit = {
-      seen: new Set(),
-      missing: new Set(),
-      saw: (record) => void audit.seen.add(record),
-      sawAll: (records) => void bundles.push(records),
-      missed: (record) => void audit.missing.add(record),
-      hasSeen: () => audit.seen.size > 0 || bundles.some(({ names }) => names.length > 0),
-      did: (outcome, record) =>
-        write({ subject, operation, records: [bundleOf([record])], outcome }),
-      finish() {
-        const { seen, missing } = audit;
-        lines(subject, operation, [bundleOf([...seen]), ...bundles], 'read', id);
-        lines(subject, operation, [bundleOf([...missing])], 'denied', id);
-      },
-    };
-    return audit;
-  }
+  const begin: Audit['begin'] = (subject, operation, id) =>
+    createOperationAudit(lines, subject, operation, id);
 
   const again: Audit['again'] = (subject, operation, id) =>
     repeated({ subject, operation, records: [], outcome: 'read again', id });
 
   return { begin, again, delivered: createDeliveries(lines) };
 }
-
-type Lines = (
-  subject: readonly string[],
-  operation: string | undefined,
-  records: readonly Bundle[],
-  outcome: string,
-) => void;
 
 /** Bundles as they are put into lines: together while there is room, and in pieces if one is too long by itself. */
 function inLines(bundles: readonly Bundle[]): Bundle[][] {
@@ -108,7 +63,7 @@ function inLines(bundles: readonly Bundle[]): Bundle[][] {
 }
 
 /** An event goes to thousands in one turn: a line for each of them would cost more than the event itself. */
-function createDeliveries(lines: Lines): Audit['delivered'] {
+function createDeliveries(lines: AuditLines): Audit['delivered'] {
   const waiting = new Map<readonly string[], Map<string | undefined, Set<string>>>();
 
   function flush(): void {

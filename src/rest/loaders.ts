@@ -48,76 +48,117 @@ interface Request {
 }
 
 export function createLoaders(reads: Reads, usage: Usage): Loaders {
-  const known = new Map<string, Answer>();
-  const pending = new Map<string, Promise<unknown>>();
+  return new OperationLoaders(reads, usage);
+}
 
-  const use = (key: string, answer: Answer): unknown => {
-    usage.answers.add(answer);
-    // A call that a fresh one overtook must not put the older answer back.
-    if (answer.valid || !known.has(key)) known.set(key, answer);
-    return answer.value;
-  };
+/** A class, since there is one for each operation, and most use one or two of all these. */
+class OperationLoaders implements Loaders {
+  readonly #reads: Reads;
+  readonly #usage: Usage;
+  readonly #known = new Map<string, Answer>();
+  // Most operations find all they want in the cache.
+  #pending: Map<string, Promise<unknown>> | undefined;
+  #loader: DataLoader<Request, unknown, string> | undefined;
 
-  const answerTo = async ([request]: readonly Request[]): Promise<unknown[]> => {
-    if (!request) return [];
-    try {
-      const { read, isFresh } = request;
-      return [use(read.key, await reads.load(read, usage, isFresh))];
-    } catch (error) {
-      return [error];
+  constructor(reads: Reads, usage: Usage) {
+    this.#reads = reads;
+    this.#usage = usage;
+  }
+
+  page<N extends ListName>(
+    list: ListRef<N>,
+    page: number,
+    options?: LoadOptions,
+  ): Loaded<Page<RecordOf<N>>> {
+    return this.#load(pageKeyOf(listKeyOf(list), page), options, () => readOfPage(list, page));
+  }
+
+  totalOf(list: ListRef): number | undefined {
+    return this.#reads.totalOf(listKeyOf(list));
+  }
+
+  note(id: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined> {
+    return this.#one(noteKind, paths.note(id), id, options);
+  }
+
+  noteOfSession(id: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined> {
+    return this.#one(noteOfSessionKind, paths.noteOfSession(id), id, options);
+  }
+
+  transcript(id: Uuid, options?: LoadOptions): Loaded<TranscriptRecord | NotReady> {
+    return this.#one(transcriptKind, paths.transcript(id), id, options);
+  }
+
+  mdm(id: Uuid, options?: LoadOptions): Loaded<MdmRecord | NotReady> {
+    return this.#one(mdmKind, paths.mdm(id), id, options);
+  }
+
+  score(id: Uuid, options?: LoadOptions): Loaded<ScoreRecord | undefined> {
+    return this.#one(scoreKind, paths.score(id), id, options);
+  }
+
+  partner(options?: LoadOptions): Loaded<JsonObject> {
+    return this.#load(paths.partner(), options, () => readOfPartner);
+  }
+
+  #one<T>(kind: RecordKind<T>, path: string, id: Uuid, options?: LoadOptions): Loaded<T> {
+    return this.#load(path, options, () => {
+      return { kind, key: path, path, read: (body) => kind.read(body, id) };
+    });
+  }
+
+  /** The key names the kind, and with it the type of what is found under it. */
+  #load<T>(key: string, options: LoadOptions | undefined, readOf: () => Read<T>): Loaded<T> {
+    return this.#find(key, options?.fresh === true, readOf) as Loaded<T>;
+  }
+
+  #find(key: string, isFresh: boolean, readOf: () => Read<unknown>): unknown {
+    if (isFresh) {
+      this.#known.delete(key);
+      this.#pending?.delete(key);
+    } else {
+      const answer = this.#known.get(key);
+      if (answer) {
+        // Again: the part that is being made may be another one.
+        this.#usage.answers.add(answer);
+        return answer.value;
+      }
+      const underway = this.#pending?.get(key);
+      if (underway) return underway;
+      const cached = this.#reads.cached(key);
+      if (cached) {
+        this.#usage.cached += 1;
+        return this.#use(key, cached);
+      }
     }
-  };
-  // The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is
-  // one answer a key, failures included.
-  const openLoader = () =>
-    new DataLoader<Request, unknown, string>(answerTo, {
+    return (this.#loader ??= this.#openLoader()).load({ read: readOf(), isFresh });
+  }
+
+  #use(key: string, answer: Answer): unknown {
+    this.#usage.answers.add(answer);
+    // A call that a fresh one overtook must not put the older answer back.
+    if (answer.valid || !this.#known.has(key)) this.#known.set(key, answer);
+    return answer.value;
+  }
+
+  /** The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is one answer a key, failures included. */
+  #openLoader(): DataLoader<Request, unknown, string> {
+    this.#pending = new Map();
+    return new DataLoader((requests: readonly Request[]) => this.#answerTo(requests), {
       batch: false,
       batchScheduleFn: queueMicrotask,
       cacheKeyFn: ({ read }) => read.key,
-      cacheMap: pending,
+      cacheMap: this.#pending,
     });
-  let loader: ReturnType<typeof openLoader> | undefined;
+  }
 
-  const find = (key: string, isFresh: boolean, readOf: () => Read<unknown>): unknown => {
-    if (isFresh) {
-      known.delete(key);
-      pending.delete(key);
-    } else {
-      const answer = known.get(key);
-      if (answer) {
-        // Again: the part that is being made may be another one.
-        usage.answers.add(answer);
-        return answer.value;
-      }
-      const underway = pending.get(key);
-      if (underway) return underway;
-      const cached = reads.cached(key);
-      if (cached) {
-        usage.cached += 1;
-        return use(key, cached);
-      }
+  async #answerTo([request]: readonly Request[]): Promise<unknown[]> {
+    if (!request) return [];
+    try {
+      const { read, isFresh } = request;
+      return [this.#use(read.key, await this.#reads.load(read, this.#usage, isFresh))];
+    } catch (error) {
+      return [error];
     }
-    // Most operations find all they want in the cache.
-    return (loader ??= openLoader()).load({ read: readOf(), isFresh });
-  };
-  /** The key names the kind, and with it the type of what is found under it. */
-  const load = <T>(key: string, isFresh: boolean, readOf: () => Read<T>): Loaded<T> =>
-    find(key, isFresh, readOf) as Loaded<T>;
-
-  const one = <T>(kind: RecordKind<T>, path: string, id: Uuid, options?: LoadOptions) =>
-    load(path, options?.fresh === true, () => {
-      return { kind, key: path, path, read: (body) => kind.read(body, id) };
-    });
-
-  return {
-    page: (list, page, options) =>
-      load(pageKeyOf(listKeyOf(list), page), options?.fresh === true, () => readOfPage(list, page)),
-    totalOf: (list) => reads.totalOf(listKeyOf(list)),
-    note: (id, options) => one(noteKind, paths.note(id), id, options),
-    noteOfSession: (id, options) => one(noteOfSessionKind, paths.noteOfSession(id), id, options),
-    transcript: (id, options) => one(transcriptKind, paths.transcript(id), id, options),
-    mdm: (id, options) => one(mdmKind, paths.mdm(id), id, options),
-    score: (id, options) => one(scoreKind, paths.score(id), id, options),
-    partner: (options) => load(paths.partner(), options?.fresh === true, () => readOfPartner),
-  };
+  }
 }

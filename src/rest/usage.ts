@@ -43,33 +43,41 @@ export interface UsageOptions {
 }
 
 export function createUsage(options: UsageOptions = {}): Usage {
-  // Not an AbortSignal: most operations never wait, and it is dearer than all the rest of this.
-  let leaving: Set<() => void> | undefined;
+  return new OperationUsage(options);
+}
 
-  const usage: Usage = {
-    maxCalls: options.maxCalls ?? Number.POSITIVE_INFINITY,
-    traceHeaders: options.traceHeaders,
-    calls: 0,
-    cached: 0,
-    coalesced: 0,
-    retried: 0,
-    answers: new Set(),
-    repeated: [],
-    lane: createLane(options.priority ?? 'read'),
-    isOver: false,
-    end() {
-      usage.isOver = true;
-      for (const leave of leaving ?? []) leave();
-      leaving = undefined;
-    },
-    onEnd(leave) {
-      const waiting = (leaving ??= new Set());
-      if (usage.isOver) leave();
-      else waiting.add(leave);
-      return () => {
-        waiting.delete(leave);
-      };
-    },
-  };
-  return usage;
+/** A class, and no AbortSignal: there is one for each operation, and most never wait. */
+class OperationUsage implements Usage {
+  readonly maxCalls: number;
+  readonly traceHeaders: Usage['traceHeaders'];
+  readonly lane: Lane;
+  calls = 0;
+  cached = 0;
+  coalesced = 0;
+  retried = 0;
+  answers = new Set<Answer>();
+  readonly repeated: (readonly Answer[])[] = [];
+  isOver = false;
+  #leaving: Set<() => void> | undefined;
+
+  constructor(options: UsageOptions) {
+    this.maxCalls = options.maxCalls ?? Number.POSITIVE_INFINITY;
+    this.traceHeaders = options.traceHeaders;
+    this.lane = createLane(options.priority ?? 'read');
+  }
+
+  end(): void {
+    this.isOver = true;
+    for (const leave of this.#leaving ?? []) leave();
+    this.#leaving = undefined;
+  }
+
+  onEnd(leave: () => void): () => void {
+    const waiting = (this.#leaving ??= new Set());
+    if (this.isOver) leave();
+    else waiting.add(leave);
+    return () => {
+      waiting.delete(leave);
+    };
+  }
 }

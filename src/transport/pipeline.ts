@@ -154,9 +154,10 @@ export function createPipeline(parts: PipelineParts) {
           }
         : undefined;
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
-    const timer = setTimeout(usage.end, limits.operationMs);
+    const abandon = () => usage.end();
+    const timer = setTimeout(abandon, limits.operationMs);
     const ended = result.finally(() => clearTimeout(timer));
-    return { answer: whenLoaded(ended, finish), basis, abandon: usage.end };
+    return { answer: whenLoaded(ended, finish), basis, abandon };
   }
 
   function answerOf({ data, errors }: Executed, estimated: number, usage: Usage): Answer {
