@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Cancel } from './cancel.ts';
@@ -61,79 +62,95 @@ export function openWire(
   });
 
   return {
-    send: (request) => exchange(pool, request, clock),
+    send: (request) =>
+      new Promise((resolve) => {
+        const { method, path, headers, body } = request;
+        pool.dispatch({ method, path, headers, body }, new Sending(request, clock, resolve));
+      }),
     close: () => pool.close(),
   };
 }
 
-function exchange(pool: Pool, request: WireRequest, clock: Clock): Promise<Exchange> {
-  const { cancel } = request;
-  return new Promise((resolve) => {
-    let controller: Dispatcher.DispatchController | undefined;
-    let isSettled = false;
-    let status = 0;
-    let contentType = '';
-    let retryAfter: string | undefined;
-    let length = 0;
-    const chunks: Buffer[] = [];
+/** One request on its way. A class, since a query may have hundreds of them. */
+class Sending implements Dispatcher.DispatchHandler {
+  readonly #keepOnceSent: boolean;
+  readonly #cancel: Cancel;
+  readonly #resolve: (exchange: Exchange) => void;
+  readonly #stopTimer: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isSettled = false;
+  #status = 0;
+  #contentType = '';
+  #retryAfter: string | undefined;
+  #length = 0;
+  readonly #chunks: Buffer[] = [];
 
-    const settle = (result: Exchange): void => {
-      if (isSettled) return;
-      isSettled = true;
-      stopTimer();
-      cancel.stop = undefined;
-      resolve(result);
-    };
-    const cutShort = (result: Exchange): void => {
-      settle(result);
-      controller?.abort(new Error(result.kind));
-    };
-    const stopTimer = clock.after(request.timeoutMs, () =>
-      cutShort({ kind: controller ? 'timeout' : 'unsent' }),
+  constructor(request: WireRequest, clock: Clock, resolve: (exchange: Exchange) => void) {
+    this.#keepOnceSent = request.keepOnceSent;
+    this.#cancel = request.cancel;
+    this.#resolve = resolve;
+    this.#stopTimer = clock.after(request.timeoutMs, () =>
+      this.#cutShort({ kind: this.#controller ? 'timeout' : 'unsent' }),
     );
-    cancel.stop = () => {
-      if (!controller || !request.keepOnceSent) cutShort({ kind: 'aborted' });
+    request.cancel.stop = () => {
+      if (!this.#controller || !this.#keepOnceSent) this.#cutShort({ kind: 'aborted' });
     };
+  }
 
-    const handler: Dispatcher.DispatchHandler = {
-      // Called right before the first byte is written: until here the request has had no effect for certain.
-      onRequestStart(started) {
-        controller = started;
-        if (isSettled) started.abort(new Error('nobody waits for it'));
-      },
-      onResponseStart(_, statusCode, headers) {
-        status = statusCode;
-        contentType = textOf(headers['content-type']) ?? '';
-        retryAfter = textOf(headers['retry-after']);
-      },
-      onResponseData(_, chunk) {
-        length += chunk.length;
-        if (length <= MAX_BODY_BYTES) chunks.push(chunk);
-        // Of an error's answer the status says enough.
-        else if (status >= 400) cutShort(answered(Buffer.alloc(0)));
-        else cutShort({ kind: 'garbled' });
-      },
-      onResponseEnd() {
-        const [only] = chunks;
-        settle(answered(chunks.length === 1 && only ? only : Buffer.concat(chunks, length)));
-      },
-      onResponseError(_, error) {
-        settle({ kind: failureOf(error, controller !== undefined, status > 0) });
-      },
-    };
-    const answered = (body: Buffer): Exchange => ({
+  /** Called right before the first byte is written: until here the request has had no effect for certain. */
+  onRequestStart(started: Dispatcher.DispatchController): void {
+    this.#controller = started;
+    if (this.#isSettled) started.abort(new Error('nobody waits for it'));
+  }
+
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#contentType = textOf(headers['content-type']) ?? '';
+    this.#retryAfter = textOf(headers['retry-after']);
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#length += chunk.length;
+    if (this.#length <= MAX_BODY_BYTES) this.#chunks.push(chunk);
+    // Of an error's answer the status says enough.
+    else if (this.#status >= 400) this.#cutShort(this.#answered(Buffer.alloc(0)));
+    else this.#cutShort({ kind: 'garbled' });
+  }
+
+  onResponseEnd(): void {
+    const chunks = this.#chunks;
+    const [only] = chunks;
+    const isOne = chunks.length === 1 && only !== undefined;
+    this.#settle(this.#answered(isOne ? only : Buffer.concat(chunks, this.#length)));
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    const isSent = this.#controller !== undefined;
+    this.#settle({ kind: failureOf(error, isSent, this.#status > 0) });
+  }
+
+  #answered(body: Buffer): Exchange {
+    return {
       kind: 'answered',
-      status,
-      contentType,
-      retryAfter,
+      status: this.#status,
+      contentType: this.#contentType,
+      retryAfter: this.#retryAfter,
       body,
-    });
+    };
+  }
 
-    pool.dispatch(
-      { method: request.method, path: request.path, headers: request.headers, body: request.body },
-      handler,
-    );
-  });
+  #settle(result: Exchange): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#stopTimer();
+    this.#cancel.stop = undefined;
+    this.#resolve(result);
+  }
+
+  #cutShort(result: Exchange): void {
+    this.#settle(result);
+    this.#controller?.abort(new Error(result.kind));
+  }
 }
 
 function failureOf(error: Error, isSent: boolean, isAnswering: boolean) {
