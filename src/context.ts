@@ -1,3 +1,4 @@
+import type { Answer } from './answer.ts';
 import type { CursorCodec } from './connection/cursor.ts';
 import type { Page } from './connection/page.ts';
 import type { EventHub } from './events/event-hub.ts';
@@ -10,9 +11,9 @@ import type { OperationAudit } from './observe/operation-audit.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
 import type { Partner } from './rest/partner.ts';
-import type { Answer, Usage } from './rest/usage.ts';
+import type { Usage } from './rest/usage.ts';
 import type { Position } from './store/event-log.ts';
-import type { LineageStore } from './store/lineage-store.ts';
+import type { LineageStore, Link } from './store/lineage-store.ts';
 import type { Once } from './store/once.ts';
 import type { Store } from './store/store.ts';
 import { type Reach, reachOf } from './viewer/reach.ts';
@@ -55,6 +56,8 @@ export interface Context {
   readonly hub: EventHub;
   readonly cursors: CursorCodec;
   readonly milestones: Milestones;
+  /** What the lineage knows of a record. Where it need not ask for it, whoever keeps the answer hears of changes. */
+  linksOf(child: string): Promise<readonly Link[]>;
   /** Adds to the lineage, which asks nothing of it. */
   readonly remember: LineageStore['record'];
   readonly freshness: Freshness;
@@ -188,6 +191,17 @@ class OperationContext implements Context {
 
   get isBeyondRest(): boolean {
     return this.#isBeyondRest;
+  }
+
+  async linksOf(child: string): Promise<readonly Link[]> {
+    const kept = this.#house.store.lineage.kept(child);
+    if (!kept) {
+      const [links = []] = await this.lineage.parentsOf([child]);
+      return links;
+    }
+    this.#isPartOfRest = false;
+    this.usage.proofs.add(kept);
+    return kept.value;
   }
 
   #beyondRest(): House {

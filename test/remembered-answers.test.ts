@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { invalidate } from '../src/rest/validity.ts';
+import { invalidate } from '../src/answer.ts';
 import { createRememberedAnswers } from '../src/transport/remembered-answers.ts';
 import { type Gateway, openGateway, tokenFor } from './gateway.ts';
 
@@ -77,7 +77,7 @@ describe('an answer that is asked for again', () => {
 
 describe('the memory itself', () => {
   const answer = { value: 1, expiresAt: 100, valid: true };
-  const basis = { id: 'a', name: 'A', estimated: 1, answers: [answer], hasShown: true };
+  const basis = { id: 'a', name: 'A', estimated: 1, answers: [answer], cached: 1, hasShown: true };
   const silently = () => () => {};
 
   it('forgets when the first of the answers it was made of expires', () => {

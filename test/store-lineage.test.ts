@@ -67,6 +67,26 @@ describe.each(engines)('the $name lineage', ({ create }) => {
     expect((await again.parentsOf(['client:1']))[0]?.[0]?.seenAt).toBe(2_000);
   });
 
+  it('takes back what it answered from memory when anything but the time of a link changes', async () => {
+    const [{ lineage }] = await engine.open();
+    const keptAfter = async (...links: Link[]) => {
+      lineage.record(links);
+      await lineage.parentsOf(['client:1']);
+      return lineage.kept('client:1');
+    };
+    const first = await keptAfter(link('client:1', 'clinic:1'));
+    expect(await keptAfter(link('client:1', 'clinic:1', { seenAt: 2_000 }))).toBe(first);
+    expect(first).toMatchObject({ valid: true, value: [{ seenAt: 2_000 }] });
+    const second = await keptAfter(link('client:1', 'clinic:2', { seenAt: 3_000 }));
+    expect([first?.valid, second?.valid]).toEqual([false, true]);
+    // Which of them was seen last decides what is answered.
+    await keptAfter(link('client:1', 'clinic:1', { seenAt: 4_000 }));
+    expect(second?.valid).toBe(false);
+    const third = lineage.kept('client:1');
+    lineage.remove([{ child: 'client:1', parent: 'clinic:1' }]);
+    expect(third?.valid).toBe(false);
+  });
+
   it('lists children of one kind, the hundred last seen', async () => {
     const [{ lineage }] = await engine.open();
     const clients = range(1, 150).map((n) => link(`client:${n}`, 'clinic:1', { seenAt: n }));

@@ -102,12 +102,12 @@ async function isListedUnder(
 /** Whoever keeps the operation's answer must not keep it for longer than the proof it rests on. */
 function lastsFor(remainingMs: number, ctx: Context): true {
   const expiresAt = performance.now() + remainingMs;
-  if (remainingMs < Infinity) ctx.usage.answers.add({ value: undefined, expiresAt, valid: true });
+  if (remainingMs < Infinity) ctx.usage.proofs.add({ value: undefined, expiresAt, valid: true });
   return true;
 }
 
 /** Nor a refusal at all: the next moment may bring the proof. */
 function refused(ctx: Context): false {
-  ctx.usage.answers.add({ value: undefined, expiresAt: 0, valid: false });
+  ctx.usage.proofs.add({ value: undefined, expiresAt: 0, valid: false });
   return false;
 }

@@ -16,7 +16,7 @@ export async function parentsOf(
   parentKind: string | undefined,
   ctx: Context,
 ): Promise<readonly Parent[]> {
-  const [links = []] = await ctx.lineage.parentsOf([`${kind}:${id}`]);
+  const links = await ctx.linksOf(`${kind}:${id}`);
   return links
     .map(toParent)
     .filter((parent) => parent !== undefined)

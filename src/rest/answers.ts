@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { invalidate } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { Clock } from './clock.ts';
 import { createPathIndex } from './path-index.ts';
 import type { Read } from './read.ts';
-import type { Answer } from './usage.ts';
-import { invalidate } from './validity.ts';
 
 /**
  * Answers of the Partner API, by path and query. They hold patient data, whoever's: access is decided on

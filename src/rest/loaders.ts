@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { Answer } from '../answer.ts';
 import type { Uuid } from '../uuid.ts';
 import type { MdmRecord, NotReady, ScoreRecord, TranscriptRecord } from './artifacts.ts';
 import type { JsonObject } from './json.ts';
@@ -12,7 +13,7 @@ import { pageKeyOf, readOfPage, readOfPartner } from './read.ts';
 import type { Read } from './read.ts';
 import type { Reads } from './reads.ts';
 import { paths } from './routes.ts';
-import type { Answer, Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 export type { Page } from './page.ts';
 

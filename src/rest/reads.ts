@@ -1,3 +1,4 @@
+import type { Answer } from '../answer.ts';
 import type { Answers } from './answers.ts';
 import type { Call, Perform } from './call.ts';
 import { cancel, createCancel } from './cancel.ts';
@@ -12,7 +13,7 @@ import type { PartnerObserver } from './observer.ts';
 import { createPathIndex } from './path-index.ts';
 import type { Read } from './read.ts';
 import { traceHeadersOf } from './trace-headers.ts';
-import type { Answer, Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 /** GETs, shared by all operations: what is cached or being asked already is not asked again. */
 export interface Reads {

@@ -1,14 +1,6 @@
+import type { Answer } from '../answer.ts';
 import { createLane } from './lane.ts';
 import type { Lane } from './lane.ts';
-
-/** One answer of the Partner API, as the cache holds it. */
-export interface Answer<T = unknown> {
-  readonly value: T;
-  /** On the clock of `performance.now()`, unless another was passed in. */
-  readonly expiresAt: number;
-  /** Turns false when an event, a mutation or a newer answer makes it stale. */
-  readonly valid: boolean;
-}
 
 /** What one operation has used of the Partner API. Made by the transport, written by `rest`. */
 export interface Usage {
@@ -26,6 +18,8 @@ export interface Usage {
    * by whoever wants to know it of a part.
    */
   answers: Set<Answer>;
+  /** What else it rests on, by which the viewer may see it: what the lineage said, and for how long that proves something. */
+  readonly proofs: Set<Answer>;
   /** Of parts that were made earlier and put in as they were: among the answers as well. */
   readonly repeated: (readonly Answer[])[];
   /** Its place among those who wait for a call. */
@@ -56,6 +50,7 @@ class OperationUsage implements Usage {
   coalesced = 0;
   retried = 0;
   answers = new Set<Answer>();
+  readonly proofs = new Set<Answer>();
   readonly repeated: (readonly Answer[])[] = [];
   isOver = false;
   #leaving: Set<() => void> | undefined;

@@ -1,3 +1,5 @@
+import type { Answer } from '../answer.ts';
+
 /** `child` lies under `parent`. Both are `kind:id`, e.g. `client:<uuid>` under `clinician:<uuid>`. */
 export interface Link {
   readonly child: string;
@@ -25,6 +27,8 @@ export interface LineageStore {
   parentsOf(children: readonly string[]): Promise<readonly (readonly Link[])[]>;
   /** What `parentsOf` would answer without asking the engine; undefined where it would have to. */
   known(child: string): readonly Link[] | undefined;
+  /** The same as an answer that turns invalid when anything but the time of a link changes. */
+  kept(child: string): Answer<readonly Link[]> | undefined;
   /** The children of one kind, the hundred last seen. */
   childrenOf(parent: string, kind: string): Promise<readonly string[]>;
   remove(links: readonly LinkEnds[]): void;

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { invalidate } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { LineageEngine, LineageStore, Link, LinkChange } from './lineage-store.ts';
 import { CHILDREN_LIMIT } from './lineage-store.ts';
 import { createPerTick } from './per-tick.ts';
@@ -18,9 +20,32 @@ export interface LineageMemory {
   readonly maxAgeMs: number;
 }
 
+interface KeptLinks extends Answer<readonly Link[]> {
+  value: readonly Link[];
+  valid: boolean;
+}
+
+const newestFirst = (links: readonly Link[]) => links.toSorted((a, b) => b.seenAt - a.seenAt);
+
+/** The same links in the same order, none of them seen earlier than it was: whatever they proved they still prove. */
+function isSeenAgain(before: readonly Link[], now: readonly Link[]): boolean {
+  const [older, newer] = [newestFirst(before), newestFirst(now)];
+  return (
+    older.length === newer.length &&
+    older.every(({ parent, seenAt }, i) => {
+      const again = newer[i];
+      return again?.parent === parent && again.seenAt >= seenAt;
+    })
+  );
+}
+
 /** The memory in front of an engine: remembers answers, gathers reads, writes behind. */
 export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory): LineageStore {
-  const remembered = new LRUCache<string, readonly Link[]>({ max: REMEMBERED, ttl: maxAgeMs });
+  const remembered = new LRUCache<string, KeptLinks>({
+    max: REMEMBERED,
+    ttl: maxAgeMs,
+    dispose: (kept) => invalidate(kept),
+  });
   const unwritten = createUnwrittenLinks();
   /** As they came. Answers that are being made don't wait for the work that they are: it is done when somebody asks. */
   let told: (readonly Link[])[] = [];
@@ -29,9 +54,19 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
 
   function apply(change: LinkChange) {
     unwritten.set(change);
-    const links = remembered.get(change.child);
-    if (links)
-      remembered.set(change.child, unwritten.over(change.child, links), { noUpdateTTL: true });
+    const kept = remembered.get(change.child);
+    if (kept) renew(change.child, kept);
+  }
+
+  function renew(child: string, kept: KeptLinks) {
+    const value = unwritten.over(child, kept.value);
+    if (isSeenAgain(kept.value, value)) kept.value = value;
+    else remembered.set(child, { ...kept, value, valid: true }, { noUpdateTTL: true });
+  }
+
+  function keep(child: string, value: readonly Link[]) {
+    const expiresAt = maxAgeMs === 0 ? Infinity : performance.now() + maxAgeMs;
+    remembered.set(child, { value, expiresAt, valid: true });
   }
 
   /** Before anything is read or written. */
@@ -77,10 +112,15 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
     return children.map((child, index) => {
       const links = unwritten.over(child, answers[index] ?? []);
       // "Nothing known" is not remembered: the next moment another instance may learn it.
-      if (links.length > 0 || maxAgeMs === 0) remembered.set(child, links);
+      if (links.length > 0 || maxAgeMs === 0) keep(child, links);
       return links;
     });
   });
+
+  function kept(child: string): KeptLinks | undefined {
+    takeIn();
+    return remembered.get(child);
+  }
 
   return {
     record(links) {
@@ -94,14 +134,10 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
       for (const { child, parent } of links) apply({ child, parent, isGone: true });
       writeLater(WRITE_DELAY_MS);
     },
-    known(child) {
-      takeIn();
-      return remembered.get(child);
-    },
-    parentsOf(children) {
-      takeIn();
-      return Promise.all(children.map(async (child) => remembered.get(child) ?? parentsOf(child)));
-    },
+    known: (child) => kept(child)?.value,
+    kept,
+    parentsOf: (children) =>
+      Promise.all(children.map(async (child) => kept(child)?.value ?? parentsOf(child))),
     async childrenOf(parent, kind) {
       const children = await engine.childrenOf(parent, kind);
       takeIn();

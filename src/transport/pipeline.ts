@@ -8,10 +8,11 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 
+import type { Answer as HeldAnswer } from '../answer.ts';
 import { type Context, type Door, type House, createContext } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { traceOperation } from '../observe/tracing.ts';
-import { type Answer as RestAnswer, type Usage, createUsage } from '../rest/usage.ts';
+import { type Usage, createUsage } from '../rest/usage.ts';
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { planOf } from './compiled/compile.ts';
@@ -74,12 +75,15 @@ export interface Finished {
   readonly codes: readonly string[];
 }
 
-/** What an answer was made of, where that is nothing but answers of the Partner API: it is right while they are. */
+/** What an answer was made of, where that is nothing but answers that are watched: it is right while they are. */
 export interface Basis {
   readonly id: string;
   readonly name: string | undefined;
   readonly estimated: number;
-  readonly answers: readonly RestAnswer[];
+  /** The Partner API's, and what lets the viewer see them. */
+  readonly answers: readonly HeldAnswer[];
+  /** How many are the Partner API's. */
+  readonly cached: number;
   /** Records of patients, that is. */
   readonly hasShown: boolean;
 }
@@ -143,16 +147,14 @@ export function createPipeline(parts: PipelineParts) {
       trace.end(codes[0] ?? 'ok', usage.calls);
       return answer;
     };
-    const basis = (): Basis | undefined =>
-      kind === 'query' && !failed && !contextValue.isBeyondRest && !audit?.missing.size
-        ? {
-            id,
-            name,
-            estimated,
-            answers: [...new Set([...usage.answers, ...usage.repeated.flat()])],
-            hasShown: audit?.hasSeen() ?? false,
-          }
-        : undefined;
+    const basis = (): Basis | undefined => {
+      if (kind !== 'query' || failed || contextValue.isBeyondRest || audit?.missing.size)
+        return undefined;
+      const used = new Set([...usage.answers, ...usage.repeated.flat()]);
+      const hasShown = audit?.hasSeen() ?? false;
+      const answers = [...used, ...usage.proofs];
+      return { id, name, estimated, answers, cached: used.size, hasShown };
+    };
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
     const abandon = () => usage.end();
     const timer = setTimeout(abandon, limits.operationMs);
@@ -170,8 +172,8 @@ export function createPipeline(parts: PipelineParts) {
 
   /** For an answer that will be given again while it holds: to be called each time. */
   function repeated(basis: Basis, viewer: Viewer): () => void {
-    const { name, id, answers, estimated } = basis;
-    const usage = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
+    const { name, id, cached, estimated } = basis;
+    const usage = { estimated, calls: 0, cached, coalesced: 0, retried: 0 };
     const written = basis.hasShown ? house.audit?.again(viewer.subject, name, id) : undefined;
     const finished: Finished = { id, kind: 'query', name, viewer, durationMs: 0, usage, codes: [] };
     const told = parts.onRepeated(finished);

@@ -1,5 +1,4 @@
-import type { Answer } from '../rest/usage.ts';
-import { watched } from '../rest/validity.ts';
+import { type Answer, watched } from '../answer.ts';
 import { answerText } from './answer-text.ts';
 import type { Basis } from './pipeline.ts';
 import { createQuestions } from './questions.ts';
@@ -23,8 +22,8 @@ interface Remembered extends Repeat, Held {
 }
 
 /**
- * Whole answers as bytes, for exactly as long as every answer of the Partner API that they were made of is valid: they
- * have no staleness of their own, and the same events and edits end them.
+ * Whole answers as bytes, for exactly as long as every answer of the Partner API that they were made of is valid, and
+ * whatever lets the viewer see them: they have no staleness of their own, and the same events and edits end them.
  */
 export function createRememberedAnswers(now: () => number = () => performance.now()) {
   const remembered = createShortMemory<string, Remembered>({
@@ -48,10 +47,10 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       if (!isAskedAgain(key)) return;
       const basis = basisOf();
       if (!basis || basis.answers.length === 0) return;
-      const { answers, estimated } = basis;
+      const { answers, cached, estimated } = basis;
       const expiresAt = answers.reduce((at, each) => Math.min(at, each.expiresAt), Infinity);
       if (expiresAt <= now()) return;
-      const upstream = { estimated, calls: 0, cached: answers.length, coalesced: 0, retried: 0 };
+      const upstream = { estimated, calls: 0, cached, coalesced: 0, retried: 0 };
       const text = answerText({ data, extensions: { upstream } });
       if (text.length > LARGEST_BYTES) return;
       const body = text.length > SHORT ? Buffer.from(text) : text;

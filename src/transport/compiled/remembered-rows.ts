@@ -1,9 +1,8 @@
+import { type Answer, watched } from '../../answer.ts';
 import type { Context } from '../../context.ts';
 import { type Bundle, bundleOf } from '../../observe/request-lines.ts';
 import type { Row } from '../../resolvers/list.ts';
 import { recordNameOf } from '../../resolvers/shown.ts';
-import type { Answer } from '../../rest/usage.ts';
-import { watched } from '../../rest/validity.ts';
 import { type Held, createShortMemory } from '../short-memory.ts';
 import type { Text } from './place.ts';
 import type { ObjectPlan } from './plan.ts';

@@ -1,4 +1,11 @@
-import type { Answer } from './usage.ts';
+/** What the Partner API or the lineage has said, as it is held here. */
+export interface Answer<T = unknown> {
+  readonly value: T;
+  /** On the clock of `performance.now()`, unless another was passed in. */
+  readonly expiresAt: number;
+  /** Turns false when an event, a mutation or a newer answer makes it stale. */
+  readonly valid: boolean;
+}
 
 /** How many answers have turned so far. */
 let lost = 0;
