@@ -24,8 +24,8 @@ export interface Freshness {
   /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
-  /** A note that is cached by its id from now on, and whose it is, where that is known. */
-  noteCached(noteId: Uuid, sessionId: Uuid | undefined): void;
+  /** A note that may be cached by its id from now on, and whose it is, where that is known. */
+  noteMet(noteId: Uuid, sessionId: Uuid | undefined): void;
 }
 
 /** More sessions than a cache holds notes of. */
@@ -45,7 +45,8 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   bus.onGap(() => partner.forgetAll());
 
   // By id alone a note is cached apart from its session, and a rewrite that gives it another id does not name it.
-  const notesOf = new LRUCache<Uuid, Set<Uuid>>({ max: MOST_SESSIONS });
+  // Most have one note for good.
+  const notesOf = new LRUCache<Uuid, Uuid | Set<Uuid>>({ max: MOST_SESSIONS });
   /** Notes met without their session: for those the lineage has to be asked. */
   const strangers = new LRUCache<Uuid, true>({ max: MOST_STRANGERS });
 
@@ -69,8 +70,10 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
 
   const stalePaths = (event: EventFacts): string[] => {
     if (!isSessionEvent(event)) return namedPaths(event);
-    const others = notesOf.get(event.sessionId);
-    return others ? [...namedPaths(event), ...[...others].map(paths.note)] : namedPaths(event);
+    const met = notesOf.get(event.sessionId);
+    if (!met) return namedPaths(event);
+    const others = typeof met === 'string' ? [met] : [...met];
+    return [...namedPaths(event), ...others.map(paths.note)];
   };
 
   async function notesInLineage(events: readonly EventFacts[]): Promise<string[]> {
@@ -147,14 +150,15 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
         return copies.length > 0 ? settleCopies(copies) : undefined;
       });
     },
-    noteCached(noteId, sessionId) {
+    noteMet(noteId, sessionId) {
       if (!sessionId) {
         strangers.set(noteId, true);
         return;
       }
-      const notes = notesOf.get(sessionId);
-      if (notes) notes.add(noteId);
-      else notesOf.set(sessionId, new Set([noteId]));
+      const met = notesOf.get(sessionId);
+      if (met === undefined) notesOf.set(sessionId, noteId);
+      else if (typeof met !== 'string') met.add(noteId);
+      else if (met !== noteId) notesOf.set(sessionId, new Set([met, noteId]));
     },
     async noteChanged(note) {
       await Promise.all([forgetNote(note), bus.publish(NOTE, JSON.stringify(note))]);

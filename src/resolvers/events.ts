@@ -10,7 +10,7 @@ import type {
 import { whenLoaded } from '../loaded.ts';
 import { scoreShown } from './assessment-score.ts';
 import { opened } from './opened.ts';
-import { noteRefById } from './note-ref.ts';
+import { noteRef } from './note-ref.ts';
 import type {
   ClientRef,
   ClinicRef,
@@ -62,7 +62,7 @@ export const organizationOfEvent = (event: SessionEvent): OrganizationRef => ({
 /** Null if it is gone by then: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
   return whenLoaded(ctx.loaders.note(event.progressNoteId), (record) =>
-    record ? noteRefById(record, event.sessionId, ctx) : null,
+    record ? noteRef(record, event.sessionId, ctx) : null,
   );
 }
 

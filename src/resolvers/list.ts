@@ -6,6 +6,7 @@ import { whenLoaded } from '../loaded.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { RecordOf } from '../rest/lists.ts';
 import { readPage } from './pages.ts';
+import type { Named } from './shown.ts';
 
 /** A page's rows as nodes, made once for as long as the page itself is kept. */
 const nodePages = new WeakMap<object, Page<unknown>>();
@@ -14,9 +15,7 @@ const nodePages = new WeakMap<object, Page<unknown>>();
  * One of those nodes: the same object means the same row of the same answer. A field of its own tells it, since weak
  * sets of rows that come and go by the thousand cost the collector more than all else that is done with them.
  */
-export interface Row {
-  readonly kind: string;
-  readonly id: string;
+export interface Row extends Named {
   wasShown: boolean;
 }
 

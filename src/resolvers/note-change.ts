@@ -7,7 +7,7 @@ import {
   PartnerRejected,
 } from '../rest/errors.ts';
 import type { Uuid } from '../uuid.ts';
-import { noteRefById } from './note-ref.ts';
+import { noteRef } from './note-ref.ts';
 import { proofOfNote } from './progress-note.ts';
 import type { NoteRef } from './refs.ts';
 
@@ -110,5 +110,5 @@ export async function noteAfterChange(
   const record =
     (await ctx.loaders.note(noteId, { fresh: true })) ??
     (sessionId && (await ctx.loaders.noteOfSession(sessionId, { fresh: true })));
-  return record ? noteRefById(record, sessionId, ctx) : null;
+  return record ? noteRef(record, sessionId, ctx) : null;
 }

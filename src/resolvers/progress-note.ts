@@ -3,7 +3,7 @@ import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { NoteRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen, liesUnderGrant } from './access.ts';
-import { noteMet, noteRef, noteRefById } from './note-ref.ts';
+import { noteMet, noteRef } from './note-ref.ts';
 import { type Parent, parentsOf } from './parents.ts';
 import type { NoteRef, SessionRef } from './refs.ts';
 import { sessionById } from './session.ts';
@@ -35,7 +35,7 @@ function shownNote(
   { id }: NoteArgs,
   ctx: Context,
 ): NoteRef | null {
-  if (record) return noteRefById(record, sessionId, ctx);
+  if (record) return noteRef(record, sessionId, ctx);
   ctx.audit?.missed(`ProgressNote:${id}`);
   return null;
 }

@@ -10,7 +10,7 @@ import { createUnwrittenLinks } from './unwritten-links.ts';
 const WRITE_DELAY_MS = 250;
 const RETRY_DELAY_MS = 2_000;
 const WRITE_BATCH = 500;
-/** Told by so many pages and notes. */
+/** Links. More at once would be felt by whoever reads next. */
 const MOST_TOLD = 2_000;
 /** Children whose parents are remembered; some 200 bytes each. */
 const REMEMBERED = 20_000;
@@ -47,8 +47,8 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
     dispose: (kept) => invalidate(kept),
   });
   const unwritten = createUnwrittenLinks();
-  /** As they came. Answers that are being made don't wait for the work that they are: it is done when somebody asks. */
-  let told: (readonly Link[])[] = [];
+  /** Taken in when somebody reads or writes: recording must cost an answer next to nothing. */
+  let told: Link[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
@@ -74,22 +74,22 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
     if (told.length === 0) return;
     const links = told;
     told = [];
-    for (const some of links) for (const link of some) apply(link);
+    for (const link of links) apply(link);
   }
 
   async function write() {
     takeIn();
     const changes = unwritten.begin();
-    let areWritten = false;
     try {
       for (let at = 0; at < changes.length; at += WRITE_BATCH)
         await engine.write(changes.slice(at, at + WRITE_BATCH));
-      // A read answered just before this write may not have been looked at yet, and needs them.
-      await setImmediate();
-      areWritten = true;
-    } finally {
-      unwritten.end(areWritten);
+    } catch (error) {
+      unwritten.end(false);
+      throw error;
     }
+    // A read answered just before this write may not have been looked at yet, and needs them.
+    await setImmediate();
+    unwritten.end(true);
   }
 
   const writeRound = () => (writing ??= write().finally(() => (writing = undefined)));
@@ -108,7 +108,6 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
 
   const parentsOf = createPerTick(async (children) => {
     const answers = await engine.parentsOf(children);
-    takeIn();
     return children.map((child, index) => {
       const links = unwritten.over(child, answers[index] ?? []);
       // "Nothing known" is not remembered: the next moment another instance may learn it.
@@ -124,8 +123,7 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
 
   return {
     record(links) {
-      if (links.length === 0) return;
-      told.push(links);
+      told.push(...links);
       if (told.length > MOST_TOLD) takeIn();
       writeLater(WRITE_DELAY_MS);
     },
@@ -146,8 +144,7 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
     async flush() {
       clearTimeout(timer);
       timer = undefined;
-      takeIn();
-      while (writing || unwritten.size > 0) await writeRound();
+      while (writing || told.length > 0 || unwritten.size > 0) await writeRound();
     },
   };
 }

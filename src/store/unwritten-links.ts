@@ -18,7 +18,7 @@ export interface UnwrittenLinks {
 /** By child. Most have one parent or two: looking through a short list is cheaper than a key for each link. */
 type Changes = Map<string, LinkChange[]>;
 
-/** Past this the oldest are forgotten: they can be learnt again, memory can't. */
+/** Past this, beside as many that are being written, the oldest are forgotten: they can be learnt again, memory can't. */
 const MAX_CHANGES = 50_000;
 
 /** An event tells that a link exists but not where: the page that a list told stays. */

@@ -81,15 +81,14 @@ export function createGroup(parts: GroupParts): Group {
 
   function tell(payload: Payload | undefined, position: Position): void {
     if (!payload) return;
-    const told: string[] = [];
-    for (const { since, subscriber, subject } of members) {
-      if (position <= since) continue;
-      void subscriber.next(payload);
-      told.push(subject);
-    }
-    if (told.length === 0) return;
-    parts.audit?.(told, payload);
-    parts.onDelivered(told.length);
+    const subjects: string[] = [];
+    for (const { since, subject } of members) if (position > since) subjects.push(subject);
+    if (subjects.length === 0) return;
+    // Written down, and then shown.
+    parts.audit?.(subjects, payload);
+    for (const { since, subscriber } of members)
+      if (position > since) void subscriber.next(payload);
+    parts.onDelivered(subjects.length);
   }
 
   function giveUp(): void {

@@ -39,16 +39,16 @@ export function giveUp(text: Text | undefined): number {
 }
 
 /** Once every place in it has been filled. */
-export function wholeText(text: Text | undefined): string {
+export function wholeText(text: Text): string {
   if (typeof text === 'string') return text;
   const pieces: string[] = [];
   collect(text, pieces);
   return pieces.join('');
 }
 
-function collect(text: Text | undefined, pieces: string[]): void {
+function collect(text: Text, pieces: string[]): void {
   if (typeof text === 'string') pieces.push(text);
-  else if (text === undefined || isPlace(text)) collect(text?.text ?? 'null', pieces);
+  else if (isPlace(text)) collect(text.text ?? 'null', pieces);
   else for (const part of text) collect(part, pieces);
 }
 

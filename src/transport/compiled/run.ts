@@ -54,7 +54,7 @@ export function runPlan(
     root.text = 'null';
     run.errors.push({ error: error as GraphQLError, nulled: [] });
   }
-  const done = (): Executed => ({ data: wholeText(root.text), errors: tellable(run.errors) });
+  const done = (): Executed => ({ data: wholeText(root), errors: tellable(run.errors) });
   if (run.awaited === 0) return done();
   return new Promise<void>((resolve) => {
     run.whenWhole = resolve;
@@ -112,27 +112,29 @@ function fieldText(
   above: Place,
   run: Run,
 ): Text {
-  const { field, type, responseKey } = plan;
+  const { field, type } = plan;
   if (field.name === '__typename') return JSON.stringify(typeName);
   try {
     const value: unknown = field.resolve
       ? field.resolve(source, argsOf(plan, run), run.ctx, undefined as never)
       : (source as Record<string, unknown>)[field.name];
     if (type.kind === 'leaf' && !(value instanceof Promise)) return scalarText(type, value, plan);
-    return placedText(type, value, plan, placeIn(above, responseKey, type.nullable), run);
+    return placedText(type, value, plan, placeOf(plan, above), run);
   } catch (error) {
-    return failed(error, plan, placeIn(above, responseKey, type.nullable), run);
+    return failed(error, plan, placeOf(plan, above), run);
   }
 }
+
+const placeOf = ({ responseKey, type }: FieldPlan, above: Place): Place =>
+  placeIn(above, responseKey, type.nullable);
 
 /** The text, or its place where it is not whole yet. */
 function placedText(type: TypePlan, value: unknown, plan: FieldPlan, place: Place, run: Run): Text {
   if (value instanceof Promise) {
     run.awaited += 1;
     value.then(
-      (loaded: unknown) =>
-        arrived(plan, place, run, () => valueText(type, loaded, plan, place, run)),
-      (error: unknown) => arrived(plan, place, run, () => refuse(error)),
+      (loaded: unknown) => arrived(type, loaded, plan, place, run),
+      (error: unknown) => arrivedFailed(error, plan, place, run),
     );
     return place;
   }
@@ -142,20 +144,27 @@ function placedText(type: TypePlan, value: unknown, plan: FieldPlan, place: Plac
   return place;
 }
 
-function refuse(error: unknown): never {
-  throw error;
-}
-
-function arrived(plan: FieldPlan, place: Place, run: Run, text: () => Text): void {
+function arrived(type: TypePlan, value: unknown, plan: FieldPlan, place: Place, run: Run): void {
   if (place.isGivenUp) return;
-  run.awaited -= 1;
-  // Whatever becomes of it, it is here.
+  // Whatever becomes of it, it is here: what fails in it must not count it among what is awaited.
   place.text = 'null';
   try {
-    place.text = text();
+    place.text = valueText(type, value, plan, place, run);
   } catch (error) {
     failedLate(error, plan, place, run);
   }
+  countDown(run);
+}
+
+function arrivedFailed(error: unknown, plan: FieldPlan, place: Place, run: Run): void {
+  if (place.isGivenUp) return;
+  place.text = 'null';
+  failedLate(error, plan, place, run);
+  countDown(run);
+}
+
+function countDown(run: Run): void {
+  run.awaited -= 1;
   if (run.awaited === 0) run.whenWhole();
 }
 
