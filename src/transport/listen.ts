@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+import { watchAnswers } from './answers-underway.ts';
 import { type RoomParts, keepRoom } from './connection-room.ts';
 
 interface Handler {
@@ -60,6 +61,13 @@ export async function listen(
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
   const silent = keepRoom(server, room);
+  const answers = watchAnswers(server);
+  // Also called by `close`. To Node a connection is idle once its answer was handed over, whether it is on its way or not:
+  // while a slow client still takes one, none is closed.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if (!answers.areUnderway()) closeIdle();
+  };
   // This is no proxy.
   server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
   let serving = true;
@@ -85,6 +93,7 @@ export async function listen(
       retire();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       silent.stop();
+      answers.stop();
       silent.cut(0);
       const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
