@@ -105,7 +105,15 @@ it.each(Array.from({ length: ROUNDS }, (_, seed) => seed))(
       if (known) expect(namesOf(known)).toEqual(wanted(child));
     }
 
-    const acts = [tell, tell, tell, readParents, readChildren, tellWhileReading, turn];
+    const acts: (() => void | Promise<void>)[] = [
+      tell,
+      tell,
+      tell,
+      readParents,
+      readChildren,
+      tellWhileReading,
+      turn,
+    ];
     for (let step = 0; step < STEPS; step += 1) {
       await acts[below(acts.length)]!();
       if (below(12) === 0) lineage.flush().catch(() => undefined);

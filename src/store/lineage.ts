@@ -44,7 +44,7 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
   const remembered = new LRUCache<string, KeptLinks>({
     max: REMEMBERED,
     ttl: maxAgeMs,
-    dispose: (kept) => invalidate(kept),
+    dispose: (links) => invalidate(links),
   });
   const unwritten = createUnwrittenLinks();
   /** Taken in when somebody reads or writes: recording must cost an answer next to nothing. */
@@ -54,14 +54,14 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
 
   function apply(change: LinkChange) {
     unwritten.set(change);
-    const kept = remembered.get(change.child);
-    if (kept) renew(change.child, kept);
+    const before = remembered.get(change.child);
+    if (before) renew(change.child, before);
   }
 
-  function renew(child: string, kept: KeptLinks) {
-    const value = unwritten.over(child, kept.value);
-    if (isSeenAgain(kept.value, value)) kept.value = value;
-    else remembered.set(child, { ...kept, value, valid: true }, { noUpdateTTL: true });
+  function renew(child: string, before: KeptLinks) {
+    const value = unwritten.over(child, before.value);
+    if (isSeenAgain(before.value, value)) before.value = value;
+    else remembered.set(child, { ...before, value, valid: true }, { noUpdateTTL: true });
   }
 
   function keep(child: string, value: readonly Link[]) {
