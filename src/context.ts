@@ -44,25 +44,28 @@ export interface House {
 
 export type Door = 'http' | 'sse' | 'ws';
 
-/** What a resolver may reach. New for every operation and every delivered event. */
+/**
+ * What a resolver may reach. New for every operation and every delivered event. What is called for instead of being
+ * there makes an answer depend on more than the Partner API's own, and is noted when it is called for.
+ */
 export interface Context {
-  readonly viewer: Viewer;
   readonly reach: Reach;
   readonly usage: Usage;
   readonly loaders: Loaders;
   readonly partner: Partner;
-  readonly store: Store;
-  readonly lineage: LineageStore;
-  readonly hub: EventHub;
   readonly cursors: CursorCodec;
-  readonly milestones: Milestones;
+  readonly freshness: Freshness;
+  readonly once: Once;
+  readonly now: () => number;
+  viewer(): Viewer;
+  store(): Store;
+  lineage(): LineageStore;
+  hub(): EventHub;
+  milestones(): Milestones;
   /** What the lineage knows of a record. Where it need not ask for it, whoever keeps the answer hears of changes. */
   linksOf(child: string): Promise<readonly Link[]>;
   /** Adds to the lineage, which asks nothing of it. */
   readonly remember: LineageStore['record'];
-  readonly freshness: Freshness;
-  readonly once: Once;
-  readonly now: () => number;
   /** Whoever shows a patient's record says so here, and whoever does not show it too. */
   readonly audit: OperationAudit | undefined;
   readonly isAuditKept: () => boolean;
@@ -74,9 +77,9 @@ export interface Context {
   /** Pages this operation has read: the first place where a search looks. */
   readonly seenPages: Map<Page<{ readonly id: string }>, ListRef>;
   /** Searches and proofs, each made once an operation. */
-  readonly lookups: Map<string, Promise<FoundRow | undefined>>;
-  readonly proofs: Map<string, Loaded<boolean>>;
-  /** True once the answer depends on more than the Partner API's own: on the log, the lineage or the clock. */
+  lookups(): Map<string, Promise<FoundRow | undefined>>;
+  proofs(): Map<string, Loaded<boolean>>;
+  /** True once the answer depends on the log, the lineage or the clock, in a way that nobody would hear of. */
   readonly isBeyondRest: boolean;
   /** Makes a part of the answer, at once, and tells what it was made of. */
   recorded<T>(make: () => T): Recorded<T>;
@@ -91,6 +94,17 @@ export interface Recorded<T> {
   readonly isOfRest: boolean;
 }
 
+/** A record, and functions over it: there is one for each operation, and closures of its own would cost it dearly. */
+interface OperationContext extends Context {
+  readonly house: House;
+  readonly asking: Viewer;
+  searched: ReturnType<Context['lookups']> | undefined;
+  proven: ReturnType<Context['proofs']> | undefined;
+  isBeyondRest: boolean;
+  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
+  isPartOfRest: boolean;
+}
+
 export function createContext(
   house: House,
   viewer: Viewer,
@@ -99,137 +113,108 @@ export function createContext(
   operation: { readonly name: string | undefined; readonly id?: string },
   trace?: OperationTrace,
 ): Context {
-  const audit = house.audit?.begin(viewer.subject, operation.name, operation.id);
-  return new OperationContext(house, viewer, usage, door, audit, trace);
+  const context: OperationContext = {
+    reach: reachOf(viewer),
+    usage,
+    loaders: house.partner.loadersFor(usage),
+    partner: house.partner,
+    cursors: house.cursors,
+    freshness: house.freshness,
+    once: house.once,
+    now: house.now,
+    remember: house.store.lineage.record,
+    audit: house.audit?.begin(viewer.subject, operation.name, operation.id),
+    isAuditKept: house.isAuditKept,
+    door,
+    trace,
+    beganAt: house.hub.position,
+    seenPages: new Map(),
+    house,
+    asking: viewer,
+    searched: undefined,
+    proven: undefined,
+    isBeyondRest: false,
+    isPartOfRest: true,
+    viewer: viewerOf,
+    store: storeOf,
+    lineage: lineageOf,
+    hub: hubOf,
+    milestones: milestonesOf,
+    linksOf,
+    lookups: lookupsOf,
+    proofs: proofsOf,
+    recorded,
+  };
+  return context;
 }
 
-/** A class, since there is one for each operation: getters of an object literal are made anew with it, and slowly. */
-class OperationContext implements Context {
-  readonly reach: Reach;
-  readonly usage: Usage;
-  readonly loaders: Loaders;
-  readonly partner: Partner;
-  readonly remember: LineageStore['record'];
-  readonly cursors: CursorCodec;
-  readonly freshness: Freshness;
-  readonly once: Once;
-  readonly now: () => number;
-  readonly audit: OperationAudit | undefined;
-  readonly isAuditKept: () => boolean;
-  readonly door: Door;
-  readonly trace: OperationTrace | undefined;
-  readonly beganAt: Position;
-  readonly #house: House;
-  readonly #viewer: Viewer;
-  #seenPages: Context['seenPages'] | undefined;
-  #lookups: Context['lookups'] | undefined;
-  #proofs: Context['proofs'] | undefined;
-  #isBeyondRest = false;
-  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
-  #isPartOfRest = true;
+function beyondRest(context: OperationContext): House {
+  context.isBeyondRest = true;
+  context.isPartOfRest = false;
+  return context.house;
+}
 
-  constructor(
-    house: House,
-    viewer: Viewer,
-    usage: Usage,
-    door: Door,
-    audit: OperationAudit | undefined,
-    trace: OperationTrace | undefined,
-  ) {
-    this.reach = reachOf(viewer);
-    this.usage = usage;
-    this.loaders = house.partner.loadersFor(usage);
-    this.partner = house.partner;
-    this.remember = house.store.lineage.record;
-    this.cursors = house.cursors;
-    this.freshness = house.freshness;
-    this.once = house.once;
-    this.now = house.now;
-    this.audit = audit;
-    this.isAuditKept = house.isAuditKept;
-    this.door = door;
-    this.trace = trace;
-    this.beganAt = house.hub.position;
-    this.#house = house;
-    this.#viewer = viewer;
+function viewerOf(this: OperationContext): Viewer {
+  this.isPartOfRest = false;
+  return this.asking;
+}
+
+function storeOf(this: OperationContext): Store {
+  return beyondRest(this).store;
+}
+
+function lineageOf(this: OperationContext): LineageStore {
+  return beyondRest(this).store.lineage;
+}
+
+function hubOf(this: OperationContext): EventHub {
+  return beyondRest(this).hub;
+}
+
+function milestonesOf(this: OperationContext): Milestones {
+  return beyondRest(this).milestones;
+}
+
+function lookupsOf(this: OperationContext): ReturnType<Context['lookups']> {
+  this.isPartOfRest = false;
+  return (this.searched ??= new Map());
+}
+
+function proofsOf(this: OperationContext): ReturnType<Context['proofs']> {
+  this.isPartOfRest = false;
+  return (this.proven ??= new Map());
+}
+
+async function linksOf(this: OperationContext, child: string): Promise<readonly Link[]> {
+  const kept = this.house.store.lineage.kept(child);
+  if (!kept) {
+    const [links = []] = await this.lineage().parentsOf([child]);
+    return links;
   }
+  this.isPartOfRest = false;
+  this.usage.proofs.add(kept);
+  return kept.value;
+}
 
-  get viewer(): Viewer {
-    this.#isPartOfRest = false;
-    return this.#viewer;
-  }
-
-  get store(): Store {
-    return this.#beyondRest().store;
-  }
-
-  get lineage(): LineageStore {
-    return this.#beyondRest().store.lineage;
-  }
-
-  get hub(): EventHub {
-    return this.#beyondRest().hub;
-  }
-
-  get milestones(): Milestones {
-    return this.#beyondRest().milestones;
-  }
-
-  get seenPages(): Context['seenPages'] {
-    return (this.#seenPages ??= new Map());
-  }
-
-  get lookups(): Context['lookups'] {
-    this.#isPartOfRest = false;
-    return (this.#lookups ??= new Map());
-  }
-
-  get proofs(): Context['proofs'] {
-    this.#isPartOfRest = false;
-    return (this.#proofs ??= new Map());
-  }
-
-  get isBeyondRest(): boolean {
-    return this.#isBeyondRest;
-  }
-
-  async linksOf(child: string): Promise<readonly Link[]> {
-    const kept = this.#house.store.lineage.kept(child);
-    if (!kept) {
-      const [links = []] = await this.lineage.parentsOf([child]);
-      return links;
-    }
-    this.#isPartOfRest = false;
-    this.usage.proofs.add(kept);
-    return kept.value;
-  }
-
-  #beyondRest(): House {
-    this.#isBeyondRest = true;
-    this.#isPartOfRest = false;
-    return this.#house;
-  }
-
-  recorded<T>(make: () => T): Recorded<T> {
-    const { usage, audit } = this;
-    const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
-    const part = {
-      answers: new Set<Answer>(),
-      seen: new Set<string>(),
-      missing: new Set<string>(),
-    };
-    usage.answers = part.answers;
-    if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
-    this.#isPartOfRest = true;
-    try {
-      const made = make();
-      return { made, ...part, isOfRest: this.#isPartOfRest && part.missing.size === 0 };
-    } finally {
-      for (const answer of part.answers) answers.add(answer);
-      for (const name of part.seen) seen?.add(name);
-      for (const name of part.missing) missing?.add(name);
-      usage.answers = answers;
-      if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
-    }
+function recorded<T>(this: OperationContext, make: () => T): Recorded<T> {
+  const { usage, audit } = this;
+  const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
+  const part = {
+    answers: new Set<Answer>(),
+    seen: new Set<string>(),
+    missing: new Set<string>(),
+  };
+  usage.answers = part.answers;
+  if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
+  this.isPartOfRest = true;
+  try {
+    const made = make();
+    return { made, ...part, isOfRest: this.isPartOfRest && part.missing.size === 0 };
+  } finally {
+    for (const answer of part.answers) answers.add(answer);
+    for (const name of part.seen) seen?.add(name);
+    for (const name of part.missing) missing?.add(name);
+    usage.answers = answers;
+    if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
   }
 }

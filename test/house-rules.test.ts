@@ -17,7 +17,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['context', 'freshness'],
   ['rest', 'events', 'viewer'],
   ['store', 'connection', 'observe', 'config'],
-  ['uuid', 'loaded', 'nesting', 'steady-clock'],
+  ['uuid', 'answer', 'loaded', 'nesting', 'steady-clock'],
 ];
 const OUTSIDE = ['sandbox'];
 

@@ -27,62 +27,63 @@ export interface OperationAudit {
   finish(): void;
 }
 
+/** A record, and functions over it: there is one for each operation. */
+interface Trail extends OperationAudit {
+  readonly bundles: Bundle[];
+  readonly lines: AuditLines;
+  readonly subject: string;
+  readonly operation: string | undefined;
+  readonly id: string | undefined;
+}
+
 export function createOperationAudit(
   lines: AuditLines,
   subject: string,
   operation: string | undefined,
   id: string | undefined,
 ): OperationAudit {
-  return new Trail(lines, subject, operation, id);
+  const trail: Trail = {
+    seen: new Set(),
+    missing: new Set(),
+    bundles: [],
+    lines,
+    subject,
+    operation,
+    id,
+    saw,
+    sawAll,
+    missed,
+    did,
+    hasSeen,
+    finish,
+  };
+  return trail;
 }
 
-/** A class, since there is one for each operation. */
-class Trail implements OperationAudit {
-  seen = new Set<string>();
-  missing = new Set<string>();
-  readonly #bundles: Bundle[] = [];
-  readonly #lines: AuditLines;
-  readonly #subject: string;
-  readonly #operation: string | undefined;
-  readonly #id: string | undefined;
+function saw(this: Trail, record: string): void {
+  this.seen.add(record);
+}
 
-  constructor(
-    lines: AuditLines,
-    subject: string,
-    operation: string | undefined,
-    id: string | undefined,
-  ) {
-    this.#lines = lines;
-    this.#subject = subject;
-    this.#operation = operation;
-    this.#id = id;
-  }
+function sawAll(this: Trail, records: Bundle): void {
+  this.bundles.push(records);
+}
 
-  saw(record: string): void {
-    this.seen.add(record);
-  }
+function missed(this: Trail, record: string): void {
+  this.missing.add(record);
+}
 
-  sawAll(records: Bundle): void {
-    this.#bundles.push(records);
-  }
+function did(this: Trail, outcome: string, record: string): void {
+  this.lines(this.subject, this.operation, [bundleOf([record])], outcome);
+}
 
-  missed(record: string): void {
-    this.missing.add(record);
-  }
+function hasSeen(this: Trail): boolean {
+  return this.seen.size > 0 || this.bundles.some(({ names }) => names.length > 0);
+}
 
-  did(outcome: string, record: string): void {
-    this.#lines(this.#subject, this.#operation, [bundleOf([record])], outcome);
-  }
-
-  hasSeen(): boolean {
-    return this.seen.size > 0 || this.#bundles.some(({ names }) => names.length > 0);
-  }
-
-  finish(): void {
-    const seen = [bundleOf([...this.seen]), ...this.#bundles];
-    this.#lines(this.#subject, this.#operation, seen, 'read', this.#id);
-    if (this.missing.size === 0) return;
-    const missing = [bundleOf([...this.missing])];
-    this.#lines(this.#subject, this.#operation, missing, 'denied', this.#id);
-  }
+function finish(this: Trail): void {
+  const seen = [bundleOf([...this.seen]), ...this.bundles];
+  this.lines(this.subject, this.operation, seen, 'read', this.id);
+  if (this.missing.size === 0) return;
+  const missing = [bundleOf([...this.missing])];
+  this.lines(this.subject, this.operation, missing, 'denied', this.id);
 }

@@ -20,10 +20,10 @@ export function liesUnderGrant(kind: ListedKind, id: Uuid, ctx: Context): Loaded
   if (reach.isPartner || reach.holds(kind, id)) return true;
   if (!canLieUnder(kind, (above) => reach.granted(above).length > 0)) return refused(ctx);
   const name = `${kind}:${id}`;
-  const known = ctx.proofs.get(name);
+  const known = ctx.proofs().get(name);
   if (known !== undefined) return known;
   const proof = prove(kind, id, ctx).then((proven) => proven || refused(ctx));
-  ctx.proofs.set(name, proof);
+  ctx.proofs().set(name, proof);
   return proof;
 }
 
@@ -66,7 +66,7 @@ async function stillThere(
 ): Promise<boolean> {
   const list = listBetween(kind, id, parent);
   if (list && (await findInList({ list, page: parent.page }, id, ctx))) return true;
-  ctx.lineage.remove([{ child: `${kind}:${id}`, parent: `${parent.kind}:${parent.id}` }]);
+  ctx.lineage().remove([{ child: `${kind}:${id}`, parent: `${parent.kind}:${parent.id}` }]);
   return false;
 }
 
@@ -95,7 +95,7 @@ async function isListedUnder(
   const list = listBetween(kind, id, parent);
   if (!list || !(await liesUnderGrant(parent.kind, parent.id, ctx))) return false;
   if (!(await findInList({ list }, id, ctx))) return false;
-  ctx.proofs.set(`${kind}:${id}`, true);
+  ctx.proofs().set(`${kind}:${id}`, true);
   return true;
 }
 

@@ -31,7 +31,7 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
     throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
   }
   const isResumed = typeof args.after === 'string';
-  const after = isResumed ? await ctx.hub.resume(args.after) : await ctx.hub.oldestPosition();
+  const after = isResumed ? await ctx.hub().resume(args.after) : await ctx.hub().oldestPosition();
   const found: PartnerEvent[] = [];
   let at = after;
   let hasMore = true;
@@ -39,7 +39,7 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
   // One more than asked for tells whether there is a next page without reading the log to its end.
   const most = ctx.reach.isPartner ? first + 1 : AT_A_TIME;
   while (hasMore && found.length <= first && judged < MOST_JUDGED) {
-    const page = await ctx.hub.history(at, args.filter, most);
+    const page = await ctx.hub().history(at, args.filter, most);
     for (const event of page.events) if (await maySeeEvent(event, ctx)) found.push(event);
     judged += page.events.length;
     ({ scannedTo: at, hasMore } = page);
@@ -57,10 +57,10 @@ function windowOf(
 ): EventWindow {
   const edges = found.slice(0, first).map((node) => {
     sawEvent(node, ctx);
-    return { cursor: ctx.hub.cursorAt(node.position), node };
+    return { cursor: ctx.hub().cursorAt(node.position), node };
   });
   const isCut = found.length > first;
-  const end = isCut || goesOnAt === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(goesOnAt);
+  const end = isCut || goesOnAt === undefined ? edges.at(-1)?.cursor : ctx.hub().cursorAt(goesOnAt);
   return {
     edges,
     pageInfo: {

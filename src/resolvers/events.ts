@@ -79,14 +79,14 @@ export function scoreOfEvent({ scoreId, clientId }: AssessmentEvent, _args: unkn
 }
 
 export const cursorOfEvent = (event: PartnerEvent, _args: unknown, ctx: Context): string =>
-  ctx.hub.cursorAt(event.position);
+  ctx.hub().cursorAt(event.position);
 
 export const receivedAtOf = ({ receivedAt }: PartnerEvent): string =>
   new Date(receivedAt).toISOString();
 
 export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
-  return opened(session, ctx, () => ctx.hub.ofSession(session.id));
+  return opened(session, ctx, () => ctx.hub().ofSession(session.id));
 }
 
 export const cursorWhenBegun = (_parent: unknown, _args: unknown, ctx: Context): string =>
-  ctx.hub.cursorAt(ctx.beganAt);
+  ctx.hub().cursorAt(ctx.beganAt);

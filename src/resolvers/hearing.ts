@@ -72,7 +72,7 @@ async function isThere({ clientId }: SessionEvent, ctx: Context): Promise<boolea
 }
 
 async function wasUnderGrant(event: PartnerEvent, ctx: Context): Promise<boolean> {
-  const { organizationIds, clinicIds, clinicianIds } = await ctx.hub.placeOf(event);
+  const { organizationIds, clinicIds, clinicianIds } = await ctx.hub().placeOf(event);
   const isGranted = (kind: 'organization' | 'clinic' | 'clinician', ids: ReadonlySet<string>) =>
     ctx.reach.granted(kind).some((id) => ids.has(id));
   return (

@@ -36,10 +36,10 @@ export function recordOf<R extends ListedRef>(
 /** Where the record stands, looked for once an operation. */
 export function find(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined> {
   const name = `${ref.kind}:${ref.id}`;
-  const known = ctx.lookups.get(name);
+  const known = ctx.lookups().get(name);
   if (known) return known;
   const search = searchFor(ref, ctx);
-  ctx.lookups.set(name, search);
+  ctx.lookups().set(name, search);
   return search;
 }
 

@@ -69,10 +69,10 @@ export async function changeNote(
 }
 
 async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> {
-  const cursor = ctx.hub.newestCursor();
+  const cursor = ctx.hub().newestCursor();
   // By its session where that is known: several rewrites may run, and one may change the note's id.
   const arming = note.sessionId ? `session:${note.sessionId}` : note.noteId;
-  if (write.rewrites) await ctx.store.log.arm(arming);
+  if (write.rewrites) await ctx.store().log.arm(arming);
   let raw: unknown;
   try {
     raw = await write.send();
@@ -80,7 +80,7 @@ async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> 
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // It may have taken effect: then its event is still to come, and the caches may be wrong.
     if (!isCertain) await ctx.freshness.noteChanged(note);
-    else if (write.rewrites) await ifPossible(ctx.store.log.disarm(arming));
+    else if (write.rewrites) await ifPossible(ctx.store().log.disarm(arming));
     return refusalOf(error, note, ctx);
   }
   await ctx.freshness.noteChanged(note);
@@ -89,7 +89,7 @@ async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> 
 
 async function refusalOf(error: unknown, note: Note, ctx: Context): Promise<Refused> {
   if (error instanceof NoteLocked) {
-    await ifPossible(ctx.milestones.markLocked(note.noteId));
+    await ifPossible(ctx.milestones().markLocked(note.noteId));
     await ctx.freshness.noteChanged(note);
     return { kind: 'locked' };
   }

@@ -88,7 +88,9 @@ const firstSession = ([known]: readonly Parent[]): SessionRef | null =>
 /** True or unknown, never false: finalization happens elsewhere, and its event may still be on the way. */
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
   if (!note.record.id) return null;
-  return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
+  return whenLoaded(ctx.milestones().noteLocked(note.record.id), (locked) =>
+    locked ? true : null,
+  );
 }
 
 /** A note by whichever name it has: its own id, or its session's while it has none. */

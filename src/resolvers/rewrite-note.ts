@@ -52,7 +52,7 @@ async function rewrite(
  * a click and its retry would edit again. Grants still decide, since every caller proves its own access first.
  */
 function underKey(key: string, print: readonly string[], ctx: Context) {
-  const name = `once:${digest([ctx.viewer.subject, key])}`;
+  const name = `once:${digest([ctx.viewer().subject, key])}`;
   return async (perform: () => Promise<Deed>): Promise<Deed> => {
     try {
       return await ctx.once(name, digest(print), perform);

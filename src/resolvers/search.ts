@@ -43,7 +43,7 @@ export async function findInLists<N extends ListName>(
     tried.add(`${candidate.list.name}:${candidate.list.id}`);
     const row = await findInList(candidate, id, ctx);
     if (row) return { row, list: candidate.list };
-    if (candidate.link) ctx.lineage.remove([candidate.link]);
+    if (candidate.link) ctx.lineage().remove([candidate.link]);
   }
   for await (const list of others()) {
     if (tried.has(`${list.name}:${list.id}`)) continue;

@@ -96,7 +96,7 @@ export function mdmStatus(session: SessionRef, _args: unknown, ctx: Context) {
 /** Without a transcript there is no note and no MDM either: a failed transcription fails them all. */
 function statusOf(session: SessionRef, record: unknown, ctx: Context): Loaded<ArtifactStatus> {
   if (record !== 'not-ready') return 'READY';
-  return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) =>
+  return whenLoaded(ctx.milestones().transcriptionFailed(session.id), (failed) =>
     failed ? 'FAILED' : 'NOT_READY',
   );
 }

@@ -27,7 +27,7 @@ export async function isInOwnList(event: AssessmentEvent, ctx: Context): Promise
   for await (const list of ownLists(event, ctx)) {
     if (ctx.usage.calls > ctx.usage.maxCalls / 2) return false;
     if (!(await holds(list, event.clientId, ctx))) continue;
-    ctx.proofs.set(`client:${event.clientId}`, true);
+    ctx.proofs().set(`client:${event.clientId}`, true);
     return true;
   }
   return false;
@@ -36,7 +36,7 @@ export async function isInOwnList(event: AssessmentEvent, ctx: Context): Promise
 /** Those of the kinds of which the lineage knows none above the client: where it knows one, it is another's. */
 async function* ownLists(event: AssessmentEvent, ctx: Context): AsyncGenerator<ClientList> {
   const { reach } = ctx;
-  const { clinicianIds, clinicIds, organizationIds } = await ctx.hub.placeOf(event);
+  const { clinicianIds, clinicIds, organizationIds } = await ctx.hub().placeOf(event);
   if (clinicianIds.size === 0) {
     for (const id of reach.granted('clinician')) yield { name: 'clientsOfClinician', id };
   }

@@ -48,118 +48,153 @@ interface Request {
   readonly isFresh: boolean;
 }
 
-export function createLoaders(reads: Reads, usage: Usage): Loaders {
-  return new OperationLoaders(reads, usage);
+/** A record, and functions over it: there is one for each operation, and most use one or two of all these. */
+interface OperationLoaders extends Loaders {
+  readonly reads: Reads;
+  readonly usage: Usage;
+  readonly known: Map<string, Answer>;
+  /** Most operations find all they want in the cache, and never have these two. */
+  pending: Map<string, Promise<unknown>> | undefined;
+  loader: DataLoader<Request, unknown, string> | undefined;
 }
 
-/** A class, since there is one for each operation, and most use one or two of all these. */
-class OperationLoaders implements Loaders {
-  readonly #reads: Reads;
-  readonly #usage: Usage;
-  readonly #known = new Map<string, Answer>();
-  // Most operations find all they want in the cache.
-  #pending: Map<string, Promise<unknown>> | undefined;
-  #loader: DataLoader<Request, unknown, string> | undefined;
+export function createLoaders(reads: Reads, usage: Usage): Loaders {
+  const loaders: OperationLoaders = {
+    reads,
+    usage,
+    known: new Map(),
+    pending: undefined,
+    loader: undefined,
+    page: pageOf,
+    totalOf,
+    note,
+    noteOfSession,
+    transcript,
+    mdm,
+    score,
+    partner,
+  };
+  return loaders;
+}
 
-  constructor(reads: Reads, usage: Usage) {
-    this.#reads = reads;
-    this.#usage = usage;
-  }
+function pageOf<N extends ListName>(
+  this: OperationLoaders,
+  list: ListRef<N>,
+  page: number,
+  options?: LoadOptions,
+): Loaded<Page<RecordOf<N>>> {
+  return load(this, pageKeyOf(listKeyOf(list), page), options, () => readOfPage(list, page));
+}
 
-  page<N extends ListName>(
-    list: ListRef<N>,
-    page: number,
-    options?: LoadOptions,
-  ): Loaded<Page<RecordOf<N>>> {
-    return this.#load(pageKeyOf(listKeyOf(list), page), options, () => readOfPage(list, page));
-  }
+function totalOf(this: OperationLoaders, list: ListRef): number | undefined {
+  return this.reads.totalOf(listKeyOf(list));
+}
 
-  totalOf(list: ListRef): number | undefined {
-    return this.#reads.totalOf(listKeyOf(list));
-  }
+function note(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
+  return one(this, noteKind, paths.note(id), id, options);
+}
 
-  note(id: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined> {
-    return this.#one(noteKind, paths.note(id), id, options);
-  }
+function noteOfSession(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
+  return one(this, noteOfSessionKind, paths.noteOfSession(id), id, options);
+}
 
-  noteOfSession(id: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined> {
-    return this.#one(noteOfSessionKind, paths.noteOfSession(id), id, options);
-  }
+function transcript(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
+  return one(this, transcriptKind, paths.transcript(id), id, options);
+}
 
-  transcript(id: Uuid, options?: LoadOptions): Loaded<TranscriptRecord | NotReady> {
-    return this.#one(transcriptKind, paths.transcript(id), id, options);
-  }
+function mdm(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
+  return one(this, mdmKind, paths.mdm(id), id, options);
+}
 
-  mdm(id: Uuid, options?: LoadOptions): Loaded<MdmRecord | NotReady> {
-    return this.#one(mdmKind, paths.mdm(id), id, options);
-  }
+function score(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
+  return one(this, scoreKind, paths.score(id), id, options);
+}
 
-  score(id: Uuid, options?: LoadOptions): Loaded<ScoreRecord | undefined> {
-    return this.#one(scoreKind, paths.score(id), id, options);
-  }
+function partner(this: OperationLoaders, options?: LoadOptions): Loaded<JsonObject> {
+  return load(this, paths.partner(), options, () => readOfPartner);
+}
 
-  partner(options?: LoadOptions): Loaded<JsonObject> {
-    return this.#load(paths.partner(), options, () => readOfPartner);
-  }
+function one<T>(
+  loaders: OperationLoaders,
+  kind: RecordKind<T>,
+  path: string,
+  id: Uuid,
+  options?: LoadOptions,
+): Loaded<T> {
+  return load(loaders, path, options, () => {
+    return { kind, key: path, path, read: (body) => kind.read(body, id) };
+  });
+}
 
-  #one<T>(kind: RecordKind<T>, path: string, id: Uuid, options?: LoadOptions): Loaded<T> {
-    return this.#load(path, options, () => {
-      return { kind, key: path, path, read: (body) => kind.read(body, id) };
-    });
-  }
+/** The key names the kind, and with it the type of what is found under it. */
+function load<T>(
+  loaders: OperationLoaders,
+  key: string,
+  options: LoadOptions | undefined,
+  readOf: () => Read<T>,
+): Loaded<T> {
+  return find(loaders, key, options?.fresh === true, readOf) as Loaded<T>;
+}
 
-  /** The key names the kind, and with it the type of what is found under it. */
-  #load<T>(key: string, options: LoadOptions | undefined, readOf: () => Read<T>): Loaded<T> {
-    return this.#find(key, options?.fresh === true, readOf) as Loaded<T>;
-  }
-
-  #find(key: string, isFresh: boolean, readOf: () => Read<unknown>): unknown {
-    if (isFresh) {
-      this.#known.delete(key);
-      this.#pending?.delete(key);
-    } else {
-      const answer = this.#known.get(key);
-      if (answer) {
-        // Again: the part that is being made may be another one.
-        this.#usage.answers.add(answer);
-        return answer.value;
-      }
-      const underway = this.#pending?.get(key);
-      if (underway) return underway;
-      const cached = this.#reads.cached(key);
-      if (cached) {
-        this.#usage.cached += 1;
-        return this.#use(key, cached);
-      }
+function find(
+  loaders: OperationLoaders,
+  key: string,
+  isFresh: boolean,
+  readOf: () => Read<unknown>,
+): unknown {
+  const { known, pending, reads, usage } = loaders;
+  if (isFresh) {
+    known.delete(key);
+    pending?.delete(key);
+  } else {
+    const answer = known.get(key);
+    if (answer) {
+      // Again: the part that is being made may be another one.
+      usage.answers.add(answer);
+      return answer.value;
     }
-    return (this.#loader ??= this.#openLoader()).load({ read: readOf(), isFresh });
-  }
-
-  #use(key: string, answer: Answer): unknown {
-    this.#usage.answers.add(answer);
-    // A call that a fresh one overtook must not put the older answer back.
-    if (answer.valid || !this.#known.has(key)) this.#known.set(key, answer);
-    return answer.value;
-  }
-
-  /** The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is one answer a key, failures included. */
-  #openLoader(): DataLoader<Request, unknown, string> {
-    this.#pending = new Map();
-    return new DataLoader((requests: readonly Request[]) => this.#answerTo(requests), {
-      batch: false,
-      batchScheduleFn: queueMicrotask,
-      cacheKeyFn: ({ read }) => read.key,
-      cacheMap: this.#pending,
-    });
-  }
-
-  async #answerTo([request]: readonly Request[]): Promise<unknown[]> {
-    if (!request) return [];
-    try {
-      const { read, isFresh } = request;
-      return [this.#use(read.key, await this.#reads.load(read, this.#usage, isFresh))];
-    } catch (error) {
-      return [error];
+    const underway = pending?.get(key);
+    if (underway) return underway;
+    const cached = reads.cached(key);
+    if (cached) {
+      usage.cached += 1;
+      return use(loaders, key, cached);
     }
+  }
+  loaders.loader ??= openLoader(loaders);
+  return loaders.loader.load({ read: readOf(), isFresh });
+}
+
+function use({ known, usage }: OperationLoaders, key: string, answer: Answer): unknown {
+  usage.answers.add(answer);
+  // A call that a fresh one overtook must not put the older answer back.
+  if (answer.valid || !known.has(key)) known.set(key, answer);
+  return answer.value;
+}
+
+/**
+ * The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is one answer a
+ * key, failures included.
+ */
+function openLoader(loaders: OperationLoaders): DataLoader<Request, unknown, string> {
+  loaders.pending = new Map();
+  return new DataLoader((requests: readonly Request[]) => answerTo(loaders, requests), {
+    batch: false,
+    batchScheduleFn: queueMicrotask,
+    cacheKeyFn: ({ read }) => read.key,
+    cacheMap: loaders.pending,
+  });
+}
+
+async function answerTo(
+  loaders: OperationLoaders,
+  [request]: readonly Request[],
+): Promise<unknown[]> {
+  if (!request) return [];
+  try {
+    const { read, isFresh } = request;
+    return [use(loaders, read.key, await loaders.reads.load(read, loaders.usage, isFresh))];
+  } catch (error) {
+    return [error];
   }
 }

@@ -36,43 +36,42 @@ export interface UsageOptions {
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-export function createUsage(options: UsageOptions = {}): Usage {
-  return new OperationUsage(options);
+/** A record, and functions over it, without an AbortSignal: there is one for each operation, and most never wait. */
+interface OperationUsage extends Usage {
+  leaving: Set<() => void> | undefined;
 }
 
-/** A class, and no AbortSignal: there is one for each operation, and most never wait. */
-class OperationUsage implements Usage {
-  readonly maxCalls: number;
-  readonly traceHeaders: Usage['traceHeaders'];
-  readonly lane: Lane;
-  calls = 0;
-  cached = 0;
-  coalesced = 0;
-  retried = 0;
-  answers = new Set<Answer>();
-  readonly proofs = new Set<Answer>();
-  readonly repeated: (readonly Answer[])[] = [];
-  isOver = false;
-  #leaving: Set<() => void> | undefined;
+export function createUsage(options: UsageOptions = {}): Usage {
+  const usage: OperationUsage = {
+    maxCalls: options.maxCalls ?? Number.POSITIVE_INFINITY,
+    traceHeaders: options.traceHeaders,
+    calls: 0,
+    cached: 0,
+    coalesced: 0,
+    retried: 0,
+    answers: new Set(),
+    proofs: new Set(),
+    repeated: [],
+    lane: createLane(options.priority ?? 'read'),
+    isOver: false,
+    leaving: undefined,
+    end,
+    onEnd,
+  };
+  return usage;
+}
 
-  constructor(options: UsageOptions) {
-    this.maxCalls = options.maxCalls ?? Number.POSITIVE_INFINITY;
-    this.traceHeaders = options.traceHeaders;
-    this.lane = createLane(options.priority ?? 'read');
-  }
+function end(this: OperationUsage): void {
+  this.isOver = true;
+  for (const leave of this.leaving ?? []) leave();
+  this.leaving = undefined;
+}
 
-  end(): void {
-    this.isOver = true;
-    for (const leave of this.#leaving ?? []) leave();
-    this.#leaving = undefined;
-  }
-
-  onEnd(leave: () => void): () => void {
-    const waiting = (this.#leaving ??= new Set());
-    if (this.isOver) leave();
-    else waiting.add(leave);
-    return () => {
-      waiting.delete(leave);
-    };
-  }
+function onEnd(this: OperationUsage, leave: () => void): () => void {
+  const waiting = (this.leaving ??= new Set());
+  if (this.isOver) leave();
+  else waiting.add(leave);
+  return () => {
+    waiting.delete(leave);
+  };
 }

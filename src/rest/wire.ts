@@ -65,92 +65,106 @@ export function openWire(
     send: (request) =>
       new Promise((resolve) => {
         const { method, path, headers, body } = request;
-        pool.dispatch({ method, path, headers, body }, new Sending(request, clock, resolve));
+        pool.dispatch({ method, path, headers, body }, createSending(request, clock, resolve));
       }),
     close: () => pool.close(),
   };
 }
 
-/** One request on its way. A class, since a query may have hundreds of them. */
-class Sending implements Dispatcher.DispatchHandler {
-  readonly #keepOnceSent: boolean;
-  readonly #cancel: Cancel;
-  readonly #resolve: (exchange: Exchange) => void;
-  readonly #stopTimer: () => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #isSettled = false;
-  #status = 0;
-  #contentType = '';
-  #retryAfter: string | undefined;
-  #length = 0;
-  readonly #chunks: Buffer[] = [];
+/** One request on its way. A record, and functions over it: a query may have hundreds of them. */
+interface Sending extends Dispatcher.DispatchHandler {
+  readonly cancel: Cancel;
+  readonly resolve: (exchange: Exchange) => void;
+  readonly stopTimer: () => void;
+  controller: Dispatcher.DispatchController | undefined;
+  isSettled: boolean;
+  status: number;
+  contentType: string;
+  retryAfter: string | undefined;
+  length: number;
+  readonly chunks: Buffer[];
+}
 
-  constructor(request: WireRequest, clock: Clock, resolve: (exchange: Exchange) => void) {
-    this.#keepOnceSent = request.keepOnceSent;
-    this.#cancel = request.cancel;
-    this.#resolve = resolve;
-    this.#stopTimer = clock.after(request.timeoutMs, () =>
-      this.#cutShort({ kind: this.#controller ? 'timeout' : 'unsent' }),
-    );
-    request.cancel.stop = () => {
-      if (!this.#controller || !this.#keepOnceSent) this.#cutShort({ kind: 'aborted' });
-    };
-  }
+function createSending(
+  { cancel, keepOnceSent, timeoutMs }: WireRequest,
+  clock: Clock,
+  resolve: (exchange: Exchange) => void,
+): Sending {
+  const sending: Sending = {
+    cancel,
+    resolve,
+    stopTimer: clock.after(timeoutMs, () =>
+      cutShort(sending, { kind: sending.controller ? 'timeout' : 'unsent' }),
+    ),
+    controller: undefined,
+    isSettled: false,
+    status: 0,
+    contentType: '',
+    retryAfter: undefined,
+    length: 0,
+    chunks: [],
+    onRequestStart,
+    onResponseStart,
+    onResponseData,
+    onResponseEnd,
+    onResponseError,
+  };
+  cancel.stop = () => {
+    if (!sending.controller || !keepOnceSent) cutShort(sending, { kind: 'aborted' });
+  };
+  return sending;
+}
 
-  /** Called right before the first byte is written: until here the request has had no effect for certain. */
-  onRequestStart(started: Dispatcher.DispatchController): void {
-    this.#controller = started;
-    if (this.#isSettled) started.abort(new Error('nobody waits for it'));
-  }
+/** Called right before the first byte is written: until here the request has had no effect for certain. */
+function onRequestStart(this: Sending, started: Dispatcher.DispatchController): void {
+  this.controller = started;
+  if (this.isSettled) started.abort(new Error('nobody waits for it'));
+}
 
-  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
-    this.#status = status;
-    this.#contentType = textOf(headers['content-type']) ?? '';
-    this.#retryAfter = textOf(headers['retry-after']);
-  }
+function onResponseStart(
+  this: Sending,
+  _: unknown,
+  status: number,
+  headers: IncomingHttpHeaders,
+): void {
+  this.status = status;
+  this.contentType = textOf(headers['content-type']) ?? '';
+  this.retryAfter = textOf(headers['retry-after']);
+}
 
-  onResponseData(_: unknown, chunk: Buffer): void {
-    this.#length += chunk.length;
-    if (this.#length <= MAX_BODY_BYTES) this.#chunks.push(chunk);
-    // Of an error's answer the status says enough.
-    else if (this.#status >= 400) this.#cutShort(this.#answered(Buffer.alloc(0)));
-    else this.#cutShort({ kind: 'garbled' });
-  }
+function onResponseData(this: Sending, _: unknown, chunk: Buffer): void {
+  this.length += chunk.length;
+  if (this.length <= MAX_BODY_BYTES) this.chunks.push(chunk);
+  // Of an error's answer the status says enough.
+  else if (this.status >= 400) cutShort(this, answered(this, Buffer.alloc(0)));
+  else cutShort(this, { kind: 'garbled' });
+}
 
-  onResponseEnd(): void {
-    const chunks = this.#chunks;
-    const [only] = chunks;
-    const isOne = chunks.length === 1 && only !== undefined;
-    this.#settle(this.#answered(isOne ? only : Buffer.concat(chunks, this.#length)));
-  }
+function onResponseEnd(this: Sending): void {
+  const [only] = this.chunks;
+  const isOne = this.chunks.length === 1 && only !== undefined;
+  settle(this, answered(this, isOne ? only : Buffer.concat(this.chunks, this.length)));
+}
 
-  onResponseError(_: unknown, error: Error): void {
-    const isSent = this.#controller !== undefined;
-    this.#settle({ kind: failureOf(error, isSent, this.#status > 0) });
-  }
+function onResponseError(this: Sending, _: unknown, error: Error): void {
+  settle(this, { kind: failureOf(error, this.controller !== undefined, this.status > 0) });
+}
 
-  #answered(body: Buffer): Exchange {
-    return {
-      kind: 'answered',
-      status: this.#status,
-      contentType: this.#contentType,
-      retryAfter: this.#retryAfter,
-      body,
-    };
-  }
+function answered({ status, contentType, retryAfter }: Sending, body: Buffer): Exchange {
+  return { kind: 'answered', status, contentType, retryAfter, body };
+}
 
-  #settle(result: Exchange): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    this.#stopTimer();
-    this.#cancel.stop = undefined;
-    this.#resolve(result);
-  }
+function settle(sending: Sending, result: Exchange): void {
+  if (sending.isSettled) return;
+  sending.isSettled = true;
+  sending.stopTimer();
+  sending.cancel.stop = undefined;
+  sending.resolve(result);
+}
 
-  #cutShort(result: Exchange): void {
-    this.#settle(result);
-    this.#controller?.abort(new Error(result.kind));
-  }
+function cutShort(sending: Sending, result: Exchange): void {
+  settle(sending, result);
+  sending.controller?.abort(new Error(result.kind));
 }
 
 function failureOf(error: Error, isSent: boolean, isAnswering: boolean) {

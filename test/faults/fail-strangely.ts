@@ -17,17 +17,16 @@ function fieldsOf(name: string): GraphQLFieldMap<unknown, Context> {
   return type.getFields();
 }
 
-function failAs({ subject }: Context['viewer']): never {
-  throw STRANGE[subject];
+function failAs(ctx: Context): never {
+  throw STRANGE[ctx.viewer().subject];
 }
 
-fieldsOf('Query')['partner']!.resolve = (_parent, _args, { viewer }) => failAs(viewer);
-fieldsOf('Organization')['raw']!.resolve = async (_parent, _args, { viewer }) => {
+fieldsOf('Query')['partner']!.resolve = (_parent, _args, ctx) => failAs(ctx);
+fieldsOf('Organization')['raw']!.resolve = async (_parent, _args, ctx) => {
   await Promise.resolve();
-  return failAs(viewer);
+  return failAs(ctx);
 };
-fieldsOf('ProgressNoteGenerated')['progressNote']!.resolve = (_parent, _args, { viewer }) =>
-  failAs(viewer);
+fieldsOf('ProgressNoteGenerated')['progressNote']!.resolve = (_parent, _args, ctx) => failAs(ctx);
 
 const { hears } = fieldsOf('Subscription')['transcriptReady']!.extensions as unknown as Hears;
 Object.assign(hears, {
