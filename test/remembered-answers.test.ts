@@ -2,12 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { invalidate } from '../src/answer.ts';
 import { createRememberedAnswers } from '../src/transport/remembered-answers.ts';
+import { createStillClock } from './access/viewers.ts';
 import { type Gateway, openGateway, tokenFor } from './gateway.ts';
 
 const lines: string[] = [];
+// Still, so that nothing is asked anew merely because a test took long.
+const clock = createStillClock();
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await openGateway({ onLog: (line) => lines.push(line) });
+  gateway = await openGateway({
+    clock,
+    switches: { transcriptMs: 3_600_000, noteMs: 3_600_000 },
+    onLog: (line) => lines.push(line),
+  });
 });
 afterAll(() => gateway.close());
 beforeEach(() => {
@@ -16,6 +23,21 @@ beforeEach(() => {
 });
 
 const NOTE = 'query Note($id: ID!) { session(id: $id) { progressNote { progressNoteId note } } }';
+
+const UPDATE = `mutation($id: ID!, $patch: JSON!) {
+  updateProgressNote(input: { progressNoteId: $id, patch: $patch }) { is: __typename } }`;
+
+const audited = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'audit');
+
+/** Asks until the answer is a remembered one, and proves that it is. */
+async function remembered(document: string, variables: object) {
+  await gateway.query(document, variables);
+  await gateway.query(document, variables);
+  const { data, extensions } = await gateway.query(document, variables);
+  expect(extensions.upstream.calls).toBe(0);
+  expect(audited().at(-1).outcome).toBe('read again');
+  return data;
+}
 
 describe('an answer that is asked for again', () => {
   it('is the same, costs no call and says so', async () => {
@@ -33,25 +55,47 @@ describe('an answer that is asked for again', () => {
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
-    const audit = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'audit');
+    const audit = audited();
     expect(audit.map(({ outcome }) => outcome)).toEqual(['read', 'read', 'read again']);
     expect(audit[2].id).toBe(audit[1].id);
   });
 
   it('is not given past an event', async () => {
-    const session = gateway.sandbox.startSession(gateway.sandbox.ids.client(2));
+    const { sessionId: id } = gateway.sandbox.startSession(gateway.sandbox.ids.client(2));
+    const loading = await remembered(NOTE, { id });
+    expect(loading.session.progressNote.progressNoteId).toBeNull();
     gateway.sandbox.settle();
     await gateway.sandbox.delivered();
-    const before = await gateway.query(NOTE, { id: session.sessionId });
-    await gateway.query(NOTE, { id: session.sessionId });
-    await gateway.query(
-      `mutation($id: ID!) { regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }`,
-      { id: before.data.session.progressNote.progressNoteId },
-    );
-    gateway.sandbox.settle();
-    await gateway.sandbox.delivered();
-    const after = await gateway.query(NOTE, { id: session.sessionId });
-    expect(after.data).not.toEqual(before.data);
+    const { data } = await gateway.query(NOTE, { id });
+    expect(data.session.progressNote.progressNoteId).toBe(gateway.sandbox.noteIdOf(id));
+  });
+
+  it('is not given past an edit, which no event may tell of', async () => {
+    const { ids, events } = gateway.sandbox;
+    const [id, note] = [ids.session(5, 0), ids.note(5, 0)];
+    await remembered(NOTE, { id });
+    const before = events.length;
+    const { data: edited } = await gateway.query(UPDATE, {
+      id: note,
+      patch: { note: ['By hand.'] },
+    });
+    expect(edited.updateProgressNote.is).toBe('ProgressNoteChange');
+    const { data } = await gateway.query(NOTE, { id });
+    expect(data.session.progressNote.note).toEqual(['By hand.']);
+    expect(gateway.sandbox.events).toHaveLength(before);
+  });
+
+  it('is not given past the time for which the first of its answers holds', async () => {
+    const document = `query Both($id: ID!) {
+      session(id: $id) { progressNote { note } transcript { items { speaker } } } }`;
+    const id = gateway.sandbox.ids.session(6, 0);
+    await remembered(document, { id });
+    clock.turn(4_999);
+    expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(0);
+    gateway.sandbox.resetCounts();
+    clock.turn(1);
+    expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(1);
+    expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });
 
   it('is not given to another viewer', async () => {
