@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { invalidate } from '../src/answer.ts';
 import { createRememberedAnswers } from '../src/transport/remembered-answers.ts';
-import { createStillClock } from './access/viewers.ts';
-import { type Gateway, openGateway, tokenFor } from './gateway.ts';
+import { type Ask, createStillClock, viewerWith } from './access/viewers.ts';
+import { type Gateway, openGateway, post, tokenFor } from './gateway.ts';
 
 const lines: string[] = [];
 // Still, so that nothing is asked anew merely because a test took long.
@@ -30,10 +30,10 @@ const UPDATE = `mutation($id: ID!, $patch: JSON!) {
 const audited = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'audit');
 
 /** Asks until the answer is a remembered one, and proves that it is. */
-async function remembered(document: string, variables: object) {
-  await gateway.query(document, variables);
-  await gateway.query(document, variables);
-  const { data, extensions } = await gateway.query(document, variables);
+async function remembered(document: string, variables: object, ask: Ask = gateway.query) {
+  await ask(document, variables);
+  await ask(document, variables);
+  const { data, extensions } = await ask(document, variables);
   expect(extensions.upstream.calls).toBe(0);
   expect(audited().at(-1).outcome).toBe('read again');
   return data;
@@ -98,13 +98,39 @@ describe('an answer that is asked for again', () => {
     expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });
 
-  it('is not given to another viewer', async () => {
+  it('is not given to a viewer of another reach', async () => {
     const id = gateway.sandbox.ids.session(3, 3);
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
     const authorization = `Bearer ${await tokenFor([`client:${gateway.sandbox.ids.client(9)}`])}`;
     const { data } = await gateway.query(NOTE, { id }, { authorization });
     expect(data.session.progressNote).toBeNull();
+  });
+
+  it('is not given to another viewer of the same reach, who is written down as such', async () => {
+    const id = gateway.sandbox.ids.session(7, 3);
+    const as = (subject: string) => viewerWith(gateway, ['partner'], subject);
+    await remembered(NOTE, { id }, await as('ann'));
+    lines.length = 0;
+    await remembered(NOTE, { id }, await as('bob'));
+    expect(audited().map(({ subject }) => subject)).toEqual(['bob', 'bob', 'bob']);
+    expect(audited().map(({ outcome }) => outcome)).toEqual(['read', 'read', 'read again']);
+    expect(audited()[0].records).toContain(`ProgressNote:${gateway.sandbox.ids.note(7, 3)}`);
+  });
+
+  it('is not given to one whose name and question together read the same', async () => {
+    const body = JSON.stringify({
+      query: NOTE,
+      variables: { id: gateway.sandbox.ids.session(8, 3) },
+    });
+    const ask = async (subject: string, text: string) => {
+      const authorization = `Bearer ${await tokenFor(['partner'], { subject })}`;
+      return post(gateway.url, text, { authorization });
+    };
+    await ask('ann ', body);
+    await ask('ann ', body);
+    await ask('ann', ` ${body}`);
+    expect(audited().map(({ subject }) => subject)).toEqual(['ann ', 'ann ', 'ann']);
   });
 
   it('is made anew where it tells of more than the Partner API does', async () => {
