@@ -45,6 +45,11 @@ export const anyAct = record<Act>({
 export const isAsked = (act: Act): act is Act & { readonly kind: Asked } =>
   (ASKED as readonly string[]).includes(act.kind);
 
+const ASKED_ONCE: readonly Act['kind'][] = ['edit', 'assign', 'events'];
+
+/** From the third time on an answer may be a remembered one, but for a mutation's and the log's. */
+export const timesAsked = ({ kind }: Act): number => (ASKED_ONCE.includes(kind) ? 1 : 3);
+
 const CLIENT = 'clientId firstName raw sessions(first: 4) { nodes { sessionId raw } }';
 const SESSION =
   'sessionId raw progressNote { progressNoteId note } transcript { items { speaker } }';
@@ -69,10 +74,16 @@ export const documents: Readonly<Record<Asked, string>> = {
   score: `query($score: ID!) { assessmentScore(id: $score) { assessmentScoreId raw client { firstName clientId } } }`,
 };
 
-export function variablesOf(act: Act, { ids }: Sandbox, score: string, after: string | undefined) {
-  const { client, nth, hint, clinician, key } = act;
+/** Those that the document declares, and no others: what is asked twice is then the same, byte by byte. */
+export function variablesOf(
+  act: Act & { readonly kind: Asked },
+  { ids }: Sandbox,
+  score: string,
+  after: string | undefined,
+): object {
+  const { kind, client, nth, hint, clinician, key } = act;
   const [session, note] = [ids.session(client, nth), ids.note(client, nth)];
-  return {
+  const all = {
     client: ids.client(client),
     session,
     note,
@@ -89,4 +100,6 @@ export function variablesOf(act: Act, { ids }: Sandbox, score: string, after: st
       globalId('Transcript', session),
     ],
   };
+  const declared = Object.entries(all).filter(([name]) => documents[kind].includes(`$${name}:`));
+  return Object.fromEntries(declared);
 }
