@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
+import { askChild } from './ask-child.ts';
 import type { Question, Usage } from './probe.ts';
 
 export interface ChildOptions {
@@ -48,6 +49,7 @@ export async function openChild(options: ChildOptions): Promise<Child> {
   closeSync(output);
   const url = `http://127.0.0.1:${port}`;
   const stop = () => stopped(child);
+  const asked = (question: Question) => askChild<Usage>(child, question, script);
   try {
     await untilReady(`${url}${options.readyPath ?? '/'}`, child, script);
   } catch (error) {
@@ -58,17 +60,10 @@ export async function openChild(options: ChildOptions): Promise<Child> {
     url,
     process: child,
     readyMs: performance.now() - startedAt,
-    usage: () => asked(child, 'usage'),
-    usageAfterGc: () => asked(child, 'usage-after-gc'),
+    usage: () => asked('usage'),
+    usageAfterGc: () => asked('usage-after-gc'),
     [Symbol.asyncDispose]: stop,
   };
-}
-
-export function asked(child: ChildProcess, question: Question): Promise<Usage> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (answer) => resolve(answer as Usage));
-    child.send(question, (error) => error && reject(error));
-  });
 }
 
 export async function freePort(): Promise<number> {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+import { askChild } from './ask-child.ts';
 import { type Delivery, noteReady } from './events.ts';
 import { tokenOf } from './gateway.ts';
 import {
@@ -41,16 +42,7 @@ export const nextEvent = (clinician?: number): Delivery => noteReady((event += 1
 export function openCrowd(url: string, filtered: boolean): Crowd {
   const child = fork(fileURLToPath(new URL('subscribers.ts', import.meta.url)));
   let size = 0;
-  const ordered = <T>(order: Order): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const ended = () => reject(new Error('the subscribers must stay, but their process ended'));
-      child.once('exit', ended);
-      child.once('message', (answer) => {
-        child.off('exit', ended);
-        resolve(answer as T);
-      });
-      child.send(order);
-    });
+  const ordered = <T>(order: Order) => askChild<T>(child, order, 'the crowd of subscribers');
   const fire = (deliveries: readonly Delivery[], expected: number, withinMs = WITHIN_MS) =>
     ordered<Fired>({ kind: 'fire', url, deliveries, expected, withinMs } satisfies Fire);
 

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+import { askChild } from './ask-child.ts';
 import type { Burst, Job } from './load.ts';
 
 export interface Loader extends Disposable {
@@ -11,11 +12,7 @@ export interface Loader extends Disposable {
 export function openLoader(): Loader {
   const child = fork(fileURLToPath(new URL('load.ts', import.meta.url)));
   return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
-        child.once('message', (burst) => resolve(burst as Burst));
-        child.send(job, (error) => error && reject(error));
-      }),
+    run: (job) => askChild<Burst>(child, job, 'the load'),
     [Symbol.dispose]: () => void child.kill(),
   };
 }
