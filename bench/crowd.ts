@@ -23,7 +23,7 @@ export interface Crowd extends Disposable {
   settle(event: () => Delivery, expected: number): Promise<Fired>;
 }
 
-export const READY = `subscription Ready($filter: EventFilter) {
+const READY = `subscription Ready($filter: EventFilter) {
   noteReady(filter: $filter) {
     cursor occurredAt progressNoteId
     session { sessionId }

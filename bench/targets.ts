@@ -13,8 +13,8 @@ export interface Target {
   readonly path: (workload: Workload) => string;
 }
 
-export const PEERS = ['yoga', 'apollo', 'mercurius', 'mesh'] as const;
-export const LIMITS = ['raw', 'request', 'dispatch'] as const;
+const PEERS = ['yoga', 'apollo', 'mercurius', 'mesh'] as const;
+const LIMITS = ['raw', 'request', 'dispatch'] as const;
 export const TARGETS = ['gateway', ...LIMITS, ...PEERS] as const;
 export type TargetName = (typeof TARGETS)[number];
 

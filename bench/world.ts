@@ -14,7 +14,7 @@ const PREFIXES = {
 export type Kind = keyof typeof PREFIXES;
 
 export const PAGE_SIZE = 10;
-export const CLIENTS_OF_A_CLINIC = 25;
+const CLIENTS_OF_A_CLINIC = 25;
 const SESSIONS_OF_A_CLIENT = 10;
 /** Room for the longest list that is measured. */
 const CLIENT_STRIDE = 16_384;
@@ -39,7 +39,7 @@ const NOTE = JSON.stringify(
 
 const NAMES = ['Ada', 'Ben', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana', 'Ivo', 'June'];
 
-export function noteBody(index: number): string {
+function noteBody(index: number): string {
   return `{"progressNoteId":"${idOf('note', index)}","sessionId":"${idOf('session', index)}","isLoading":false,"note":${NOTE}}`;
 }
 

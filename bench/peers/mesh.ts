@@ -4,6 +4,7 @@ import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { defineConfig, getComposedSchemaFromConfig } from '@graphql-mesh/compose-cli';
 import { DefaultLogger } from '@graphql-mesh/utils';
 
+import { PAGE_SIZE } from '../world.ts';
 import { partnerSubgraph } from './mesh-subgraph.ts';
 
 /** GraphQL Mesh over Hive Gateway: the REST routes as a subgraph, the graph's own shape on top of it. */
@@ -40,7 +41,7 @@ const rowsOf =
       return ask(field, context)({ root: {}, args, context, info, selectionSet });
     };
     const head = await page(1);
-    const last = Math.ceil(Math.min(first, head.meta.totalItems) / 10);
+    const last = Math.ceil(Math.min(first, head.meta.totalItems) / PAGE_SIZE);
     const rest = await Promise.all(
       Array.from({ length: Math.max(0, last - 1) }, (_, i) => page(i + 2)),
     );

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 
 import { getByRequest } from '../targets/get-json.ts';
+import { PAGE_SIZE } from '../world.ts';
 
 /**
  * What all peers read through, as their guides teach it: a bounded pool, a DataLoader a request, and a shared LRU
@@ -51,7 +52,7 @@ export function createRecords(): Records {
     noteOfSession: (id) => loader.load(`/sessions/${id}/progress-note`) as Promise<Note>,
     async rows(path, first) {
       const head = await page(path, 1);
-      const last = Math.ceil(Math.min(first, head.meta.totalItems) / 10);
+      const last = Math.ceil(Math.min(first, head.meta.totalItems) / PAGE_SIZE);
       const rest = await Promise.all(
         Array.from({ length: Math.max(0, last - 1) }, (_, i) => page(path, i + 2)),
       );

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 
+import { PAGE_SIZE } from '../world.ts';
 import { getByDispatch, getByRequest } from './get-json.ts';
 
 /**
@@ -27,8 +28,10 @@ const totals = new Map<string, number>();
 
 async function rows<T>(path: string, first: number): Promise<readonly T[]> {
   const read = (page: number): Promise<Page<T>> => get(`${path}?page=${page}`);
-  const pages = (from: number, total: number) =>
-    Array.from({ length: Math.ceil(Math.min(first, total) / 10) - from + 1 }, (_, i) => from + i);
+  const pages = (from: number, total: number) => {
+    const last = Math.ceil(Math.min(first, total) / PAGE_SIZE);
+    return Array.from({ length: last - from + 1 }, (_, i) => from + i);
+  };
   const known = totals.get(path);
   if (known !== undefined) {
     const all = await Promise.all(pages(1, known).map(read));
