@@ -2,10 +2,10 @@ import type { Bench } from '../bench.ts';
 import { type Child, openChild } from '../child.ts';
 import { type Figure, median, spread } from '../figures.ts';
 import { openGateway } from '../gateway.ts';
+import { webhookJob } from '../webhook-job.ts';
 
 const CONNECTIONS = 32;
 const MAX_COUNT = 20_000;
-const PATH = '/webhooks';
 
 interface Round {
   readonly cpuUs: number;
@@ -45,17 +45,8 @@ let next = 1;
 
 async function measure(bench: Bench, child: Child, durationMs = bench.roundMs): Promise<Round> {
   const before = await child.usage();
-  const { count, failures, seconds } = await bench.loader.run({
-    url: child.url,
-    path: PATH,
-    headers: {},
-    workload: 'K',
-    mode: 'uncached',
-    from: next,
-    connections: CONNECTIONS,
-    durationMs,
-    maxCount: MAX_COUNT,
-  });
+  const bounds = { connections: CONNECTIONS, durationMs, maxCount: MAX_COUNT };
+  const { count, failures, seconds } = await bench.loader.run(webhookJob(child.url, next, bounds));
   const after = await child.usage();
   next += count;
   if (failures > 0) throw new Error(`every webhook must be answered 2xx, but ${failures} were not`);
