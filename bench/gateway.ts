@@ -47,6 +47,15 @@ export async function openGateway(
   };
 }
 
+/** Of a viewer's queries. */
+export async function headersOf(subject: string) {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    authorization: `Bearer ${await tokenOf(subject)}`,
+  };
+}
+
 export function tokenOf(subject: string): Promise<string> {
   return new SignJWT({ grants: ['partner'] })
     .setProtectedHeader({ alg: 'HS256' })

@@ -1,16 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { type AnswerBytes, type Server, checkedAnswers } from './answers.ts';
 import type { Bench } from './bench.ts';
-import { type Child, openChild } from './child.ts';
-import { type Gateway, openGateway, tokenOf } from './gateway.ts';
-import { type Mode, type Workload, DOCUMENTS, requestBody } from './workloads.ts';
+import { openChild } from './child.ts';
+import { type Gateway, headersOf, openGateway } from './gateway.ts';
+import { WORKLOADS, type Workload, requestBody } from './workloads.ts';
 
 /** A server that answers the workloads. */
-export interface Target {
-  readonly name: string;
-  readonly child: Child;
-  readonly path: (workload: Workload) => string;
+export interface Target extends Server {
+  readonly answerBytes: AnswerBytes;
 }
 
 const PEERS = ['yoga', 'apollo', 'mercurius', 'mesh'] as const;
@@ -23,49 +22,52 @@ const byName = (workload: Workload) => `/${workload}`;
 
 export interface Opened extends AsyncDisposable {
   readonly targets: readonly Target[];
-  readonly headers: Readonly<Record<string, string>>;
-  /** Those that could not be started, and why. */
-  readonly missing: ReadonlyMap<TargetName, string>;
 }
 
-/** Opens the gateway always: the others are checked against its answers, and the raw limit sends them. */
+/**
+ * Opens the gateway always: the others are checked against its answers, and the raw limit sends them. A peer that does
+ * not start is left out; without a limit there is no ratio.
+ */
 export async function openTargets(
-  { upstream: { url: upstreamUrl }, targets: named, profileDir }: Bench,
+  { upstream: { url: upstreamUrl }, targets: named, profileDir, say }: Bench,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Opened> {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await openGateway(upstreamUrl, env, profileDir));
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json',
-    authorization: `Bearer ${await tokenOf('bench')}`,
-  };
+  const headers = await headersOf('bench');
   const bytesDir = await keepAnswers(gateway, headers);
-  const targets: Target[] = [{ name: 'gateway', child: gateway, path: atGraphql }];
-  const missing = new Map<TargetName, string>();
+  const first: Server = { name: 'gateway', child: gateway, path: atGraphql, headers };
+  const targets: Target[] = [{ ...first, answerBytes: await checkedAnswers(first, first) }];
 
+  const maxConnections = env['PARTNER_MAX_CONCURRENCY'];
+  const start = (name: TargetName) =>
+    openChild({
+      script: scriptOf(name),
+      env: {
+        PARTNER_BASE_URL: `${upstreamUrl}/v2`,
+        BYTES_DIR: bytesDir,
+        CLIENT: name,
+        ...(maxConnections && { MAX_CONNECTIONS: maxConnections }),
+      },
+    });
   for (const name of named.filter((each) => each !== 'gateway')) {
-    try {
-      const child = opened.use(
-        await openChild({
-          script: scriptOf(name),
-          env: {
-            PARTNER_BASE_URL: `${upstreamUrl}/v2`,
-            BYTES_DIR: bytesDir,
-            CLIENT: name,
-            ...(env['PARTNER_MAX_CONCURRENCY'] && {
-              MAX_CONNECTIONS: env['PARTNER_MAX_CONCURRENCY'],
-            }),
-          },
-        }),
-      );
-      targets.push({ name, child, path: isLimit(name) ? byName : atGraphql });
-    } catch (error) {
-      missing.set(name, error instanceof Error ? error.message : String(error));
-    }
+    const child = await start(name).catch((error: unknown) => {
+      if (isLimit(name)) throw error;
+      say(`${name} is left out: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    if (!child) continue;
+    opened.use(child);
+    const server: Server = { name, child, path: isLimit(name) ? byName : atGraphql, headers };
+    targets.push({ ...server, answerBytes: await checkedAnswers(server, first) });
   }
   const parts = opened.move();
-  return { targets, headers, missing, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return { targets, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** Each round in another order, so that nobody always comes after the heaviest. */
+export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
+  const start = round % targets.length;
+  return [...targets.slice(start), ...targets.slice(0, start)];
 }
 
 const isLimit = (name: TargetName): boolean => LIMITS.some((limit) => limit === name);
@@ -79,26 +81,10 @@ function scriptOf(name: TargetName): string {
 async function keepAnswers(gateway: Gateway, headers: Readonly<Record<string, string>>) {
   const dir = join(gateway.dir, 'answers');
   mkdirSync(dir);
-  for (const workload of Object.keys(DOCUMENTS) as Workload[]) {
+  for (const workload of WORKLOADS) {
     const body = requestBody(workload, 'hot', 0);
     const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body });
     writeFileSync(join(dir, workload), Buffer.from(await response.arrayBuffer()));
   }
   return dir;
-}
-
-/** The data of one answer, whatever else comes with it. */
-export async function dataOf(
-  target: Target,
-  headers: Readonly<Record<string, string>>,
-  workload: Workload,
-  mode: Mode,
-): Promise<unknown> {
-  const url = `${target.child.url}${target.path(workload)}`;
-  const body = requestBody(workload, mode, 0);
-  const response = await fetch(url, { method: 'POST', headers, body });
-  const answer = (await response.json()) as { data?: unknown; errors?: unknown };
-  if (answer.errors || !answer.data)
-    throw new Error(`${target.name} must answer ${workload} with data, but gave errors`);
-  return answer.data;
 }

@@ -1,6 +1,7 @@
 import { idOf } from './world.ts';
 
-export type Workload = 'W1' | 'W2S' | 'W2';
+export const WORKLOADS = ['W1', 'W2S', 'W2'] as const;
+export type Workload = (typeof WORKLOADS)[number];
 /** How much of an answer may come from a cache. See the README. */
 export type Mode = 'hot' | 'executed' | 'uncached';
 

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts';
 import { type Figure, median, spread } from '../figures.ts';
-import { type Opened, type Target, openTargets } from '../targets.ts';
+import { type Target, inTurn, openTargets } from '../targets.ts';
 import { UPSTREAM_CALLS } from '../workloads.ts';
 
 const DELAY_MS = 20;
@@ -34,8 +34,8 @@ export async function coldRows(bench: Bench): Promise<readonly Figure[]> {
     const targets = opened.targets;
     const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
     for (let i = 0; i < count; i += 1)
-      for (const target of targets)
-        rounds.get(target)?.push(await asked(bench, opened, target, from + i));
+      for (const target of inTurn(targets, i))
+        rounds.get(target)?.push(await asked(bench, target, from + i));
     return rounds;
   };
 
@@ -55,19 +55,15 @@ export async function coldRows(bench: Bench): Promise<readonly Figure[]> {
   }
 }
 
-async function asked(
-  { loader, upstream }: Bench,
-  { headers }: Opened,
-  target: Target,
-  from: number,
-): Promise<Round> {
+async function asked({ loader, upstream }: Bench, target: Target, from: number): Promise<Round> {
   const before = await upstream.calls();
   const { seconds, failures } = await loader.run({
     url: target.child.url,
     path: target.path('W2'),
-    headers,
+    headers: target.headers,
     workload: 'W2',
     mode: 'uncached',
+    answerBytes: target.answerBytes.W2,
     from,
     connections: 1,
     durationMs: 10_000,

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
-
+import { answerOf } from '../answers.ts';
 import type { Bench } from '../bench.ts';
 import { type Figure, median, spread } from '../figures.ts';
 import type { Burst } from '../load.ts';
-import { type Opened, type Target, type TargetName, dataOf, openTargets } from '../targets.ts';
+import { type Target, type TargetName, inTurn, openTargets } from '../targets.ts';
 import { type Mode, UPSTREAM_CALLS, type Workload } from '../workloads.ts';
 
 interface Row {
@@ -42,14 +41,12 @@ export async function requestRows(bench: Bench): Promise<readonly Figure[]> {
   const rows = ROWS.filter(({ mode }) => bench.wants(mode));
   if (rows.length === 0) return [];
   await using opened = await openTargets(bench);
-  for (const [name, reason] of opened.missing) bench.say(`${name} is left out: ${reason}`);
-  await checkAnswers(opened);
 
   const figures: Figure[] = [];
   for (const row of rows) {
     bench.say(`${row.mode} ${row.workload}`);
     const targets = opened.targets.filter(({ name }) => takesPart(name, row, bench.quick));
-    const rounds = await interleaved(bench, opened, targets, row);
+    const rounds = await interleaved(bench, targets, row);
     figures.push(...figuresOf(row, targets, rounds));
   }
   return figures;
@@ -65,40 +62,25 @@ function takesPart(name: string, { mode }: Row, quick: boolean): boolean {
   return !quick || mode === 'executed' || name === 'gateway' || name === 'raw';
 }
 
-/** A server that answers something else would be compared with nothing. */
-async function checkAnswers({ targets, headers }: Opened): Promise<void> {
-  const [gateway, ...others] = targets;
-  if (!gateway) return;
-  for (const workload of ['W1', 'W2S', 'W2'] as const) {
-    const wanted = await dataOf(gateway, headers, workload, 'hot');
-    for (const target of others)
-      if (!isDeepStrictEqual(await dataOf(target, headers, workload, 'hot'), wanted))
-        throw new Error(`${target.name} must answer ${workload} as the gateway does, but did not`);
-  }
-}
-
 async function interleaved(
   bench: Bench,
-  opened: Opened,
   targets: readonly Target[],
   row: Row,
 ): Promise<ReadonlyMap<Target, readonly Round[]>> {
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
-  for (const target of targets) await burst(bench, opened, target, row, bench.warmUpMs);
-  for (let i = 0; i < bench.rounds; i += 1) {
-    // Each round in another order, so that nobody always comes after the heaviest.
-    const order = [...targets.slice(i % targets.length), ...targets.slice(0, i % targets.length)];
-    for (const target of order) rounds.get(target)?.push(await measure(bench, opened, target, row));
-  }
+  for (const target of targets) await burst(bench, target, row, bench.warmUpMs);
+  for (let i = 0; i < bench.rounds; i += 1)
+    for (const target of inTurn(targets, i))
+      rounds.get(target)?.push(await measure(bench, target, row));
   return rounds;
 }
 
-async function measure(bench: Bench, opened: Opened, target: Target, row: Row): Promise<Round> {
+async function measure(bench: Bench, target: Target, row: Row): Promise<Round> {
   for (let i = 1; ; i += 1) {
-    if (row.mode !== 'uncached') await dataOf(target, opened.headers, row.workload, 'hot');
+    if (row.mode !== 'uncached') await answerOf(target, row.workload);
     const before = await target.child.usage();
     const callsBefore = await bench.upstream.calls();
-    const done = await burst(bench, opened, target, row, bench.roundMs);
+    const done = await burst(bench, target, row, bench.roundMs);
     const upstreamCalls = (await bench.upstream.calls()) - callsBefore;
     const after = await target.child.usage();
     if (done.failures > 0)
@@ -115,15 +97,22 @@ let next = 0;
 
 async function burst(
   bench: Bench,
-  { headers }: Opened,
-  target: Target,
+  { child, path, headers, answerBytes }: Target,
   { workload, mode }: Row,
   durationMs: number,
 ): Promise<Burst> {
-  const connections = CONNECTIONS[workload];
-  const url = target.child.url;
-  const job = { url, path: target.path(workload), headers, workload, mode, from: next };
-  const done = await bench.loader.run({ ...job, connections, durationMs, maxCount: MAX_COUNT });
+  const done = await bench.loader.run({
+    url: child.url,
+    path: path(workload),
+    headers,
+    workload,
+    mode,
+    answerBytes: answerBytes[workload],
+    from: next,
+    connections: CONNECTIONS[workload],
+    durationMs,
+    maxCount: MAX_COUNT,
+  });
   next += done.count;
   return done;
 }
