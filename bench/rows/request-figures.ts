@@ -1,0 +1,90 @@
+import { type Figure, median, megabytes, ratioOf } from '../figures.ts';
+import type { Burst } from '../load.ts';
+import type { Target, TargetName } from '../targets.ts';
+import { type Mode, UPSTREAM_CALLS, type Workload } from '../workloads.ts';
+
+export interface Row {
+  readonly mode: Mode;
+  readonly workload: Workload;
+  /** At least this much of the base, by CPU a request. */
+  readonly goal?: number;
+  /** And of what is written by hand for speed. */
+  readonly goalOfDispatch?: number;
+}
+
+export interface Round extends Burst {
+  readonly cpuUs: number;
+  readonly mainThreadUs: number;
+  readonly upstreamCalls: number;
+  readonly rssBytes: number;
+}
+
+export type Rounds = ReadonlyMap<Target, readonly Round[]>;
+
+/** What stands for 1 in a row: the same bytes from `node:http`, or the same calls written by hand. */
+const baseOf = (mode: Mode): TargetName => (mode === 'uncached' ? 'request' : 'raw');
+
+const roundsOf = (wanted: TargetName, rounds: Rounds): readonly Round[] | undefined =>
+  [...rounds].find(([{ name }]) => name === wanted)?.[1];
+
+const cpuOf = ({ cpuUs }: Round): number => cpuUs;
+
+export function figuresOf(row: Row, rounds: Rounds): readonly Figure[] {
+  const base = roundsOf(baseOf(row.mode), rounds);
+  if (!base) throw new Error(`${baseOf(row.mode)} must take part in ${row.mode}, but did not`);
+  const byDispatch = roundsOf('dispatch', rounds);
+  return [...rounds].flatMap(([{ name }, own]) => {
+    const figure = figureOf(row, name, own, base);
+    if (name !== 'gateway') return [figure];
+    return [
+      { ...figure, ...verdictOf(row, figure, own) },
+      ...(byDispatch ? [ofDispatch(row, own, byDispatch)] : []),
+    ];
+  });
+}
+
+function figureOf(
+  { mode, workload }: Row,
+  target: string,
+  own: readonly Round[],
+  base: readonly Round[],
+): Figure & { readonly ratio: number } {
+  const mainThreadUs = median(own.map((round) => round.mainThreadUs));
+  return {
+    row: `${mode} ${workload}`,
+    target,
+    ...ratioOf(base, own, cpuOf),
+    cpuUs: median(own.map(cpuOf)),
+    perSecond: median(own.map(({ count, seconds }) => count / seconds)),
+    upstreamCalls: median(own.map(({ upstreamCalls, count }) => upstreamCalls / count)),
+    memoryMb: megabytes(own.at(-1)?.rssBytes ?? 0),
+    mainThreadUs,
+    note: `${mainThreadUs.toFixed(0)} µs main thread`,
+  };
+}
+
+function verdictOf(
+  { mode, workload, goal }: Row,
+  { ratio }: { ratio: number },
+  own: readonly Round[],
+) {
+  if (goal === undefined) return {};
+  const fewest = mode === 'uncached' ? UPSTREAM_CALLS[workload] : 0;
+  const hasFewest = own.every(({ upstreamCalls, count }) => upstreamCalls === count * fewest);
+  return { goal: `≥ ${goal}, ${fewest} calls`, met: ratio >= goal && hasFewest };
+}
+
+/** The gateway against the faster of the two that are written by hand. */
+function ofDispatch(
+  { mode, workload, goalOfDispatch: goal }: Row,
+  own: readonly Round[],
+  byDispatch: readonly Round[],
+): Figure {
+  const compared = ratioOf(byDispatch, own, cpuOf);
+  return {
+    row: `${mode} ${workload}, of dispatch`,
+    target: 'gateway',
+    ...compared,
+    ...(goal !== undefined && { goal: `≥ ${goal}`, met: compared.ratio >= goal }),
+  };
+}
