@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts';
-import { type Figure, median, spread } from '../figures.ts';
+import { type Figure, median, megabytes, ratioOf } from '../figures.ts';
 import { type Target, inTurn, openTargets } from '../targets.ts';
 import { UPSTREAM_CALLS } from '../workloads.ts';
 
@@ -17,6 +17,8 @@ const WARM_UPS = 40;
 interface Round {
   readonly ms: number;
   readonly calls: number;
+  readonly cpuUs: number;
+  readonly rssBytes: number;
 }
 type Rounds = ReadonlyMap<Target, readonly Round[]>;
 
@@ -56,7 +58,8 @@ export async function coldRows(bench: Bench): Promise<readonly Figure[]> {
 }
 
 async function asked({ loader, upstream }: Bench, target: Target, from: number): Promise<Round> {
-  const before = await upstream.calls();
+  const callsBefore = await upstream.calls();
+  const before = await target.child.usage();
   const { seconds, failures } = await loader.run({
     url: target.child.url,
     path: target.path('W2'),
@@ -70,27 +73,34 @@ async function asked({ loader, upstream }: Bench, target: Target, from: number):
     maxCount: 1,
   });
   if (failures > 0) throw new Error(`${target.name} must answer the cold query, but failed`);
-  return { ms: seconds * 1_000, calls: (await upstream.calls()) - before };
+  const after = await target.child.usage();
+  return {
+    ms: seconds * 1_000,
+    calls: (await upstream.calls()) - callsBefore,
+    cpuUs: after.cpuUs - before.cpuUs,
+    rssBytes: after.rssBytes,
+  };
 }
 
 /** Against the hand-coded aggregator; once the length is known the goal is against the critical path. */
 function figuresOf(row: string, rounds: Rounds, goal: number | undefined): readonly Figure[] {
-  const byHand = [...rounds].find(([{ name }]) => name === 'request')?.[1] ?? [];
+  const byHand = [...rounds].find(([{ name }]) => name === 'request')?.[1];
+  if (!byHand) throw new Error('request must take part in cold, but did not');
   return [...rounds].map(([{ name }, own]) => {
     const ms = median(own.map((round) => round.ms));
-    const ratios = own.map((round, i) => round.ms / (byHand[i]?.ms ?? Number.NaN));
-    const ratio = median(ratios);
+    const compared = ratioOf(own, byHand, (round) => round.ms);
     const ofPath = ms / CRITICAL_PATH_MS;
     const calls = own.map((round) => round.calls);
     const isJudged = name === 'gateway';
-    const isFast = goal === undefined ? ofPath <= 1.5 : ratio <= goal;
+    const isFast = goal === undefined ? ofPath <= 1.5 : compared.ratio <= goal;
     return {
       row,
       target: name,
-      ratio,
-      spread: spread(ratios),
+      ...compared,
+      cpuUs: median(own.map((round) => round.cpuUs)),
       ms,
       upstreamCalls: median(calls),
+      memoryMb: megabytes(own.at(-1)?.rssBytes ?? 0),
       note: `${ofPath.toFixed(2)} × ${CRITICAL_PATH_MS} ms`,
       ...(isJudged && {
         goal: goal === undefined ? '≤ 1.5 × 60 ms' : `≤ ${goal}, 278 calls`,

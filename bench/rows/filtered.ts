@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts';
 import { type Crowd, nextEvent, openCrowd } from '../crowd.ts';
-import { type Figure, median, spread } from '../figures.ts';
+import { type Figure, median, megabytes, ratioOf } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 
 const MANY = 5_000;
@@ -22,26 +22,23 @@ export async function filteredRows(bench: Bench): Promise<readonly Figure[]> {
     await cpuOfEvent(crowded, many);
   }
 
-  const rounds: { one: number; many: number }[] = [];
-  for (let i = 0; i < bench.rounds; i += 1)
-    rounds.push({ one: await cpuOfEvent(lonely, one), many: await cpuOfEvent(crowded, many) });
-  const ratios = rounds.map((round) => round.many / round.one);
+  const ofOne: number[] = [];
+  const ofMany: number[] = [];
+  for (let i = 0; i < bench.rounds; i += 1) {
+    ofOne.push(await cpuOfEvent(lonely, one));
+    ofMany.push(await cpuOfEvent(crowded, many));
+  }
+  const figure = async (target: string, own: readonly number[], gateway: Gateway) => ({
+    row: 'S2 CPU of an event',
+    target,
+    ...ratioOf(own, ofOne, (cpuUs) => cpuUs),
+    cpuUs: median(own),
+    memoryMb: megabytes((await gateway.usage()).rssBytes),
+  });
+  const crowdedFigure = await figure('gateway, 5,000', ofMany, crowded);
   return [
-    {
-      row: 'S2 CPU of an event',
-      target: 'gateway, 5,000',
-      ratio: median(ratios),
-      spread: spread(ratios),
-      cpuUs: median(rounds.map((round) => round.many)),
-      goal: '≤ 1.5',
-      met: median(ratios) <= 1.5,
-    },
-    {
-      row: 'S2 CPU of an event',
-      target: 'gateway, 1',
-      ratio: 1,
-      cpuUs: median(rounds.map((round) => round.one)),
-    },
+    { ...crowdedFigure, goal: '≤ 1.5', met: crowdedFigure.ratio <= 1.5 },
+    await figure('gateway, 1', ofOne, lonely),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts';
-import { type Figure, median, spread } from '../figures.ts';
+import { type Figure, median, megabytes, spread } from '../figures.ts';
 import { openGateway } from '../gateway.ts';
 
 const STARTS = 3;
@@ -12,21 +12,21 @@ export async function startRows(bench: Bench): Promise<readonly Figure[]> {
   if (!bench.wants('start')) return [];
   bench.say('start');
   const ms: number[] = [];
-  const megabytes: number[] = [];
+  const idleMb: number[] = [];
   for (let i = 0; i < STARTS; i += 1) {
     await using gateway = await openGateway(bench.upstream.url);
     ms.push(gateway.readyMs);
     await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
-    megabytes.push((await gateway.usage()).rssBytes / 2 ** 20);
+    idleMb.push(megabytes((await gateway.usage()).rssBytes));
   }
-  const isMet = median(ms) < MOST_MS && median(megabytes) < MOST_MB;
+  const isMet = median(ms) < MOST_MS && median(idleMb) < MOST_MB;
   return [
     {
       row: 'start to ready, idle memory',
       target: 'gateway',
       ms: median(ms),
       spread: spread(ms),
-      memoryMb: median(megabytes),
+      memoryMb: median(idleMb),
       goal: '< 1500 ms, < 150 MB',
       met: isMet,
     },
