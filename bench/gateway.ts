@@ -9,6 +9,8 @@ import { type Child, openChild } from './child.ts';
 export const CLIENT_SECRET = 'bench-client-secret';
 const JWT_SECRET = 'a-secret-for-the-bench-that-is-long-enough';
 
+const PARTNER: readonly string[] = ['partner'];
+
 export interface Gateway extends Child {
   readonly dir: string;
 }
@@ -48,16 +50,16 @@ export async function openGateway(
 }
 
 /** Of a viewer's queries. */
-export async function headersOf(subject: string) {
+export async function headersOf(subject: string, grants = PARTNER) {
   return {
     'content-type': 'application/json',
     accept: 'application/json',
-    authorization: `Bearer ${await tokenOf(subject)}`,
+    authorization: `Bearer ${await tokenOf(subject, grants)}`,
   };
 }
 
-export function tokenOf(subject: string): Promise<string> {
-  return new SignJWT({ grants: ['partner'] })
+export function tokenOf(subject: string, grants = PARTNER): Promise<string> {
+  return new SignJWT({ grants })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(subject)
     .setExpirationTime('2h')

@@ -17,8 +17,13 @@ const HEADINGS = [
 const number = (value: number | undefined, digits: number): string =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
+/** Without a verdict where there is nothing to be met. */
+function goalOf({ goal, met }: Figure): string {
+  if (goal === undefined || met === undefined) return goal ?? '';
+  return `${goal} ${met ? '✓' : '✗'}`;
+}
+
 function cellsOf(figure: Figure): readonly string[] {
-  const { goal, met } = figure;
   return [
     figure.row,
     figure.target,
@@ -32,7 +37,7 @@ function cellsOf(figure: Figure): readonly string[] {
     number(figure.upstreamCalls, 2).replace(/\.00$/, ''),
     number(figure.memoryMb, 0),
     figure.note ?? '',
-    goal === undefined ? '' : `${goal} ${met ? '✓' : '✗'}`,
+    goalOf(figure),
   ];
 }
 

@@ -21,7 +21,8 @@ const atGraphql = () => '/graphql';
 const byName = (workload: Workload) => `/${workload}`;
 
 export interface Opened extends AsyncDisposable {
-  readonly targets: readonly Target[];
+  /** The gateway first. */
+  readonly targets: readonly [Target, ...Target[]];
 }
 
 /**
@@ -37,7 +38,9 @@ export async function openTargets(
   const headers = await headersOf('bench');
   const bytesDir = await keepAnswers(gateway, headers);
   const first: Server = { name: 'gateway', child: gateway, path: atGraphql, headers };
-  const targets: Target[] = [{ ...first, answerBytes: await checkedAnswers(first, first) }];
+  const targets: [Target, ...Target[]] = [
+    { ...first, answerBytes: await checkedAnswers(first, first) },
+  ];
 
   const maxConnections = env['PARTNER_MAX_CONCURRENCY'];
   const start = (name: TargetName) =>
@@ -64,10 +67,11 @@ export async function openTargets(
   return { targets, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-/** Each round in another order, so that nobody always comes after the heaviest. */
+/** Each round in another order, and every other one backwards, so that nobody always comes after the heaviest. */
 export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
   const start = round % targets.length;
-  return [...targets.slice(start), ...targets.slice(0, start)];
+  const turned = [...targets.slice(start), ...targets.slice(0, start)];
+  return round % 2 === 0 ? turned : turned.toReversed();
 }
 
 const isLimit = (name: TargetName): boolean => LIMITS.some((limit) => limit === name);

@@ -26,6 +26,10 @@ export function idOf(kind: Kind, index: number, total = 0): string {
   return `${PREFIXES[kind]}-${size}-4000-8000-${index.toString(16).padStart(12, '0')}`;
 }
 
+/** Two levels above the note's session. */
+export const clinicOfNote = (index: number): string =>
+  idOf('clinic', Math.floor(index / SESSION_STRIDE / CLIENT_STRIDE));
+
 const indexOf = (id: string): number => Number.parseInt(id.slice(24), 16);
 const totalOf = (id: string): number => Number.parseInt(id.slice(9, 13), 16) || CLIENTS_OF_A_CLINIC;
 

@@ -1,16 +1,8 @@
 import { type Figure, median, megabytes, ratioOf } from '../figures.ts';
 import type { Burst } from '../load.ts';
-import type { Target, TargetName } from '../targets.ts';
-import { type Mode, UPSTREAM_CALLS, type Workload } from '../workloads.ts';
-
-export interface Row {
-  readonly mode: Mode;
-  readonly workload: Workload;
-  /** At least this much of the base, by CPU a request. */
-  readonly goal?: number;
-  /** And of what is written by hand for speed. */
-  readonly goalOfDispatch?: number;
-}
+import type { TargetName } from '../targets.ts';
+import { UPSTREAM_CALLS } from '../workloads.ts';
+import type { Contender, Row } from './request-row.ts';
 
 export interface Round extends Burst {
   readonly cpuUs: number;
@@ -19,10 +11,10 @@ export interface Round extends Burst {
   readonly rssBytes: number;
 }
 
-export type Rounds = ReadonlyMap<Target, readonly Round[]>;
+export type Rounds = ReadonlyMap<Contender, readonly Round[]>;
 
 /** What stands for 1 in a row: the same bytes from `node:http`, or the same calls written by hand. */
-const baseOf = (mode: Mode): TargetName => (mode === 'uncached' ? 'request' : 'raw');
+const baseOf = ({ mode }: Row): TargetName => (mode === 'uncached' ? 'request' : 'raw');
 
 const roundsOf = (wanted: TargetName, rounds: Rounds): readonly Round[] | undefined =>
   [...rounds].find(([{ name }]) => name === wanted)?.[1];
@@ -30,12 +22,12 @@ const roundsOf = (wanted: TargetName, rounds: Rounds): readonly Round[] | undefi
 const cpuOf = ({ cpuUs }: Round): number => cpuUs;
 
 export function figuresOf(row: Row, rounds: Rounds): readonly Figure[] {
-  const base = roundsOf(baseOf(row.mode), rounds);
-  if (!base) throw new Error(`${baseOf(row.mode)} must take part in ${row.mode}, but did not`);
+  const base = roundsOf(baseOf(row), rounds);
+  if (!base) throw new Error(`${baseOf(row)} must take part in ${row.mode}, but did not`);
   const byDispatch = roundsOf('dispatch', rounds);
-  return [...rounds].flatMap(([{ name }, own]) => {
+  return [...rounds].flatMap(([{ name, goal }, own]) => {
     const figure = figureOf(row, name, own, base);
-    if (name !== 'gateway') return [figure];
+    if (name !== 'gateway') return [goal === undefined ? figure : { ...figure, goal }];
     return [
       { ...figure, ...verdictOf(row, figure, own) },
       ...(byDispatch ? [ofDispatch(row, own, byDispatch)] : []),
