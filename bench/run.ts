@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 
 import type { Bench } from './bench.ts';
+import { ROOT } from './child.ts';
 import type { Figure } from './figures.ts';
 import { installPeers } from './install.ts';
 import { openLoader } from './loader.ts';
@@ -17,9 +19,17 @@ import { openUpstream } from './upstream-control.ts';
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
+/** Nothing where there is no git. */
+function currentCommit(): string | undefined {
+  const args = ['rev-parse', '--short', 'HEAD'];
+  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
 async function run(args: readonly string[]): Promise<void> {
   const options = readOptions(args);
   const startedAt = performance.now();
+  const commit = currentCommit();
   installPeers(say);
   await using upstream = await openUpstream();
   using loader = openLoader();
@@ -43,11 +53,12 @@ async function run(args: readonly string[]): Promise<void> {
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`;
   const load = loadavg()[0]?.toFixed(1) ?? '';
+  const measured = commit ? `${commit} on ${machine}` : machine;
   process.stdout.write(
-    `${machine}; ${seconds} s, load ${load} at the end\n\n${tableOf(figures)}\n`,
+    `${measured}; ${seconds} s, load ${load} at the end\n\n${tableOf(figures)}\n`,
   );
   if (options.json)
-    writeFileSync(options.json, `${JSON.stringify({ machine, figures }, null, 2)}\n`);
+    writeFileSync(options.json, `${JSON.stringify({ commit, machine, figures }, null, 2)}\n`);
 }
 
 try {
