@@ -17,10 +17,7 @@ const EVENTS_OF_LINKS = 230;
 
 export interface Instance {
   readonly thread: Thread;
-  /** Scripts that appended, and pages that were read. */
-  readonly appends: number;
-  readonly pages: number;
-  ask(kind: Kind, done: () => void): void;
+  ask(kind: Kind): void;
   takeIn(done: () => void): void;
   /** The log has grown. */
   wake(): void;
@@ -37,7 +34,6 @@ export interface InstanceParts {
   readonly waits: Samples;
   /** How many hearers of the event are here. */
   readonly hearersOf: (event: number) => number;
-  readonly onHeard: (event: number) => void;
 }
 
 /** One gateway: what its one thread does, and what it waits for in between. */
@@ -45,8 +41,6 @@ export function createInstance(parts: InstanceParts): Instance {
   const { agenda, random, figures: f, redis, log, upstream } = parts;
   const thread = createThread(agenda, parts.isMeasured, parts.waits);
   const appending: (() => void)[] = [];
-  let appends = 0;
-  let pages = 0;
   let isAppending = false;
   let isReading = false;
   let position = 0;
@@ -60,11 +54,11 @@ export function createInstance(parts: InstanceParts): Instance {
     return random.lognormal(us * (1 - f.gcShare), VARIATION) + pause;
   }
 
-  function ask(kind: Kind, done: () => void): void {
+  function ask(kind: Kind): void {
     const us = pieceUs(kind, f);
     const level = (at: number): void => {
       const calls = kind.calls[at];
-      if (calls === undefined) return done();
+      if (calls === undefined) return;
       let left = calls;
       const answered = () => {
         left -= 1;
@@ -79,7 +73,6 @@ export function createInstance(parts: InstanceParts): Instance {
     const group = appending.splice(0, MOST_TAKEN);
     isAppending = group.length > 0;
     if (!isAppending) return;
-    appends += 1;
     thread.submit(work(f.takeInGroup), () =>
       redis.write(f.redisAppendGroup + group.length * f.redisAppendEvent, () => {
         log.append(group.length);
@@ -92,7 +85,6 @@ export function createInstance(parts: InstanceParts): Instance {
   function read(): void {
     isReading = position < log.newest;
     if (!isReading) return;
-    pages += 1;
     redis.read(f.redisReadGroup, () => {
       const from = position;
       position = Math.min(log.newest, from + MOST_READ);
@@ -109,9 +101,7 @@ export function createInstance(parts: InstanceParts): Instance {
     const hearers = parts.hearersOf(event);
     if (hearers === 0) return;
     thread.submit(work(f.execute / 2), () =>
-      upstream.call(() =>
-        thread.submit(work(f.execute / 2 + hearers * f.send), () => parts.onHeard(event)),
-      ),
+      upstream.call(() => thread.submit(work(f.execute / 2 + hearers * f.send))),
     );
   }
 
@@ -134,12 +124,6 @@ export function createInstance(parts: InstanceParts): Instance {
 
   return {
     thread,
-    get appends() {
-      return appends;
-    },
-    get pages() {
-      return pages;
-    },
     ask,
     takeIn: (done) =>
       thread.admit(work(f.takeInEvent), () => {

@@ -1,19 +1,15 @@
 import type { Agenda } from './agenda.ts';
-import { type Samples, createSamples } from './samples.ts';
 
 /** Redis' one thread: takes all that waits, flushes once if anything was written, then answers them all. */
 export interface RedisLoop {
   readonly busyUs: number;
   readonly flushUs: number;
-  /** From the sending of a write to its answer. */
-  readonly writes: Samples;
   write(workUs: number, done: () => void): void;
   read(workUs: number, done: () => void): void;
 }
 
 interface Command {
   readonly workUs: number;
-  readonly since: number;
   readonly isWrite: boolean;
   readonly done: () => void;
 }
@@ -23,7 +19,6 @@ export function createRedisLoop(
   flush: () => number,
   isMeasured: () => boolean,
 ): RedisLoop {
-  const writes = createSamples();
   let waiting: Command[] = [];
   let isBusy = false;
   let busyUs = 0;
@@ -41,16 +36,13 @@ export function createRedisLoop(
       flushUs += flushed;
     }
     agenda.after(workUs + flushed, () => {
-      for (const { isWrite, since, done } of commands) {
-        if (isWrite && isMeasured()) writes.add(agenda.now - since);
-        done();
-      }
+      for (const { done } of commands) done();
       round();
     });
   }
 
   function send(workUs: number, isWrite: boolean, done: () => void): void {
-    waiting.push({ workUs, since: agenda.now, isWrite, done });
+    waiting.push({ workUs, isWrite, done });
     if (!isBusy) round();
   }
 
@@ -61,7 +53,6 @@ export function createRedisLoop(
     get flushUs() {
       return flushUs;
     },
-    writes,
     write: (workUs, done) => send(workUs, true, done),
     read: (workUs, done) => send(workUs, false, done),
   };

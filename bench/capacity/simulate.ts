@@ -1,6 +1,6 @@
 import { createAgenda } from './agenda.ts';
 import type { Figures } from './figures.ts';
-import { type Instance, createInstance } from './instance.ts';
+import { createInstance } from './instance.ts';
 import type { Kind, Load } from './load.ts';
 import { createRandom } from './random.ts';
 import { createRedisLoop } from './redis-loop.ts';
@@ -12,17 +12,10 @@ export interface Simulated {
   /** Shares of the time: an instance, and Redis without its flushes. */
   readonly instanceUse: number;
   readonly redisUse: number;
-  /** p99, in microseconds: what comes from outside waits for its turn in an instance, and a write for its answer from Redis. */
+  /** p99, in microseconds: what comes from outside waits for its turn in an instance, and a webhook for its answer. */
   readonly waitUs: number;
-  readonly writeUs: number;
-  readonly operationUs: number;
   readonly acknowledgedUs: number;
   readonly acknowledgedPerSecond: number;
-  /** From the webhook to its last hearer. */
-  readonly heardUs: number;
-  /** Events of one script, and of one page. */
-  readonly taken: number;
-  readonly read: number;
 }
 
 export interface Run {
@@ -62,15 +55,13 @@ export function simulate({
   const flush = () => random.lognormal(figures.redisFlush, 1);
   const redis = createRedisLoop(agenda, flush, isMeasured);
   const log = createSharedLog();
-  const [waits, operations] = [createSamples(), createSamples()];
-  const [acknowledged, heard] = [createSamples(), createSamples()];
-  const timer = (samples: typeof heard) => {
+  const [waits, acknowledged] = [createSamples(), createSamples()];
+  const timer = () => {
     const since = agenda.now;
-    return () => void (isMeasured() && samples.add(agenda.now - since));
+    return () => void (isMeasured() && acknowledged.add(agenda.now - since));
   };
 
   // An event for one socket is heard where that socket is; one for all, everywhere.
-  const cameAt: number[] = [];
   const isForAll = load.hearers >= n;
   const shareOfAll = load.hearers / n;
   const placeOf = (event: number) => Math.floor(createRandom(seed + event).uniform() * n);
@@ -87,7 +78,6 @@ export function simulate({
       waits,
       upstream: createUpstream(agenda, random, limits),
       hearersOf: (event) => (isForAll ? shareOfAll : placeOf(event) === number ? load.hearers : 0),
-      onHeard: (event) => void (isMeasured() && heard.add(agenda.now - (cameAt[event] ?? 0))),
     });
     log.onGrown(instance.wake);
     return instance;
@@ -105,16 +95,14 @@ export function simulate({
   }
 
   arrivals(load.operations, (number) => {
-    all[number % n]!.ask(kindOf(load.mix, random.uniform()), timer(operations));
+    all[number % n]!.ask(kindOf(load.mix, random.uniform()));
   });
   arrivals(load.webhooks, (number) => {
-    cameAt.push(agenda.now);
-    all[number % n]!.takeIn(timer(acknowledged));
+    all[number % n]!.takeIn(timer());
   });
   const [first] = all;
   const sendNext = (): void => {
-    const answered = timer(acknowledged);
-    cameAt.push(agenda.now);
+    const answered = timer();
     first?.takeIn(() => {
       answered();
       sendNext();
@@ -123,29 +111,13 @@ export function simulate({
   for (let i = 0; i < connections; i += 1) sendNext();
   agenda.run(endUs);
 
-  const sum = (of: (instance: Instance) => number) =>
-    all.reduce((total, instance) => total + of(instance), 0);
+  const busyUs = all.reduce((sum, { thread }) => sum + thread.busyUs, 0);
   const measuredUs = endUs * (1 - WARM_UP);
   return {
-    instanceUse: sum(({ thread }) => thread.busyUs) / n / measuredUs,
+    instanceUse: busyUs / n / measuredUs,
     redisUse: redis.busyUs / measuredUs,
     waitUs: waits.quantile(0.99),
-    writeUs: redis.writes.quantile(0.99),
-    operationUs: operations.quantile(0.99),
     acknowledgedUs: acknowledged.quantile(0.99),
     acknowledgedPerSecond: acknowledged.count / (measuredUs / 1e6),
-    heardUs: heard.quantile(0.99),
-    taken:
-      log.newest /
-      Math.max(
-        1,
-        sum(({ appends }) => appends),
-      ),
-    read:
-      (log.newest * n) /
-      Math.max(
-        1,
-        sum(({ pages }) => pages),
-      ),
   };
 }
