@@ -1,24 +1,16 @@
-import {
-  closeSync,
-  fdatasyncSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
 
 import type { Bench } from '../bench.ts';
-import { type Figure, median } from '../figures.ts';
-import { openGateway } from '../gateway.ts';
+import type { Figure } from '../figures.ts';
 import { installPeers } from '../install.ts';
 import { openLoader } from '../loader.ts';
 import { ingestRows } from '../rows/ingest.ts';
 import { requestRows } from '../rows/requests.ts';
 import { openUpstream } from '../upstream-control.ts';
 import { FIGURES_URL, type FigureName, type FiguresFile, type Measured } from './figures.ts';
+import { measureCollector } from './measure-collector.ts';
+import { measureFlushUs } from './measure-flush.ts';
 import { TOGETHER, measureRedis } from './measure-redis.ts';
 import { measureEmbeddedBytes, measureSubscribers } from './measure-subscribers.ts';
 import { splitRounds } from './split.ts';
@@ -48,7 +40,7 @@ export async function measure(say: (line: string) => void): Promise<void> {
   say('subscribers');
   const subscribers = await measureSubscribers(upstream.url, loader);
   say('collector');
-  const gc = await collectorOf(upstream.url, bench);
+  const gc = await measureCollector(upstream.url, loader);
   say('Redis');
   const { version, rounds, linkBytes, linksAnEvent } = await measureRedis(
     upstream.url,
@@ -87,7 +79,7 @@ export async function measure(say: (line: string) => void): Promise<void> {
     redisAppendEvent: us(append.event, 'Redis: each event of it'),
     redisReadGroup: us(page.group, 'Redis: a page read by one instance'),
     redisReadEvent: us(page.event, 'Redis: each event of it, its links written by that instance'),
-    redisFlush: us(flushUs(), 'a flush of this disk (waited for, not CPU)'),
+    redisFlush: us(measureFlushUs(), 'a flush of this disk (waited for, not CPU)'),
     gcShare: { value: gc.share, unit: 'share', what: 'of that time, the collector', by: HERE },
     gcPause: us(gc.pauseUs, 'one of its pauses'),
     baseMemory: {
@@ -140,41 +132,4 @@ function mainThreadOf(rows: readonly Figure[], name: string): number {
   const found = rows.find(({ row, target }) => row === name && target === 'gateway');
   if (found?.mainThreadUs === undefined) throw new Error(`the bench must have a row ${name}`);
   return found.mainThreadUs;
-}
-
-/** By the gateway's own metrics, while it takes in webhooks. */
-async function collectorOf(upstreamUrl: string, { loader }: Bench) {
-  await using gateway = await openGateway(upstreamUrl);
-  const job = { path: '/webhooks', headers: {}, workload: 'K', mode: 'uncached' } as const;
-  const bounds = { from: 60_000_000, connections: 32, durationMs: 4_000, maxCount: 20_000 };
-  const { mainThreadUs: before } = await gateway.usage();
-  await loader.run({ url: gateway.url, ...job, ...bounds });
-  const { mainThreadUs: after } = await gateway.usage();
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  const sum = (name: string) =>
-    [...text.matchAll(new RegExp(`^nodejs_gc_duration_seconds_${name}\\{.*\\} (\\S+)$`, 'gm'))]
-      .map(([, value]) => Number(value))
-      .reduce((all, value) => all + value, 0);
-  return {
-    share: (sum('sum') * 1e6) / (after - before),
-    pauseUs: (sum('sum') * 1e6) / sum('count'),
-  };
-}
-
-/** The median of two hundred, of a kilobyte each, where Redis and the embedded log are measured. */
-function flushUs(): number {
-  const dir = mkdtempSync(join(tmpdir(), 'partner-graph-capacity-'));
-  const file = openSync(join(dir, 'flushed'), 'a');
-  try {
-    const times = Array.from({ length: 200 }, () => {
-      const startedAt = performance.now();
-      writeSync(file, Buffer.alloc(1_024, 'x'));
-      fdatasyncSync(file);
-      return (performance.now() - startedAt) * 1_000;
-    });
-    return median(times);
-  } finally {
-    closeSync(file);
-    rmSync(dir, { recursive: true, force: true });
-  }
 }
