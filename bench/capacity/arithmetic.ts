@@ -1,4 +1,6 @@
 import type { Figures } from './figures.ts';
+import { groupsOf } from './groups.ts';
+import { highest } from './highest.ts';
 import { type Load, callsAnOperation, pieceUs } from './load.ts';
 import type { UpstreamLimits } from './upstream-gate.ts';
 
@@ -12,31 +14,6 @@ export const VARIATION = 0.5;
 export interface Piece {
   readonly perSecond: number;
   readonly us: number;
-}
-
-/** While one group is under way the next one gathers: it holds one and what came meanwhile. */
-export interface Groups {
-  /** One round of Redis under load: what came in the last one, and one flush for all of it. */
-  readonly roundUs: number;
-  readonly taken: number;
-  readonly read: number;
-}
-
-export function groupsOf({ webhooks }: Load, n: number, f: Figures): Groups {
-  const perUs = webhooks / 1e6;
-  let roundUs = f.redisFlush;
-  for (let i = 0; i < 50; i += 1) {
-    const came = perUs * roundUs;
-    const fixed = Math.min(n, came) * f.redisAppendGroup + n * Math.min(1, came) * f.redisReadGroup;
-    const next = f.redisFlush + fixed + came * (f.redisAppendEvent + n * f.redisReadEvent);
-    if (next > 1e6) return { roundUs: 1e6, taken: 200, read: 500 };
-    roundUs = next;
-  }
-  const own = perUs / n;
-  // What others took in may come while this one still has to do with the last page; its own comes in step.
-  const readUs = roundUs + f.readGroup + f.readEvent;
-  const taken = 1 + own * roundUs;
-  return { roundUs, taken, read: taken + (perUs - own) * readUs };
 }
 
 /** How many of `n` instances have a hearer of an event, if sockets are spread evenly. */
@@ -135,24 +112,6 @@ export function usesOf(
     { part: "the API's rate", of: upstreamCalls(load, n) / upstream.perSecond },
   ];
   return uses.toSorted((a, b) => b.of - a.of);
-}
-
-/** The most for which `holds`, by halving: to a hundredth. */
-export function highest(
-  holds: (amount: number) => boolean,
-  from: number,
-  precision = 0.005,
-): number {
-  let low = from;
-  while (holds(low * 2)) low *= 2;
-  if (low === from && !holds(low)) return 0;
-  let high = low * 2;
-  while (high / low > 1 + precision) {
-    const middle = Math.sqrt(low * high);
-    if (holds(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The most of a load that `n` instances and one Redis hold by the rule, and what gives way past it. */

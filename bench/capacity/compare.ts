@@ -1,6 +1,7 @@
-import { HEADROOM, type Part, SOCKETS_OF_AN_INSTANCE, capacityOf, highest } from './arithmetic.ts';
+import { HEADROOM, type Part, SOCKETS_OF_AN_INSTANCE, capacityOf } from './arithmetic.ts';
 import { boundsOf } from './bounds.ts';
 import type { Figures } from './figures.ts';
+import { highest } from './highest.ts';
 import type { Load } from './load.ts';
 import { type Simulated, simulate } from './simulate.ts';
 import type { UpstreamLimits } from './upstream-gate.ts';
