@@ -16,7 +16,7 @@ import { measureEmbeddedBytes, measureSubscribers } from './measure-subscribers.
 import { splitRounds } from './split.ts';
 
 const BENCH = 'npm run bench -- --only hot,executed,uncached,K';
-const HERE = 'node bench/capacity.ts --measure';
+const HERE = 'npm run capacity -- --measure';
 
 /** Takes every figure anew on this machine, and writes them down. Some minutes; nothing else should run meanwhile. */
 export async function measure(say: (line: string) => void): Promise<void> {
