@@ -1,12 +1,18 @@
-import { median } from '../figures.ts';
 import { openGateway } from '../gateway.ts';
 import type { Upstream } from '../upstream-control.ts';
 import { idOf } from '../world.ts';
 import { type Ask, createAsk } from './ask.ts';
 import type { Plot } from './plot.ts';
+import { mediansOf } from './rounds.ts';
 
 const LENGTHS = [10, 100, 1_000, 10_000];
-const WALKS = 3;
+const WARM_UPS = 60;
+const ROUNDS = 8;
+/** Short lists are read until there were this many rows: one of ten is over before anything could be told of it. */
+const ROWS_OF_A_ROUND = 2_000;
+const HEAP_ROUNDS = 3;
+/** Lists of ten, so that a gateway has compiled what it needs before its heap is looked at. */
+const HEAP_WARM_UPS = 100;
 
 const DOCUMENT = `query Walk($id: ID!, $after: String) {
   clinic(id: $id) {
@@ -25,28 +31,10 @@ interface Walked {
 
 /** A whole list, read to its end a hundred at a time: each row must cost the same, however long the list is. */
 export async function listPlots(upstream: Upstream): Promise<readonly Plot[]> {
-  await using gateway = await openGateway(upstream.url);
-  const ask = await createAsk(gateway);
-  for (let i = 0; i < 30; i += 1) await walk(ask, idOf('clinic', i, 1_000));
-
-  const time: [number, number][] = [];
-  const cpu: [number, number][] = [];
-  const heap: [number, number][] = [];
-  for (const [i, length] of LENGTHS.entries()) {
-    const walks: { ms: number; cpuUs: number }[] = [];
-    for (let j = 0; j < WALKS; j += 1) {
-      const id = idOf('clinic', 1_000 + i * WALKS + j, length);
-      const before = await gateway.usage();
-      const startedAt = performance.now();
-      const rows = await walk(ask, id);
-      const ms = performance.now() - startedAt;
-      if (rows !== length) throw new Error(`a walk must find ${length} rows, but found ${rows}`);
-      walks.push({ ms, cpuUs: (await gateway.usage()).cpuUs - before.cpuUs });
-    }
-    time.push([length, (median(walks.map(({ ms }) => ms)) * 1_000) / length]);
-    cpu.push([length, median(walks.map(({ cpuUs }) => cpuUs)) / length]);
-    heap.push([length, (await gateway.usageAfterGc()).heapBytes / 2 ** 20]);
-  }
+  const times = await timesOf(upstream);
+  const heaps = await mediansOf(LENGTHS, HEAP_ROUNDS, async (length) => ({
+    mb: await heapMb(upstream, length),
+  }));
   const x = 'clients in the list';
   return [
     {
@@ -56,8 +44,8 @@ export async function listPlots(upstream: Upstream): Promise<readonly Plot[]> {
       tens: true,
       y: 'µs a row',
       series: [
-        { name: 'time', points: time },
-        { name: 'CPU', points: cpu },
+        { name: 'time', points: times('us') },
+        { name: 'CPU', points: times('cpuUs') },
       ],
     },
     {
@@ -65,18 +53,48 @@ export async function listPlots(upstream: Upstream): Promise<readonly Plot[]> {
       title: 'Heap after reading a list',
       x,
       y: 'MB after a collection',
-      series: [{ name: 'heap', points: heap }],
+      series: [{ name: 'heap of a gateway that has just read one such list', points: heaps('mb') }],
     },
   ];
 }
 
-async function walk(ask: Ask, id: string): Promise<number> {
+/** Every list is one that was never read before. No collection is asked for: it throws away compiled code, too. */
+async function timesOf(upstream: Upstream) {
+  await using gateway = await openGateway(upstream.url);
+  const ask = await createAsk(gateway);
+  let clinics = 0;
+  const many = async (length: number, count: number): Promise<void> => {
+    for (let i = 0; i < count; i += 1) await walk(ask, (clinics += 1), length);
+  };
+  await many(1_000, WARM_UPS);
+  return await mediansOf(LENGTHS, ROUNDS, async (length) => {
+    const count = Math.ceil(ROWS_OF_A_ROUND / length);
+    const before = await gateway.usage();
+    const startedAt = performance.now();
+    await many(length, count);
+    const us = ((performance.now() - startedAt) * 1_000) / (count * length);
+    return { us, cpuUs: ((await gateway.usage()).cpuUs - before.cpuUs) / (count * length) };
+  });
+}
+
+/** Of a gateway for that list alone: in one for all of them, the caches would hold the others as well. */
+async function heapMb(upstream: Upstream, length: number): Promise<number> {
+  await using gateway = await openGateway(upstream.url);
+  const ask = await createAsk(gateway);
+  for (let i = 1; i <= HEAP_WARM_UPS; i += 1) await walk(ask, i, 10);
+  await walk(ask, HEAP_WARM_UPS + 1, length);
+  return (await gateway.usageAfterGc()).heapBytes / 2 ** 20;
+}
+
+async function walk(ask: Ask, clinic: number, length: number): Promise<void> {
+  const id = idOf('clinic', clinic, length);
   let rows = 0;
   let after: string | null = null;
   for (;;) {
-    const { clinic }: Walked = await ask(DOCUMENT, { id, after });
-    rows += clinic.clients.nodes.length;
-    if (!clinic.clients.pageInfo.hasNextPage) return rows;
-    after = clinic.clients.pageInfo.endCursor;
+    const { clinic: read }: Walked = await ask(DOCUMENT, { id, after });
+    rows += read.clients.nodes.length;
+    if (!read.clients.pageInfo.hasNextPage) break;
+    after = read.clients.pageInfo.endCursor;
   }
+  if (rows !== length) throw new Error(`a walk must find ${length} rows, but found ${rows}`);
 }
