@@ -2,49 +2,46 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { NewEvent } from '../../src/store/event-log.ts';
-import { type Store, openStore } from '../../src/store/store.ts';
-import { noteReady } from '../events.ts';
+import { openStore } from '../../src/store/store.ts';
+import { median } from '../figures.ts';
 import { openGateway } from '../gateway.ts';
 import type { Upstream } from '../upstream-control.ts';
-import { idOf } from '../world.ts';
+import { BATCH, readUs, write } from './log-events.ts';
 import type { Plot } from './plot.ts';
+import { mediansOf } from './rounds.ts';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
-const BATCH = 500;
-/** Events that are appended, and read again, to be timed at each size. */
-const TIMED = 5_000;
+/** The last that are written at each size, at most, and how many before them it takes to be warm. */
+const WRITTEN = 20_000;
+const WARM_UP = 2_000;
+/** Events that are read again, and how often. */
+const READ = 5_000;
+const READS = 9;
+const STARTS = 5;
 const RETENTION_MS = 7 * 24 * 3_600_000;
+
+type Figure = 'append' | 'links' | 'beginning' | 'middle' | 'end' | 'readyMs' | 'mb';
+type Measured = Readonly<Partial<Record<Figure, number>>>;
 
 /** The log from a thousand events to a million: what one more costs, what reading costs, what a start costs. */
 export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-growth-'));
-  const append: [number, number][] = [];
-  const replay: [number, number][] = [];
-  const start: [number, number][] = [];
-  const memory: [number, number][] = [];
+  const measured: [size: number, Measured][] = [];
   try {
-    let next = 1;
+    let held = 0;
     for (const size of SIZES) {
-      {
-        await using store = await openStore(
-          { kind: 'embedded', dir },
-          { retentionMs: RETENTION_MS },
-        );
-        next = await appendTo(store, next, size - TIMED);
-        const startedAt = performance.now();
-        const appended = next;
-        next = await appendTo(store, next, Math.max(size, next + TIMED / 5));
-        append.push([size, perEvent(startedAt, next - appended)]);
-        replay.push([size, await replayFrom(store, 0)]);
-      }
-      await using gateway = await openGateway(upstream.url, { EVENT_STORE_DIR: dir });
-      start.push([size, gateway.readyMs]);
-      memory.push([size, (await gateway.usage()).rssBytes / 2 ** 20]);
+      const written = await writing(dir, held, size);
+      held = size;
+      const read = await reading(dir, size);
+      measured.push([size, { ...written, ...read, ...(await starting(upstream, dir)) }]);
     }
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+  const points = (name: Figure) =>
+    measured.flatMap(([size, { [name]: value }]) =>
+      value === undefined ? [] : [[size, value] as const],
+    );
   const x = 'events in the log';
   return [
     {
@@ -54,8 +51,11 @@ export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
       tens: true,
       y: 'µs an event',
       series: [
-        { name: `append, durable, ${BATCH} at once`, points: append },
-        { name: 'replay from the beginning', points: replay },
+        { name: `append, durable, ${BATCH} at once`, points: points('append') },
+        { name: 'its two links, written behind', points: points('links') },
+        { name: 'read at the beginning of the log', points: points('beginning') },
+        { name: 'read in its middle', points: points('middle') },
+        { name: 'read at its end', points: points('end') },
       ],
     },
     {
@@ -65,43 +65,45 @@ export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
       tens: true,
       y: 'ms until ready, MB',
       series: [
-        { name: 'start, ms', points: start },
-        { name: 'memory, MB', points: memory },
+        { name: 'start, ms', points: points('readyMs') },
+        { name: 'memory, MB', points: points('mb') },
       ],
     },
   ];
 }
 
-const perEvent = (startedAt: number, count: number): number =>
-  ((performance.now() - startedAt) * 1_000) / count;
+const openLog = (dir: string) =>
+  openStore({ kind: 'embedded', dir }, { retentionMs: RETENTION_MS });
 
-async function appendTo({ log }: Store, from: number, to: number): Promise<number> {
-  let next = from;
-  while (next < to) {
-    const count = Math.min(BATCH, to - next);
-    await log.append(Array.from({ length: count }, (_, i) => eventOf(next + i)));
-    next += count;
-  }
-  return next;
+/** What the last of them took. Nothing is said of a log so short that the store's thread is still being compiled. */
+async function writing(dir: string, from: number, to: number): Promise<Measured> {
+  await using store = await openLog(dir);
+  const timedFrom = Math.max(to / 2, to - WRITTEN);
+  await write(store, from, timedFrom);
+  const { appendUs, linksUs } = await write(store, timedFrom, to);
+  return timedFrom - from >= WARM_UP ? { append: appendUs, links: linksUs } : {};
 }
 
-function eventOf(n: number): NewEvent {
-  return {
-    key: `progress_note_generated:${idOf('note', n)}`,
-    occurredAt: new Date(1_750_000_000_000 + n).toISOString(),
-    receivedAt: Date.now(),
-    subject: `session:${idOf('session', n)}`,
-    body: noteReady(n).body,
-  };
+/** By a store that was opened for it: the one that wrote the events has the newest in memory. */
+async function reading(dir: string, size: number): Promise<Measured> {
+  await using store = await openLog(dir);
+  const count = Math.min(READ, size);
+  const places = [0, Math.floor((size - count) / 2), size - count];
+  for (let i = 0; i < READS; i += 1) await readUs(store, 0, count);
+  const medians = await mediansOf(places, READS, async (after) => ({
+    us: await readUs(store, after, count),
+  }));
+  const [beginning = 0, middle = 0, end = 0] = medians('us').map(([, us]) => us);
+  return { beginning, middle, end };
 }
 
-async function replayFrom({ log }: Store, after: number): Promise<number> {
-  const startedAt = performance.now();
-  let count = 0;
-  while (count < TIMED) {
-    const events = await log.read(after + count, BATCH);
-    if (events.length === 0) break;
-    count += events.length;
+async function starting(upstream: Upstream, dir: string): Promise<Measured> {
+  const readyMs: number[] = [];
+  const mb: number[] = [];
+  for (let i = 0; i < STARTS; i += 1) {
+    await using gateway = await openGateway(upstream.url, { EVENT_STORE_DIR: dir });
+    readyMs.push(gateway.readyMs);
+    mb.push((await gateway.usage()).rssBytes / 2 ** 20);
   }
-  return perEvent(startedAt, count);
+  return { readyMs: median(readyMs), mb: median(mb) };
 }

@@ -5,7 +5,7 @@ const HEIGHT = 360;
 const MARGIN = { left: 72, right: 36, top: 40, bottom: 56 };
 /** Below the plot, a line each: no curve comes there, whatever its shape. */
 const LEGEND_LINE = 18;
-const COLOURS = ['#0b6e99', '#c2410c', '#4d7c0f', '#7c3aed'];
+const COLOURS = ['#0b6e99', '#c2410c', '#4d7c0f', '#7c3aed', '#475569'];
 const colourOf = (i: number) => COLOURS[i % COLOURS.length] ?? '';
 
 interface Scale {
