@@ -1,5 +1,6 @@
 import { openGateway } from '../gateway.ts';
 import type { Loader } from '../loader.ts';
+import { webhookJob } from '../webhook-job.ts';
 
 export interface CollectorFigures {
   /** Of the main thread's CPU. */
@@ -13,10 +14,9 @@ export async function measureCollector(
   loader: Loader,
 ): Promise<CollectorFigures> {
   await using gateway = await openGateway(upstreamUrl);
-  const job = { path: '/webhooks', headers: {}, workload: 'K', mode: 'uncached' } as const;
-  const bounds = { from: 60_000_000, connections: 32, durationMs: 4_000, maxCount: 20_000 };
+  const bounds = { connections: 32, durationMs: 4_000, maxCount: 20_000 };
   const { mainThreadUs: before } = await gateway.usage();
-  await loader.run({ url: gateway.url, ...job, ...bounds });
+  await loader.run(webhookJob(gateway.url, 60_000_000, bounds));
   const { mainThreadUs: after } = await gateway.usage();
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   const sum = (name: string) =>

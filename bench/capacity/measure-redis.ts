@@ -2,6 +2,7 @@ import { PREFIX } from '../../src/store/redis/names.ts';
 import { median } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import type { Loader } from '../loader.ts';
+import { webhookJob } from '../webhook-job.ts';
 import type { RedisRound } from './figures.ts';
 import { type RedisChild, openRedis } from './redis-child.ts';
 
@@ -67,17 +68,9 @@ async function measure(
 ): Promise<RedisRound> {
   const usages = () => Promise.all([redis.usage(), ...gateways.map((gateway) => gateway.usage())]);
   const [redisBefore, ...before] = await usages();
-  const { count, failures, seconds, cpuUs } = await loader.run({
-    url: gateways[0]?.url ?? '',
-    path: '/webhooks',
-    headers: {},
-    workload: 'K',
-    mode: 'uncached',
-    from: next,
-    connections,
-    durationMs: 20_000,
-    maxCount: COUNTS[connections] ?? 0,
-  });
+  const bounds = { connections, durationMs: 20_000, maxCount: COUNTS[connections] ?? 0 };
+  const job = webhookJob(gateways[0]?.url ?? '', next, bounds);
+  const { count, failures, seconds, cpuUs } = await loader.run(job);
   next += count;
   if (failures > 0) throw new Error(`every webhook must be answered 2xx, but ${failures} were not`);
   await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));

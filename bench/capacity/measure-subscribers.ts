@@ -6,6 +6,7 @@ import { type Crowd, nextEvent, openCrowd } from '../crowd.ts';
 import { median } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import type { Loader } from '../loader.ts';
+import { webhookJob } from '../webhook-job.ts';
 
 const [FEW, MANY] = [1_000, 5_000];
 const ROUNDS = 5;
@@ -64,15 +65,13 @@ async function fired(gateway: Gateway, crowd: Crowd, count: number, hearers: num
   return (after.mainThreadUs - before.mainThreadUs) / count;
 }
 
-const WEBHOOKS = { path: '/webhooks', headers: {}, workload: 'K', mode: 'uncached' } as const;
-
 async function ofNobody(gateway: Gateway, loader: Loader): Promise<number> {
   const rounds: number[] = [];
   for (let i = 0; i <= ROUNDS; i += 1) {
     const before = await gateway.usage();
     const bounds = { connections: 1, durationMs: 20_000, maxCount: WARM_UP };
     const from = 40_000_000 + i * WARM_UP;
-    await loader.run({ url: gateway.url, ...WEBHOOKS, from, ...bounds });
+    await loader.run(webhookJob(gateway.url, from, bounds));
     const after = await gateway.usage();
     rounds.push((after.mainThreadUs - before.mainThreadUs) / WARM_UP);
   }
@@ -84,8 +83,8 @@ export async function measureEmbeddedBytes(upstreamUrl: string, loader: Loader):
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-capacity-'));
   try {
     await using gateway = await openGateway(upstreamUrl, { EVENT_STORE_DIR: dir });
-    const bounds = { from: 50_000_000, connections: 32, durationMs: 60_000, maxCount: STORED };
-    const { count } = await loader.run({ url: gateway.url, ...WEBHOOKS, ...bounds });
+    const bounds = { connections: 32, durationMs: 60_000, maxCount: STORED };
+    const { count } = await loader.run(webhookJob(gateway.url, 50_000_000, bounds));
     await gateway[Symbol.asyncDispose]();
     const sizes = readdirSync(dir).map((name) => statSync(join(dir, name)).size);
     return sizes.reduce((sum, size) => sum + size, 0) / count;

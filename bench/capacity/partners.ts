@@ -18,7 +18,7 @@ import type { UpstreamLimits } from './upstream-gate.ts';
 const BUSY_SECONDS = 12_000;
 const DAYS_KEPT = 7;
 /** As configured by default; what the API allows is not documented, so that a round number stands for it. */
-export const DEFAULTS: UpstreamLimits = {
+const DEFAULTS: UpstreamLimits = {
   perSecond: 100,
   inFlight: 64,
   latencyUs: 50_000,
