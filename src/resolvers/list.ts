@@ -16,10 +16,11 @@ const nodePages = new WeakMap<object, Page<unknown>>();
  * sets of rows that come and go by the thousand cost the collector more than all else that is done with them.
  */
 export interface Row extends Named {
-  wasShown: boolean;
+  /** How it was shown last: whatever stands for that. */
+  shownAs: object | undefined;
 }
 
-export const isRow = (node: object): node is Row => 'wasShown' in node;
+export const isRow = (node: object): node is Row => 'shownAs' in node;
 
 /**
  * A list of the Partner API as a connection. `toNode` must depend on the list and the row alone: the nodes are
@@ -34,7 +35,7 @@ export function listed<N extends ListName, Node extends { readonly id: string }>
   const nodesOf = (page: Page<RecordOf<N>>): Page<Node> => {
     const known = nodePages.get(page);
     if (known) return known as Page<Node>;
-    const rows = page.rows.map((row) => row && { ...toNode(row), wasShown: false });
+    const rows = page.rows.map((row) => row && { ...toNode(row), shownAs: undefined });
     const made = { ...page, rows };
     nodePages.set(page, made);
     return made;

@@ -48,9 +48,9 @@ export function createRememberedRows(now: () => number) {
     textOf(row: Row, plan: ObjectPlan, ctx: Context, { make, isCommon }: Making) {
       const known = find(row, plan, ctx);
       if (known !== undefined) return known;
-      // Kept from the second time on: most rows are shown once.
-      if (!row.wasShown) {
-        row.wasShown = true;
+      // Kept from the second time on: most rows are shown once, and documents that take turns would only replace each other.
+      if (row.shownAs !== plan) {
+        row.shownAs = plan;
         return make();
       }
       const { made, answers, seen, isOfRest } = ctx.recorded(make);
