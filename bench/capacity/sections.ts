@@ -16,7 +16,7 @@ export const SIZES = [1, 2, 4, 8, 16, 32];
 /** Raised from its default, and no limit on the rate: what the gateway itself can hold. */
 export const WIDE: UpstreamLimits = {
   perSecond: Infinity,
-  inFlight: 256,
+  inFlight: 512,
   latencyUs: 50_000,
   variation: 0.5,
 };
