@@ -21,7 +21,8 @@ const versions: Readonly<Record<string, string>> = {
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
 /** These would install, never end, or measure for minutes: what they name is looked up instead. */
-const isOnlyRead = ({ text }: Block) => /^npm (ci|install|start|test|run (bench|growth|capacity))\b/m.test(text);
+const isOnlyRead = ({ text }: Block) =>
+  /^npm (ci|install|start|test|run (bench|growth|capacity))\b/m.test(text);
 const commands = blocksOf('sh').map((block) => ({ ...block, first: block.text.split('\n')[0] }));
 
 describe('commands that are not run here', () => {
