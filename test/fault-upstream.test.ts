@@ -31,11 +31,12 @@ describe.concurrent('a Partner API', { timeout: 90_000 }, () => {
       sandbox.resetCounts();
       await askForSessions(scene, 0, 200);
       expect(sandbox.countOf(SESSION_LIST) / 200).toBeLessThanOrEqual(1.2);
-      // Past what was saved up in good times: a tenth, and one every two seconds.
+      // Past what was saved up in good times: a tenth, and one every two seconds. What was left of one, and what came in
+      // since the last retry before, may make two more.
       sandbox.resetCounts();
       const began = performance.now();
       await askForSessions(scene, 200, 400);
-      const allowed = 400 * 1.1 + (performance.now() - began) / 2_000 + 1;
+      const allowed = 400 * 1.1 + (performance.now() - began) / 2_000 + 2;
       expect(sandbox.countOf(SESSION_LIST)).toBeLessThanOrEqual(allowed);
       sandbox.set({ failureRate: 0 });
       await until(async () =>
