@@ -1,9 +1,47 @@
-import type { GraphQLError } from 'graphql';
+import { type GraphQLError, locatedError } from 'graphql';
+
+import { type Place, giveUp, keysOf, nullableAt } from './place.ts';
+import type { FieldPlan } from './plan.ts';
 
 export interface Failure {
   readonly error: GraphQLError;
   /** What became null of it: the field itself, or the nearest above that may be. */
   readonly nulled: readonly (string | number)[];
+}
+
+/** Of one run of a plan. */
+export interface Failures {
+  readonly errors: Failure[];
+  /** Places of the answer that something is awaited for. */
+  awaited: number;
+}
+
+/** What may be null takes an error here; what may not passes it on to whatever holds it. */
+export function failed(
+  thrown: unknown,
+  { nodes }: FieldPlan,
+  place: Place,
+  { errors }: Failures,
+): string {
+  const keys = keysOf(place);
+  const error = locatedError(thrown, nodes, keys);
+  if (!place.nullable) throw error;
+  errors.push({ error, nulled: keys });
+  return 'null';
+}
+
+/** Whoever holds it has been left long ago, and is found by its place. */
+export function failedLate(
+  thrown: unknown,
+  { nodes }: FieldPlan,
+  place: Place,
+  failures: Failures,
+): void {
+  const error = locatedError(thrown, nodes, keysOf(place));
+  const lost = nullableAt(place);
+  failures.awaited -= giveUp(lost.text);
+  lost.text = 'null';
+  failures.errors.push({ error, nulled: keysOf(lost) });
 }
 
 /**

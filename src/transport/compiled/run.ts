@@ -1,25 +1,22 @@
-import { type GraphQLError, type VariableValues, getArgumentValues, locatedError } from 'graphql';
+import { type GraphQLError, type VariableValues, getArgumentValues } from 'graphql';
 
 import type { Context } from '../../context.ts';
 import { isRow } from '../../resolvers/list.ts';
-import { type Failure, tellable } from './failures.ts';
-import { type Place, type Text, giveUp, keysOf, nullableAt, placeIn, wholeText } from './place.ts';
+import { type Failures, failed, failedLate, tellable } from './failures.ts';
+import { type Place, type Text, giveUp, placeIn, wholeText } from './place.ts';
 import type { FieldPlan, LeafPlan, ObjectPlan, TypePlan } from './plan.ts';
 import type { RememberedRows } from './remembered-rows.ts';
 
-interface Run {
+interface Run extends Failures {
   readonly ctx: Context;
   readonly variables: VariableValues;
   readonly rows: RememberedRows | undefined;
-  readonly errors: Failure[];
   /** Arguments that variables decide, each read once. */
   readonly args: Readonly<Record<string, unknown>>[];
   /** How often they had a say. */
   variablesUsed: number;
   /** Rows within a row are remembered with it. */
   isInRow: boolean;
-  /** Places of the answer that something is awaited for. */
-  awaited: number;
   whenWhole: () => void;
 }
 
@@ -166,24 +163,6 @@ function arrivedFailed(error: unknown, plan: FieldPlan, place: Place, run: Run):
 function countDown(run: Run): void {
   run.awaited -= 1;
   if (run.awaited === 0) run.whenWhole();
-}
-
-/** What may be null takes an error here; what may not passes it on to whatever holds it. */
-function failed(thrown: unknown, plan: FieldPlan, place: Place, run: Run): string {
-  const keys = keysOf(place);
-  const error = locatedError(thrown, plan.nodes, keys);
-  if (!place.nullable) throw error;
-  run.errors.push({ error, nulled: keys });
-  return 'null';
-}
-
-/** Whoever holds it has been left long ago, and is found by its place. */
-function failedLate(thrown: unknown, plan: FieldPlan, place: Place, run: Run): void {
-  const error = locatedError(thrown, plan.nodes, keysOf(place));
-  const lost = nullableAt(place);
-  run.awaited -= giveUp(lost.text);
-  lost.text = 'null';
-  run.errors.push({ error, nulled: keysOf(lost) });
 }
 
 function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
