@@ -7,6 +7,8 @@ COPY package.json package-lock.json ./
 COPY scripts/check-node.mjs scripts/warm.mjs scripts/
 RUN npm ci --omit=dev --omit=optional
 COPY src src
+COPY sandbox sandbox
+COPY web web
 RUN node scripts/warm.mjs
 
 # The embedded event log. With REDIS_URL set nothing is written here but audit lines while nobody reads stdout.

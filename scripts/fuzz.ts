@@ -1,4 +1,4 @@
-import { fuzz, openTarget } from '../test/fuzz/properties.ts';
+import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
 
 /**
  * Sends the gateway documents, variables, requests, frames and webhooks that nobody meant to send, for so many minutes:

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreOptions } from '../src/store/options.ts';
-import { redisAvailable, startRedis } from '../test/redis-server.ts';
-import { killRound, tally } from '../test/store/kill-round.ts';
+import { redisAvailable, startRedis } from '../test/support/redis-server.ts';
+import { killRound, tally } from '../test/support/store/kill-round.ts';
 
 /**
  * Kills a process that appends, over and over, and counts what was acknowledged and is not in the log.

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-import { openBrowser, openPage } from '../test/browser.ts';
-import { type Gateway, openGateway, tokenFor } from '../test/gateway.ts';
-import { nameOfClient, nameOfClinician, openLiveNotes } from '../test/live-notes.ts';
+import { openBrowser, openPage } from '../test/support/browser.ts';
+import { type Gateway, openGateway, tokenFor } from '../test/support/gateway.ts';
+import { nameOfClient, nameOfClinician, openLiveNotes } from '../test/support/live-notes.ts';
 import { indexedPng } from './indexed-png.ts';
 
 const WINDOW = { width: 1440, height: 860 };

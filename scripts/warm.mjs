@@ -8,7 +8,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   try {
     await import('./check-node.mjs');
     const { readConfig } = await import('../src/config.ts');
-    const { createLog } = await import('../src/observe/log.ts');
+    const { createLog } = await import('../src/observability/log.ts');
     const { openServer } = await import('../src/server.ts');
     const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
     const server = await openServer(config, createLog('silent'));

@@ -6,18 +6,23 @@ import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
 import { openHub } from './events/hub.ts';
 import { createFreshness } from './freshness.ts';
-import { createAudit } from './observe/audit.ts';
-import { openAuditSpool } from './observe/audit-spool.ts';
-import { ALL_TAKEN, type LineKeeping, checkLines, watchLines } from './observe/line-keeping.ts';
-import { openLineOutput } from './observe/line-output.ts';
-import { type Log, createLog } from './observe/log.ts';
-import { createMetrics } from './observe/metrics.ts';
-import { partnerObserver, watchPartner } from './observe/partner-observer.ts';
+import { createAudit } from './observability/audit.ts';
+import { openAuditSpool } from './observability/audit-spool.ts';
+import {
+  ALL_TAKEN,
+  type LineKeeping,
+  checkLines,
+  watchLines,
+} from './observability/line-keeping.ts';
+import { openLineOutput } from './observability/line-output.ts';
+import { type Log, createLog } from './observability/log.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { partnerObserver, watchPartner } from './observability/partner-observer.ts';
 import { type Clock, steadily, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
-import { openSandbox } from './sandbox/sandbox.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
-import { type Listening, listen } from './transport/listen.ts';
+import { type Listening, listen } from './gateway/listen.ts';
 import { createMilestones } from './store/milestones.ts';
 import { createOnce } from './store/once.ts';
 import { openStore } from './store/store.ts';

@@ -50,7 +50,7 @@ const ASSETS = [
 function fileOf(name: string): Content {
   return {
     type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-    load: () => readFile(new URL(`live-notes/${name}`, import.meta.url)),
+    load: () => readFile(new URL(`../../web/${name}`, import.meta.url)),
     headers: { 'content-security-policy': POLICY },
   };
 }

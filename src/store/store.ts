@@ -19,7 +19,7 @@ export interface Store extends AsyncDisposable {
 /** Imports the engine it was asked for only: neither SQLite nor the Redis client is loaded in vain. */
 export async function openStore(options: StoreOptions, settings: StoreSettings): Promise<Store> {
   if (options.kind === 'embedded') {
-    const { openEmbedded } = await import('./embedded/open.ts');
+    const { openEmbedded } = await import('./sqlite/open.ts');
     return openEmbedded(options.dir, settings);
   }
   const { openRedis } = await import('./redis/open.ts');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
 import type { WindowArgs } from '../../src/connection/window-args.ts';
-import { ask, codec, createUpstream, cursorAt, notFound } from './upstream.ts';
+import { ask, codec, createUpstream, cursorAt, notFound } from '../support/connection/upstream.ts';
 
 interface Asked {
   readonly size: number;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
 import { createCursorCodec, hashOfList } from '../../src/connection/cursor.ts';
-import { ask, codec, createUpstream, cursorAt } from './upstream.ts';
+import { ask, codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const places = fc.record({
   list: fc.nat({ max: 2 ** 48 - 1 }),

@@ -2,7 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { WindowArgs } from '../../src/connection/window-args.ts';
-import { ask, createUpstream, cursorAt, rowsNamed, type Row, type Upstream } from './upstream.ts';
+import {
+  ask,
+  createUpstream,
+  cursorAt,
+  rowsNamed,
+  type Row,
+  type Upstream,
+} from '../support/connection/upstream.ts';
 
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => `row ${from + at}`);

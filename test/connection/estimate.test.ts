@@ -5,7 +5,7 @@ import { connectionFromPages } from '../../src/connection/connection.ts';
 import { pagesOfWindow } from '../../src/connection/estimate.ts';
 import type { Loaded } from '../../src/connection/loaded.ts';
 import type { WindowArgs } from '../../src/connection/window-args.ts';
-import { codec, createUpstream, cursorAt } from './upstream.ts';
+import { codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const rows = { rows: true, ends: true, totals: true };
 const ends = { rows: false, ends: true, totals: true };

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
 import { createReading } from '../../src/connection/reading.ts';
-import { ask, codec, createUpstream, cursorAt, notFound, rowsNamed } from './upstream.ts';
+import {
+  ask,
+  codec,
+  createUpstream,
+  cursorAt,
+  notFound,
+  rowsNamed,
+} from '../support/connection/upstream.ts';
 
 const ids = (rows: readonly ({ readonly id: string } | undefined)[]) => rows.map((row) => row?.id);
 

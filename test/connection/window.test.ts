@@ -4,7 +4,13 @@ import { BadWindow } from '../../src/connection/errors.ts';
 import { connectionFromPages } from '../../src/connection/connection.ts';
 import type { WindowArgs } from '../../src/connection/window-args.ts';
 import { pagesTouched, windowOf } from '../../src/connection/window.ts';
-import { ask, codec, createUpstream, cursorAt, type OpenedList } from './upstream.ts';
+import {
+  ask,
+  codec,
+  createUpstream,
+  cursorAt,
+  type OpenedList,
+} from '../support/connection/upstream.ts';
 
 async function callsOf(args: WindowArgs, list: OpenedList) {
   await ask(args, list);

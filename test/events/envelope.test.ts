@@ -2,7 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEnvelope } from '../../src/events/envelope.ts';
 import { EVENT_TYPES } from '../../src/events/partner-event.ts';
-import { assessments, bytesOf, delivery, SENT_AT, uuid, type Json } from './deliveries.ts';
+import {
+  assessments,
+  bytesOf,
+  delivery,
+  SENT_AT,
+  uuid,
+  type Json,
+} from '../support/events/deliveries.ts';
 
 const NOW = Date.UTC(2025, 5, 1);
 const RECEIVED = new Date(NOW).toISOString();

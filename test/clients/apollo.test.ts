@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+
+import { gql } from '@apollo/client';
+import { buildSchema, isAbstractType } from 'graphql';
+import { filter, firstValueFrom, map } from 'rxjs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { codesOf, createApollo } from '../../docs/clients/apollo.ts';
+import { CLIENTS, notesAfter, showMore } from '../../docs/clients/apollo-usage.ts';
+import { possibleTypes } from '../../docs/clients/possible-types.ts';
+import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
+import { createTally } from '../support/clients/tally.ts';
+import { tokenFor } from '../support/gateway.ts';
+
+let gateway: Restarting;
+let apollo: ReturnType<typeof createApollo>;
+beforeAll(async () => {
+  gateway = await openRestarting();
+  apollo = createApollo(`${gateway.url}/graphql`, () => tokenFor(['partner']));
+});
+afterAll(async () => {
+  apollo.client.stop();
+  await apollo.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+const clinicId = () => gateway.sandbox.ids.clinic(0);
+
+it('joins the pages of a list as they are fetched, with nobody twice', async () => {
+  const query = apollo.client.watchQuery({ query: CLIENTS, variables: { clinicId: clinicId() } });
+  const subscription = query.subscribe(() => {});
+  const shown = (count: number) =>
+    firstValueFrom(
+      query.pipe(
+        map(({ data, dataState }) => (dataState === 'complete' ? data.clinic.clients : undefined)),
+        filter((clients) => clients?.edges.length === count),
+      ),
+    );
+  await shown(10);
+  expect(await showMore(query)).toBe(true);
+  await shown(20);
+  expect(await showMore(query)).toBe(true);
+  const clients = await shown(30);
+  expect(new Set(clients!.edges.map(({ node }) => node.id)).size).toBe(30);
+  expect(clients!.totalCount).toBeGreaterThan(30);
+  subscription.unsubscribe();
+});
+
+it('hears of notes once, over a restart, from where the query stood', async () => {
+  const { data } = await apollo.client.query({
+    query: CLIENTS,
+    variables: { clinicId: clinicId() },
+    fetchPolicy: 'network-only',
+  });
+  const heard = createTally<string>();
+  const { eventCursor } = data!;
+  const subscription = notesAfter(apollo.client, eventCursor).subscribe((result) => {
+    heard.add(result.data!.noteReady.cursor);
+  });
+  gateway.sandbox.burst(10);
+  await heard.reaches(3);
+  await gateway.close();
+  gateway.sandbox.burst(10);
+  await gateway.open();
+  await gateway.sandbox.delivered();
+  const all = await logged(gateway, eventCursor, [
+    'PROGRESS_NOTE_GENERATED',
+    'PROGRESS_NOTE_REGENERATED',
+  ]);
+  await heard.reaches(all.length);
+  expect(heard.all).toEqual(all);
+  subscription.unsubscribe();
+});
+
+it('tells by its code what failed', async () => {
+  const query = gql`
+    query {
+      organizations(first: 0) {
+        totalCount
+      }
+    }
+  `;
+  const failure = await apollo.client.query({ query }).catch((error: unknown) => error);
+  expect(codesOf(failure)).toEqual(['BAD_USER_INPUT']);
+  const stranger = createApollo(`${gateway.url}/graphql`, () => 'not-a-token');
+  const refused = await stranger.client.query({ query }).catch((error: unknown) => error);
+  expect(codesOf(refused)).toEqual(['UNAUTHENTICATED']);
+  stranger.client.stop();
+});
+
+it('knows every type behind an interface or a union', () => {
+  const schema = buildSchema(
+    readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'),
+  );
+  const abstract = Object.values(schema.getTypeMap()).filter(isAbstractType);
+  expect(possibleTypes).toEqual(
+    Object.fromEntries(
+      abstract.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]),
+    ),
+  );
+});

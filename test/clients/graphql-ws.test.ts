@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+
+import { connect, follow } from '../../docs/clients/resume.ts';
+import { socketUrl } from '../support/clients/address.ts';
+import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
+import { createTally } from '../support/clients/tally.ts';
+import { tokenFor } from '../support/gateway.ts';
+
+const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
+  events(after: $after, filter: $filter) { cursor type } }`;
+
+function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
+  const heard = createTally<string>();
+  const refetched = createTally<string>();
+  const end = Promise.withResolvers<unknown>();
+  const client = connect(socketUrl(gateway.url), () => tokenFor(grants));
+  const stop = follow<{ readonly cursor: string }>({
+    client,
+    query,
+    variables,
+    async refetch() {
+      const { eventCursor } = (await gateway.query('{ eventCursor }')).data;
+      refetched.add(eventCursor);
+      return eventCursor;
+    },
+    onEvent: ({ cursor }) => heard.add(cursor),
+    onEnd: end.resolve,
+  });
+  return {
+    heard,
+    refetched,
+    end: end.promise,
+    async [Symbol.asyncDispose]() {
+      stop();
+      await client.dispose();
+    },
+  };
+}
+
+describe('the helper that resumes by cursor', () => {
+  it('loses and repeats nothing while the gateway goes away and comes back', async () => {
+    await using gateway = await openRestarting();
+    await using follower = followed(gateway);
+    const { heard, refetched } = follower;
+    await refetched.reaches(1);
+    for (let round = 0; round < 2; round += 1) {
+      gateway.sandbox.burst(15);
+      await heard.reaches(30 * round + 5);
+      await gateway.close();
+      gateway.sandbox.burst(15);
+      await gateway.open();
+      await heard.reaches(30 * round + 30);
+    }
+    await gateway.sandbox.delivered();
+    const all = await logged(gateway, refetched.all[0]!);
+    await heard.reaches(all.length);
+    expect(heard.all).toEqual(all);
+    expect(refetched.all).toHaveLength(1);
+  });
+
+  it('reads anew and goes on where the log no longer knows its cursor', async () => {
+    await using gateway = await openRestarting();
+    await using follower = followed(gateway);
+    const { heard, refetched } = follower;
+    await refetched.reaches(1);
+    gateway.sandbox.burst(5);
+    await gateway.sandbox.delivered();
+    const known = await logged(gateway, refetched.all[0]!);
+    await heard.reaches(known.length);
+    await gateway.close();
+    await gateway.open('fresh');
+    await refetched.reaches(2);
+    gateway.sandbox.burst(5);
+    await gateway.sandbox.delivered();
+    const all = await logged(gateway, refetched.all[1]!);
+    await heard.reaches(known.length + all.length);
+    expect(heard.all).toEqual([...known, ...all]);
+  });
+
+  it('ends where the gateway refuses for good, and says why', async () => {
+    await using gateway = await openRestarting();
+    await using follower = followed(gateway, 'subscription { nothing { cursor } }');
+    expect(await follower.end).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
+  it('tries again where the gateway can’t tell yet what is whose', async () => {
+    await using gateway = await openRestarting();
+    const { ids, ...sandbox } = gateway.sandbox;
+    await gateway.query('{ organizations { totalCount } }');
+    sandbox.answerNext('*', { status: 503, times: 3 });
+    const filter = { clientId: ids.client(0), clinicId: ids.clinic(0) };
+    const grants = [`clinic:${ids.clinic(0)}`];
+    await using follower = followed(gateway, EVENTS, { filter }, grants);
+    await follower.refetched.reaches(1);
+    sandbox.completeAssessments(filter.clientId);
+    await follower.heard.reaches(1);
+    expect(sandbox.countOf('GET /clinics/:clinicId/clients')).toBeGreaterThan(3);
+  });
+
+  it('ends with what its first read failed with', async () => {
+    const client = connect('ws://127.0.0.1:9/graphql', () => 'none');
+    const end = Promise.withResolvers<unknown>();
+    follow({
+      client,
+      query: EVENTS,
+      refetch: () => Promise.reject(new Error('not signed in')),
+      onEvent: () => {},
+      onEnd: end.resolve,
+    });
+    expect(await end.promise).toMatchObject({ message: 'not signed in' });
+  });
+});

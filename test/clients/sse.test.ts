@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+
+import { follow } from '../../docs/clients/sse.ts';
+import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
+import { createTally } from '../support/clients/tally.ts';
+import { tokenFor } from '../support/gateway.ts';
+
+const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
+  events(after: $after, filter: $filter) { cursor type } }`;
+
+function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
+  const heard = createTally<string>();
+  const refetched = createTally<string>();
+  const leaving = new AbortController();
+  const over = follow<{ readonly cursor: string }>({
+    url: `${gateway.url}/graphql`,
+    token: () => tokenFor(grants),
+    query,
+    variables,
+    async refetch() {
+      const { eventCursor } = (await gateway.query('{ eventCursor }')).data;
+      refetched.add(eventCursor);
+      return eventCursor;
+    },
+    onEvent: ({ cursor }) => heard.add(cursor),
+    signal: leaving.signal,
+  });
+  return { heard, refetched, over, leave: () => leaving.abort() };
+}
+
+describe('a subscription followed with fetch', () => {
+  it('loses and repeats nothing while the gateway goes away and comes back', async () => {
+    await using gateway = await openRestarting();
+    const { heard, refetched, over, leave } = followed(gateway);
+    await refetched.reaches(1);
+    gateway.sandbox.burst(15);
+    await heard.reaches(5);
+    await gateway.close();
+    gateway.sandbox.burst(15);
+    await gateway.open();
+    await heard.reaches(30);
+    await gateway.sandbox.delivered();
+    const all = await logged(gateway, refetched.all[0]!);
+    await heard.reaches(all.length);
+    expect(heard.all).toEqual(all);
+    expect(refetched.all).toHaveLength(1);
+    leave();
+    await over;
+  });
+
+  it('reads anew and goes on where the log no longer knows its cursor', async () => {
+    await using gateway = await openRestarting();
+    const { heard, refetched, over, leave } = followed(gateway);
+    await refetched.reaches(1);
+    await gateway.close();
+    await gateway.open('fresh');
+    await refetched.reaches(2);
+    gateway.sandbox.burst(5);
+    await gateway.sandbox.delivered();
+    const all = await logged(gateway, refetched.all[1]!);
+    await heard.reaches(all.length);
+    expect(heard.all).toEqual(all);
+    leave();
+    await over;
+  });
+
+  it('hands on what its listener throws', async () => {
+    await using gateway = await openRestarting();
+    const { eventCursor } = (await gateway.query('{ eventCursor }')).data;
+    gateway.sandbox.burst(1);
+    const over = follow({
+      url: `${gateway.url}/graphql`,
+      token: () => tokenFor(['partner']),
+      query: EVENTS,
+      refetch: () => Promise.resolve(eventCursor),
+      onEvent() {
+        throw new Error('the page is gone');
+      },
+      signal: new AbortController().signal,
+    });
+    await expect(over).rejects.toThrow('the page is gone');
+  });
+
+  it('gives up where the gateway refuses for good', async () => {
+    await using gateway = await openRestarting();
+    const wrong = followed(gateway, 'subscription { nothing { cursor } }');
+    await expect(wrong.over).rejects.toThrow('BAD_USER_INPUT');
+    const { clinic } = gateway.sandbox.ids;
+    const elsewhere = { filter: { clinicId: clinic(3) } };
+    const strange = followed(gateway, EVENTS, elsewhere, [`clinic:${clinic(0)}`]);
+    await expect(strange.over).rejects.toThrow('NOT_FOUND');
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { CLIENTS, NOTE_READY, codesOf, createUrql } from '../../docs/clients/urql.ts';
+import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
+import { createTally } from '../support/clients/tally.ts';
+import { tokenFor } from '../support/gateway.ts';
+
+let gateway: Restarting;
+let urql: ReturnType<typeof createUrql>;
+beforeAll(async () => {
+  gateway = await openRestarting();
+  const token = await tokenFor(['partner']);
+  urql = createUrql(`${gateway.url}/graphql`, () => token);
+});
+afterAll(async () => {
+  await urql.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+it('walks a list page by page, with nobody twice', async () => {
+  const clinicId = gateway.sandbox.ids.clinic(0);
+  const pageAfter = async (after: string | null) => {
+    const { data, error } = await urql.client.query(CLIENTS, { clinicId, after }).toPromise();
+    expect(error).toBeUndefined();
+    return data!.clinic.clients;
+  };
+  const first = await pageAfter(null);
+  const second = await pageAfter(first.pageInfo.endCursor);
+  const third = await pageAfter(second.pageInfo.endCursor);
+  const ids = [first, second, third].flatMap(({ nodes }) => nodes.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(30);
+});
+
+it('hears of notes once, over a restart, from where the query stood', async () => {
+  const clinicId = gateway.sandbox.ids.clinic(1);
+  const { data } = await urql.client.query(CLIENTS, { clinicId }).toPromise();
+  const { eventCursor: after } = data!;
+  const heard = createTally<string>();
+  const subscription = urql.client.subscription(NOTE_READY, { after }).subscribe((result) => {
+    heard.add(result.data!.noteReady.cursor);
+  });
+  gateway.sandbox.burst(10);
+  await heard.reaches(3);
+  await gateway.close();
+  gateway.sandbox.burst(10);
+  await gateway.open();
+  await gateway.sandbox.delivered();
+  const types = ['PROGRESS_NOTE_GENERATED', 'PROGRESS_NOTE_REGENERATED'];
+  const all = await logged(gateway, after, types);
+  await heard.reaches(all.length);
+  expect(heard.all).toEqual(all);
+  subscription.unsubscribe();
+});
+
+it('tells by its code what failed', async () => {
+  const query = '{ organizations(first: 0) { totalCount } }';
+  const { error } = await urql.client.query(query, {}).toPromise();
+  expect(codesOf(error)).toEqual(['BAD_USER_INPUT']);
+  const stranger = createUrql(`${gateway.url}/graphql`, () => 'not-a-token');
+  const refused = await stranger.client.query('{ viewer { subject } }', {}).toPromise();
+  expect(codesOf(refused.error)).toEqual(['UNAUTHENTICATED']);
+});

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { BadCursor, EventsExpired } from '../../src/events/cursor-errors.ts';
+import { encodeCursor } from '../../src/events/event-cursor.ts';
+import type { PartnerEvent } from '../../src/events/partner-event.ts';
+import { LogLost } from '../../src/store/errors.ts';
+import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
+import { openTestStore } from '../support/events/open-door.ts';
+import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
+import { until } from '../support/ws/raw-socket.ts';
+
+const positions = (events: readonly PartnerEvent[]) => events.map(({ position }) => position);
+
+describe('the hub', () => {
+  it('tells each listener what its filter takes, in the order of the log', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const { hub } = opened;
+    const clinicId = uuid();
+    const [all, some]: [PartnerEvent[], PartnerEvent[]] = [[], []];
+    hub.subscribe({}, (event) => void all.push(event));
+    hub.subscribe({ clinicId }, (event) => void some.push(event));
+    await append(
+      store.log,
+      delivery('transcript_ready'),
+      delivery('transcript_ready', { clinicId }),
+    );
+    await append(store.log, delivery('progress_note_generated', { clinicId }));
+    await caughtUp(hub, store.log);
+    expect(positions(all)).toEqual([1, 2, 3]);
+    expect(positions(some)).toEqual([2, 3]);
+    expect(hub.position).toBe(3);
+  });
+
+  it('tells of nothing that was in the log before it opened', async () => {
+    await using store = await openTestStore();
+    await append(store.log, delivery('transcript_ready'));
+    await using opened = await openTestHub(store.log);
+    expect(opened.hub.position).toBe(1);
+    expect(await opened.hub.resume(opened.hub.newestCursor())).toBe(1);
+  });
+
+  it('lets the caches know of an event before any listener does', async () => {
+    await using store = await openTestStore();
+    const order: string[] = [];
+    const before = async (events: readonly PartnerEvent[]) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(...events.map(({ position }) => `dropped ${position}`));
+    };
+    await using opened = await openTestHub(store.log, { before });
+    opened.hub.subscribe({}, ({ position }) => void order.push(`told ${position}`));
+    await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
+    await caughtUp(opened.hub, store.log);
+    expect(order).toEqual(['dropped 1', 'dropped 2', 'told 1', 'told 2']);
+  });
+
+  it('reaches an assessment by clinic through the place that was found for it', async () => {
+    await using store = await openTestStore();
+    const clinicId = uuid();
+    const place = { organizationIds: new Set<string>(), clinicianIds: new Set<string>() };
+    await using opened = await openTestHub(store.log, {
+      placeOf: () => Promise.resolve({ ...place, clinicIds: new Set<string>([clinicId]) }),
+    });
+    const told: PartnerEvent[] = [];
+    opened.hub.subscribe({ clinicId }, (event) => void told.push(event));
+    opened.hub.subscribe({ clinicId: uuid() }, (event) => void told.push(event));
+    await append(store.log, assessments(uuid(), [uuid(), uuid()]));
+    await caughtUp(opened.hub, store.log);
+    expect(positions(told)).toEqual([1, 2]);
+    const page = await opened.hub.history(0, { clinicId }, 10);
+    expect(positions(page.events)).toEqual([1, 2]);
+  });
+
+  it('ends a subscription at once, even from within another listener', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const told: string[] = [];
+    const stops: (() => void)[] = [];
+    for (const name of ['a', 'b']) {
+      const stop = opened.hub.subscribe({}, () => {
+        told.push(name);
+        for (const each of stops) each();
+      });
+      stops.push(stop);
+    }
+    await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual(['a']);
+  });
+});
+
+describe('what goes wrong in the hub', () => {
+  it('a listener that throws or rejects is reported, and the others still hear', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const told: PartnerEvent[] = [];
+    opened.hub.subscribe({}, () => {
+      throw new Error('poison');
+    });
+    opened.hub.subscribe({}, () => Promise.reject(new Error('poison')));
+    opened.hub.subscribe({}, (event) => void told.push(event));
+    await append(store.log, delivery('transcript_ready'));
+    await append(store.log, delivery('transcript_ready'));
+    await caughtUp(opened.hub, store.log);
+    expect(positions(told)).toEqual([1, 2]);
+    await until(() => opened.aside.length === 2);
+    expect(new Set(opened.problems)).toEqual(new Set(['listener']));
+  });
+
+  it('an entry that another version wrote is skipped and counted', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const told: PartnerEvent[] = [];
+    opened.hub.subscribe({}, (event) => void told.push(event));
+    await appendUnreadable(store.log, 'a');
+    await append(store.log, delivery('transcript_ready'));
+    await caughtUp(opened.hub, store.log);
+    expect(positions(told)).toEqual([2]);
+    expect(opened.problems).toEqual(['unreadable']);
+  });
+
+  it('a step that fails is tried again before anyone hears of the event', async () => {
+    await using store = await openTestStore();
+    let tries = 0;
+    const before = () => {
+      tries += 1;
+      if (tries < 3) throw new Error('the store is down');
+    };
+    await using opened = await openTestHub(store.log, { before });
+    const heardAfter: number[] = [];
+    opened.hub.subscribe({}, () => void heardAfter.push(tries));
+    await append(store.log, delivery('transcript_ready'));
+    await caughtUp(opened.hub, store.log);
+    expect(heardAfter).toEqual([3]);
+    expect(opened.problems).toEqual(['before', 'before']);
+  });
+
+  it('an event whose place can not be found is told by its own ids', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log, {
+      placeOf: () => Promise.reject(new Error('the store is down')),
+    });
+    const told: PartnerEvent[] = [];
+    opened.hub.subscribe({}, (event) => void told.push(event));
+    await append(store.log, assessments(uuid(), [uuid()]));
+    await caughtUp(opened.hub, store.log);
+    expect(positions(told)).toEqual([1]);
+    expect(opened.problems).toEqual(Array.from({ length: 5 }, () => 'place'));
+  });
+
+  it('a log that breaks off is followed again from where it was, with nothing missed', async () => {
+    await using store = await openTestStore();
+    let broken = false;
+    const breaking: typeof store.log = {
+      ...store.log,
+      follow(after) {
+        if (broken) return store.log.follow(after);
+        broken = true;
+        return { ...store.log.follow(after), next: () => Promise.reject(new Error('broke off')) };
+      },
+    };
+    await using opened = await openTestHub(breaking);
+    const told: PartnerEvent[] = [];
+    opened.hub.subscribe({}, (event) => void told.push(event));
+    await append(store.log, delivery('transcript_ready'));
+    await caughtUp(opened.hub, store.log);
+    expect(positions(told)).toEqual([1]);
+    expect(opened.problems).toEqual(['follow']);
+  });
+
+  it('a log that was replaced is reported as lost, and cursors of the old one have expired', async () => {
+    await using store = await openTestStore();
+    await using other = await openTestStore();
+    const lost = Promise.withResolvers<void>();
+    const replaced = Promise.withResolvers<IteratorResult<never>>();
+    let current = store.log;
+    const log: typeof store.log = {
+      ...store.log,
+      bounds: () => current.bounds(),
+      read: (after, limit) => current.read(after, limit),
+      follow: (after) =>
+        current === store.log
+          ? { ...current.follow(after), next: () => replaced.promise }
+          : current.follow(after),
+    };
+    await append(store.log, delivery('transcript_ready'));
+    await using opened = await openTestHub(log, {
+      onProblem: (problem) => problem === 'lost' && lost.resolve(),
+    });
+    const cursor = opened.hub.newestCursor();
+    current = other.log;
+    replaced.reject(new LogLost('replaced'));
+    await lost.promise;
+    expect(opened.hub.position).toBe(0);
+    await expect(opened.hub.resume(cursor)).rejects.toThrow(EventsExpired);
+    expect(await opened.hub.resume(opened.hub.newestCursor())).toBe(0);
+  });
+});
+
+describe('a cursor', () => {
+  it('that was never made here is bad input', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const error = await opened.hub.resume('garbage').catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(BadCursor);
+    expect(error).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [expect.stringContaining('after')],
+    });
+  });
+
+  it('of another log, or past the end of this one, has expired', async () => {
+    await using store = await openTestStore();
+    await append(store.log, delivery('transcript_ready'));
+    await using opened = await openTestHub(store.log);
+    for (const cursor of [encodeCursor('another', 1), opened.hub.cursorAt(2)]) {
+      const error = await opened.hub.resume(cursor).catch((cause: unknown) => cause);
+      expect(error).toMatchObject({ code: 'EVENTS_EXPIRED', oldestCursor: opened.hub.cursorAt(0) });
+    }
+  });
+
+  it('older than the log has expired, and the oldest one is named', async () => {
+    let now = Date.now();
+    await using store = await openTestStore(60_000, () => now);
+    await append(store.log, ...[1, 2, 3].map(() => delivery('transcript_ready')));
+    await using opened = await openTestHub(store.log);
+    now += 120_000;
+    await store.log.trim();
+    const error = await opened.hub.resume(opened.hub.cursorAt(2)).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(EventsExpired);
+    const oldest = error instanceof EventsExpired ? error.oldestCursor : '';
+    expect(await opened.hub.resume(oldest)).toBe(3);
+  });
+});

@@ -1,0 +1,208 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EventsExpired } from '../../src/events/cursor-errors.ts';
+import type { EventFilter } from '../../src/events/filter.ts';
+import { subscribeFrom } from '../../src/events/replay.ts';
+import type { EventLog } from '../../src/store/event-log.ts';
+import { delivery, uuid } from '../support/events/deliveries.ts';
+import { openTestStore } from '../support/events/open-door.ts';
+import {
+  append,
+  appendUnreadable,
+  caughtUp,
+  openTestHub,
+  turn,
+} from '../support/events/open-hub.ts';
+
+const forever = new AbortController().signal;
+
+const transcripts = (count: number) =>
+  Array.from({ length: count }, () => delivery('transcript_ready'));
+
+describe('a subscription after a cursor', () => {
+  it('hears what it missed and then what comes, with no gap and no repeat', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    await append(store.log, ...transcripts(5));
+    await caughtUp(opened.hub, store.log);
+    const told: number[] = [];
+    await subscribeFrom(opened.hub, 2, {}, ({ position }) => void told.push(position), forever);
+    expect(told).toEqual([3, 4, 5]);
+    await append(store.log, ...transcripts(2));
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual([3, 4, 5, 6, 7]);
+  });
+
+  it('without a cursor hears only what comes', async () => {
+    await using store = await openTestStore();
+    await append(store.log, ...transcripts(2));
+    await using opened = await openTestHub(store.log);
+    const told: number[] = [];
+    await subscribeFrom(
+      opened.hub,
+      undefined,
+      {},
+      ({ position }) => void told.push(position),
+      forever,
+    );
+    await append(store.log, ...transcripts(1));
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual([3]);
+  });
+
+  it('replays at the pace of its listener', async () => {
+    await using store = await openTestStore();
+    await append(store.log, ...transcripts(3));
+    await using opened = await openTestHub(store.log);
+    let busy = 0;
+    let most = 0;
+    const slow = async () => {
+      busy += 1;
+      most = Math.max(most, busy);
+      await turn();
+      busy -= 1;
+    };
+    await subscribeFrom(opened.hub, 0, {}, slow, forever);
+    expect(most).toBe(1);
+  });
+
+  it('passes over entries it can not read, at the very end too', async () => {
+    await using store = await openTestStore();
+    await append(store.log, ...transcripts(1));
+    await appendUnreadable(store.log, 'a');
+    await using opened = await openTestHub(store.log);
+    const told: number[] = [];
+    await subscribeFrom(opened.hub, 0, {}, ({ position }) => void told.push(position), forever);
+    await append(store.log, ...transcripts(1));
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual([1, 3]);
+  });
+
+  it('ahead of this instance waits for what is past its cursor', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const told: number[] = [];
+    await subscribeFrom(opened.hub, 2, {}, ({ position }) => void told.push(position), forever);
+    await append(store.log, ...transcripts(4));
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual([3, 4]);
+  });
+
+  it('made within a listener misses not even the event being told', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const told: number[] = [];
+    const note = ({ position }: { readonly position: number }) => void told.push(position);
+    const joined = Promise.withResolvers<void>();
+    const stop = opened.hub.subscribe({}, (event) => {
+      stop();
+      joined.resolve(subscribeFrom(opened.hub, event.position - 1, {}, note, forever));
+    });
+    await append(store.log, ...transcripts(2));
+    await joined.promise;
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual([1, 2]);
+  });
+
+  it('ends with its signal, while replaying and while live', async () => {
+    await using store = await openTestStore();
+    await append(store.log, ...transcripts(3));
+    await using opened = await openTestHub(store.log);
+    const told: string[] = [];
+    const [early, late] = [new AbortController(), new AbortController()];
+    const once = (name: string, ending: AbortController) => () => {
+      told.push(name);
+      ending.abort();
+    };
+    await subscribeFrom(opened.hub, 0, {}, once('early', early), early.signal);
+    await subscribeFrom(opened.hub, 3, {}, once('late', late), late.signal);
+    await append(store.log, ...transcripts(2));
+    await caughtUp(opened.hub, store.log);
+    expect(told).toEqual(['early', 'late']);
+  });
+
+  it('has expired if the log is trimmed past it while it replays', async () => {
+    let now = Date.now();
+    await using store = await openTestStore(60_000, () => now);
+    await append(store.log, ...transcripts(250));
+    await using opened = await openTestHub(store.log);
+    const told: number[] = [];
+    const slow = async ({ position }: { readonly position: number }) => {
+      told.push(position);
+      if (position !== 100) return;
+      now += 120_000;
+      await store.log.trim();
+    };
+    await expect(subscribeFrom(opened.hub, 0, {}, slow, forever)).rejects.toThrow(EventsExpired);
+    expect(told).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
+  });
+});
+
+const CLINICS = [uuid(), uuid()] as const;
+const clinic = fc.constantFrom(...CLINICS);
+
+type Step =
+  | { readonly do: 'append'; readonly clinics: readonly (typeof CLINICS)[number][] }
+  | { readonly do: 'garbage' }
+  | { readonly do: 'wait'; readonly turns: number }
+  | {
+      readonly do: 'subscribe';
+      readonly back: number;
+      readonly slowness: number;
+      readonly filter: EventFilter;
+    };
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant('append' as const), clinics: fc.array(clinic, { maxLength: 6 }) }),
+  fc.record({ do: fc.constant('garbage' as const) }),
+  fc.record({ do: fc.constant('wait' as const), turns: fc.nat({ max: 4 }) }),
+  fc.record({
+    do: fc.constant('subscribe' as const),
+    back: fc.nat({ max: 12 }),
+    slowness: fc.nat({ max: 3 }),
+    filter: fc.oneof(
+      fc.constant({}),
+      clinic.map((clinicId) => ({ clinicId })),
+    ),
+  }),
+);
+
+async function appendTo(log: EventLog, clinics: readonly string[]): Promise<void> {
+  await append(log, ...clinics.map((clinicId) => delivery('transcript_ready', { clinicId })));
+}
+
+describe('replay and live together', () => {
+  it('are the order of the log for every subscriber, however the two interleave', async () => {
+    await using store = await openTestStore();
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 16 }), async (script) => {
+        await using opened = await openTestHub(store.log);
+        const { hub } = opened;
+        const subscribers: { after: number; filter: EventFilter; told: number[] }[] = [];
+        const running: Promise<void>[] = [];
+        for (const step of script) {
+          // Appends are not awaited: they land while others replay.
+          if (step.do === 'append') running.push(appendTo(store.log, step.clinics));
+          if (step.do === 'garbage') running.push(appendUnreadable(store.log, uuid()));
+          if (step.do === 'wait') for (let i = 0; i < step.turns; i += 1) await turn();
+          if (step.do !== 'subscribe') continue;
+          const after = Math.max(0, hub.position - step.back);
+          const told: number[] = [];
+          subscribers.push({ after, filter: step.filter, told });
+          const listener = async ({ position }: { readonly position: number }) => {
+            told.push(position);
+            for (let i = 0; i < step.slowness; i += 1) await turn();
+          };
+          running.push(subscribeFrom(hub, after, step.filter, listener, forever));
+        }
+        await Promise.all(running);
+        await caughtUp(hub, store.log);
+        for (const { after, filter, told } of subscribers) {
+          const { events } = await hub.history(after, filter, 1_000);
+          expect(told).toEqual(events.map(({ position }) => position));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { type Headers, raw, requestOf } from '../support/raw-http.ts';
+
+let gateway: Gateway;
+const lines: string[] = [];
+beforeAll(async () => {
+  gateway = await openGateway({ onLog: (line) => lines.push(line) });
+});
+afterAll(() => gateway.close());
+
+const POST = 'POST /webhooks HTTP/1.1';
+const secret = () => gateway.sandbox.connection.clientSecret;
+const FULL = bytesOf(delivery('transcript_ready'));
+const TEXT = FULL.toString();
+
+async function answerTo(body: Buffer | string, headers: Headers = {}, line = POST) {
+  const bytes = Buffer.from(body);
+  const all = { 'X-Signature': macOf(bytes, secret()), ...headers };
+  const [head = '', rest = ''] = (await raw(gateway.url, requestOf(line, all, bytes))).split(
+    '\r\n\r\n',
+  );
+  return { status: Number(head.split(' ')[1]), text: rest };
+}
+
+const ready = (payload: object = {}, envelope: object = {}) =>
+  JSON.stringify(delivery('transcript_ready', { ...payload }, { ...envelope }));
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const nested = (levels: number) => TEXT.replace('"payload":{', `"payload":{"x":${deep(levels)},`);
+
+describe('a signature that is odd', () => {
+  it.each<[string, (mac: string) => Headers]>([
+    ['given twice', (mac) => ({ 'X-Signature': [mac, mac] })],
+    ['given twice, once wrong', (mac) => ({ 'X-Signature': ['x', mac] })],
+    ['in another header', (mac) => ({ 'X-Signature': undefined, 'X-Hub-Signature-256': mac })],
+    ['in a header with underscores', (mac) => ({ 'X-Signature': undefined, X_Signature: mac })],
+    ['with a prefix', (mac) => ({ 'X-Signature': `0x${mac}` })],
+    ['that names an algorithm', (mac) => ({ 'X-Signature': `sha256=${mac}` })],
+    ['in base64', (mac) => ({ 'X-Signature': Buffer.from(mac, 'hex').toString('base64') })],
+    ['of 15 kB', () => ({ 'X-Signature': 'a'.repeat(15_000) })],
+    ['by the API key', () => ({ 'X-Signature': macOf(FULL, gateway.sandbox.connection.apiKey) })],
+    [
+      'by the client id',
+      () => ({ 'X-Signature': macOf(FULL, gateway.sandbox.connection.clientId) }),
+    ],
+    ['by "undefined"', () => ({ 'X-Signature': macOf(FULL, 'undefined') })],
+    [
+      'of a body with one more space',
+      () => ({ 'X-Signature': macOf(Buffer.from(`${TEXT} `), secret()) }),
+    ],
+  ])('is refused without a word: %s', async (_, headers) => {
+    expect(await answerTo(FULL, headers(macOf(FULL, secret())))).toEqual({ status: 401, text: '' });
+  });
+
+  it('is not taken from the URL', async () => {
+    const line = `POST /webhooks?x-signature=${macOf(FULL, secret())} HTTP/1.1`;
+    expect((await answerTo(FULL, { 'X-Signature': undefined }, line)).status).toBe(401);
+  });
+
+  it('may be in capitals, and have space around it', async () => {
+    const mac = macOf(FULL, secret()).toUpperCase();
+    expect((await answerTo(FULL, { 'X-Signature': ` \t${mac}  ` })).status).toBe(200);
+  });
+});
+
+describe('a signed body that is no delivery', () => {
+  it.each<[string, string | Buffer]>([
+    ['nothing', ''],
+    ['space', '    '],
+    ['two', `${TEXT}\n${TEXT}`],
+    ['a list of one', `[${TEXT}]`],
+    ['UTF-16', Buffer.from(TEXT, 'utf16le')],
+    ['broken UTF-8', Buffer.concat([FULL.subarray(0, -2), Buffer.from([0xff]), FULL.subarray(-2)])],
+    ['a prototype', `{"__proto__":${TEXT}}`],
+    ['a payload that is text', '{"eventType":"transcript_ready","payload":"{}"}'],
+    ['a type that is a list', ready({}, { eventType: ['transcript_ready'] })],
+    ['250,000 open brackets', '['.repeat(250_000)],
+  ])('is answered 400: %s', async (_, body) => {
+    expect(await answerTo(body)).toEqual({ status: 400, text: '' });
+  });
+});
+
+/** Which of these are in the log after one was sent. */
+async function heardOf(sessionId: string): Promise<number> {
+  const query = 'query($id: ID!) { session(id: $id) { events { type } } }';
+  return (await gateway.query(query, { id: sessionId })).data.session.events.length;
+}
+
+describe('a delivery that is odd', () => {
+  it.each<[string, () => string]>([
+    ['a byte order mark', () => `\ufeff${ready()}`],
+    ['a line break at its end', () => `${ready()}\n`],
+    ['its type in escapes', () => ready().replace('ready', '\\u0072eady')],
+    ['100,000 levels in a field that nobody knows', () => nested(100_000)],
+    [
+      'a clinic given twice',
+      () => ready().replace('"clinicId":', `"clinicId":"${uuid()}","clinicId":`),
+    ],
+    ['a time of leap', () => ready({}, { timeStamp: '2025-06-30T23:59:60Z' })],
+    ['a time in a zone that is none', () => ready({}, { timeStamp: '2025-06-30T23:59:00+25:00' })],
+    ['a time past all years', () => ready({}, { timeStamp: '+275760-09-13T00:00:00.000Z' })],
+    ['an id in capitals', () => ready({ clientId: uuid().toUpperCase() })],
+    ['half a character in its free text', () => ready().replace('visit-1', '\\ud800\\u0000')],
+    ['200 kB of free text', () => ready({ sessionExternalId: 'x'.repeat(200_000) })],
+  ])('is taken, and can be read again: %s', async (_, make) => {
+    const sessionId = uuid();
+    const body = make().replace(/"sessionId":"[^"]*"/, `"sessionId":"${sessionId}"`);
+    expect(await answerTo(body)).toEqual({ status: 200, text: '' });
+    expect(await heardOf(sessionId)).toBe(1);
+  });
+
+  const ODD_IDS = ['{id}', 'urn:uuid:', ' ', '\n', 'ı', '１', '\u212a'];
+  it.each<[string, () => string]>([
+    [
+      '100,000 levels in a type that nobody knows',
+      () => `{"eventType":"x","payload":{"a":${deep(100_000)}}}`,
+    ],
+    [
+      '40,000 levels for a payload',
+      () =>
+        `{"eventType":"transcript_ready","payload":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`,
+    ],
+    ['a type with space around it', () => ready({}, { eventType: ' transcript_ready ' })],
+    ['a type of 200 kB', () => ready({}, { eventType: 'x'.repeat(200_000) })],
+    [
+      'a prototype for a payload',
+      () => `{"eventType":"transcript_ready","payload":{"__proto__":{"sessionId":"${uuid()}"}}}`,
+    ],
+    [
+      '1,200 scores',
+      () => JSON.stringify(assessments(uuid(), Array.from({ length: 1_200 }, uuid))),
+    ],
+    [
+      'scores that are only counted',
+      () => JSON.stringify(assessments(uuid(), [], { assessmentScores: { length: 5 } })),
+    ],
+    ...[5, true, null, [uuid()], { id: uuid() }, '00000000-0000-0000-0000-000000000000'].map(
+      (id): [string, () => string] => [
+        `the id ${JSON.stringify(id)}`,
+        () => ready({ sessionId: id }),
+      ],
+    ),
+    ...ODD_IDS.map((odd): [string, () => string] => [
+      `an id with ${JSON.stringify(odd)}`,
+      () => ready({ sessionId: `${uuid().slice(0, -1)}${odd}` }),
+    ]),
+  ])('is set aside, and heard by nobody: %s', async (_, make) => {
+    const before = (await gateway.query('{ eventCursor }')).data.eventCursor;
+    expect(await answerTo(make())).toEqual({ status: 200, text: '' });
+    expect((await gateway.query('{ eventCursor }')).data.eventCursor).toBe(before);
+    expect(lines.some((line) => line.includes('in quarantine'))).toBe(true);
+    lines.length = 0;
+  });
+
+  it('may have 256 KiB, and not one byte more', async () => {
+    const [fits, exceeds] = [262_144, 262_145].map((bytes) => ready().padEnd(bytes, ' '));
+    expect((await answerTo(fits!)).status).toBe(200);
+    expect((await answerTo(exceeds!)).status).toBe(413);
+  });
+
+  it('makes no call, and is no surprise to the process', () => {
+    expect(gateway.sandbox.countOf()).toBe(0);
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+});

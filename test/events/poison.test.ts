@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+
+import type { HubParts } from '../../src/events/hub.ts';
+import type { PartnerEvent } from '../../src/events/partner-event.ts';
+import { redrive } from '../../src/events/redrive.ts';
+import { StoreUnavailable } from '../../src/store/errors.ts';
+import type { Store } from '../../src/store/store.ts';
+import { delivery, uuid } from '../support/events/deliveries.ts';
+import { append, caughtUp, openTestHub } from '../support/events/open-hub.ts';
+import { engines } from '../support/store/engines.ts';
+import { until } from '../support/ws/raw-socket.ts';
+
+const POISON = uuid();
+
+/** Fails on one event, every time, until it is mended. */
+function createHandler() {
+  let [tries, isMended] = [0, false];
+  return {
+    handle(events: readonly PartnerEvent[]): void {
+      if (isMended || !events.some((event) => 'sessionId' in event && event.sessionId === POISON))
+        return;
+      if (events.length === 1) tries += 1;
+      throw new TypeError('no such property');
+    },
+    tries: () => tries,
+    mend: () => (isMended = true),
+  };
+}
+
+async function openPoisonable(store: Store, parts: Partial<HubParts>) {
+  const opened = await openTestHub(store.log, { setAside: store.quarantine.add, ...parts });
+  const told: string[] = [];
+  const hear = (event: PartnerEvent) => void told.push('sessionId' in event ? event.sessionId : '');
+  return { ...opened, told, hear };
+}
+
+const ready = (sessionId: string) => delivery('transcript_ready', { sessionId });
+
+describe.each(engines)('an event that can’t be handled ($name)', ({ create }) => {
+  it('is set aside after five tries, and all others are told in order', async () => {
+    await using engine = await create();
+    const [store] = await engine.open();
+    const handler = createHandler();
+    await using opened = await openPoisonable(store, { before: handler.handle });
+    const { hub, told, hear } = opened;
+    hub.subscribe({}, hear);
+    const [first, last] = [uuid(), uuid()];
+    await append(store.log, ready(first), ready(POISON), ready(last));
+    await caughtUp(hub, store.log);
+    expect([told, handler.tries()]).toEqual([[first, last], 5]);
+    const [held, ...more] = await store.quarantine.list(10);
+    expect(more).toEqual([]);
+    expect(held?.reason).toBe('transcript_ready: could not be handled (TypeError)');
+
+    handler.mend();
+    expect(await redrive(store.log, store.quarantine)).toEqual({
+      deliveries: 1,
+      events: 1,
+      left: 0,
+    });
+    await caughtUp(hub, store.log);
+    expect(told).toEqual([first, last, POISON]);
+  });
+
+  it('is one event when it is replayed, however many instances set it aside', async () => {
+    await using engine = await create();
+    const stores = await engine.open(2);
+    const handler = createHandler();
+    await using first = await openPoisonable(stores[0], { before: handler.handle });
+    await using second = await openPoisonable(stores[1] ?? stores[0], { before: handler.handle });
+    await append(stores[0].log, ready(POISON));
+    await Promise.all([caughtUp(first.hub, stores[0].log), caughtUp(second.hub, stores[0].log)]);
+    expect(await redrive(stores[0].log, stores[0].quarantine)).toEqual({
+      deliveries: 2,
+      events: 1,
+      left: 0,
+    });
+  });
+});
+
+describe('a listener that fails on an event', () => {
+  it('holds up nobody, and hears it when it is mended in time', async () => {
+    await using engine = await engines[0].create();
+    const [store] = await engine.open();
+    await using opened = await openPoisonable(store, {});
+    const heard: number[] = [];
+    opened.hub.subscribe({}, ({ position }) => {
+      heard.push(position);
+      if (position === 1 && heard.length < 4) throw new TypeError('not yet');
+    });
+    opened.hub.subscribe({}, opened.hear);
+    const sessions = [uuid(), uuid()];
+    await append(store.log, ...sessions.map(ready));
+    await caughtUp(opened.hub, store.log);
+    expect(opened.told).toEqual(sessions);
+    await until(() => heard.length === 4);
+    expect(heard).toEqual([1, 2, 1, 1]);
+    expect(await store.quarantine.count()).toBe(0);
+  });
+});
+
+it('what will pass by itself is no reason to set an event aside', async () => {
+  await using engine = await engines[0].create();
+  const [store] = await engine.open();
+  const before = () => Promise.reject(new StoreUnavailable('down'));
+  await using opened = await openPoisonable(store, { before });
+  opened.hub.subscribe({}, opened.hear);
+  await append(store.log, ready(POISON));
+  await caughtUp(opened.hub, store.log);
+  expect(opened.told).toEqual([POISON]);
+  expect(await store.quarantine.count()).toBe(0);
+});

@@ -1,0 +1,109 @@
+import { connect } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { createForgeryLog } from '../../src/events/forgery-log.ts';
+import { createWebhookDoor } from '../../src/events/webhook-door.ts';
+import { createServer } from 'node:http';
+import { delivery, macOf } from '../support/events/deliveries.ts';
+import { listen, openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
+
+const LIMIT = 256 * 1024;
+
+/** JSON of exactly so many bytes. */
+function padded(bytes: number): Buffer {
+  const json = JSON.stringify(delivery('transcript_ready'));
+  return Buffer.from(json.padEnd(bytes, ' '));
+}
+
+describe('the webhook door', () => {
+  it('takes POST alone', async () => {
+    await using store = await openTestStore();
+    await using door = await openDoor(store);
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']) {
+      const answer = await door.send(Buffer.alloc(0), {}, method);
+      expect(answer).toMatchObject({ status: 405, headers: { allow: 'POST' }, body: '' });
+    }
+  });
+
+  it('takes a body of the limit, and not one byte more', async () => {
+    await using store = await openTestStore();
+    await using door = await openDoor(store);
+    const [fits, exceeds] = [padded(LIMIT), padded(LIMIT + 1)];
+    expect((await door.send(fits, { 'x-signature': macOf(fits, SECRET) })).status).toBe(200);
+    expect((await door.send(exceeds, { 'x-signature': macOf(exceeds, SECRET) })).status).toBe(413);
+    const chunked = { 'x-signature': macOf(exceeds, SECRET), 'transfer-encoding': 'chunked' };
+    expect((await door.send(exceeds, chunked)).status).toBe(413);
+  });
+
+  it('refuses an announced length over the limit before any of it is sent', async () => {
+    await using store = await openTestStore();
+    await using door = await openDoor(store);
+    const socket = connect(door.port, '127.0.0.1');
+    socket.write(`POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: ${LIMIT + 1}\r\n\r\n`);
+    expect(await firstLine(socket)).toBe('HTTP/1.1 413 Payload Too Large');
+    await new Promise((resolve) => socket.once('close', resolve));
+  });
+
+  it('cuts off a body that never ends', async () => {
+    await using store = await openTestStore();
+    await using door = await openDoor(store);
+    const socket = connect(door.port, '127.0.0.1');
+    socket.write('POST /webhooks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const pour = (): void => {
+      while (socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', pour).on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    pour();
+    expect(await firstLine(socket)).toBe('HTTP/1.1 413 Payload Too Large');
+    await closed;
+  });
+
+  it('forgets a delivery whose sender hangs up half way', async () => {
+    const bodies: number[] = [];
+    const ingest = (_: unknown, body: Uint8Array) => {
+      bodies.push(body.length);
+      return Promise.resolve({ status: 200 } as const);
+    };
+    const server = createServer(createWebhookDoor({ ingest }));
+    const port = await listen(server);
+    const closed = new Promise((resolve) =>
+      server.once('request', (req) => req.once('close', resolve)),
+    );
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf', () =>
+      socket.destroy(),
+    );
+    await closed;
+    expect(bodies).toEqual([]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('the log of forgeries', () => {
+  it('says once a second how many there were, and never what was sent', () => {
+    vi.useFakeTimers();
+    try {
+      const lines: string[] = [];
+      const note = createForgeryLog('x-signature', (line) => void lines.push(line));
+      for (let i = 0; i < 5_000; i += 1) note();
+      expect(lines).toEqual([]);
+      vi.advanceTimersByTime(1_000);
+      note();
+      vi.advanceTimersByTime(5_000);
+      expect(lines).toEqual([
+        'webhook signature mismatch in header x-signature (5000 in the last second)',
+        'webhook signature mismatch in header x-signature (1 in the last second)',
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+function firstLine(socket: ReturnType<typeof connect>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    socket.once('data', (data) => resolve(data.toString().split('\r\n')[0] ?? ''));
+    socket.once('close', () => reject(new Error('closed without an answer')));
+  });
+}

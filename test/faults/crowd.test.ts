@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+
+import { describe, expect, it } from 'vitest';
+
+import { freePort } from '../support/free-port.ts';
+import {
+  CROWD,
+  closeCodeOf,
+  connected,
+  inTurns,
+  isFull,
+  percentile,
+  sayHere,
+  silentSubscriber,
+} from '../support/faults/crowd.ts';
+import { openIssuer } from '../support/faults/issuer.ts';
+import { createReturning } from '../support/faults/returning.ts';
+import { openScene } from '../support/faults/scene.ts';
+import { sendOne } from '../support/faults/sender.ts';
+import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { dialIn, gauge, subscribe, until } from '../support/ws/raw-socket.ts';
+
+const figures: Record<string, string> = {};
+const told = (name: string, figure: string) => {
+  figures[name] = figure;
+  if (isFull) console.log(`${name}: ${figure}`);
+};
+const destroy = (sockets: readonly Socket[]) => {
+  for (const socket of sockets) socket.destroy();
+};
+const PATIENCE = { timeout: isFull ? 600_000 : 60_000 };
+/** Some 4 KiB an event, or as many more as make a stalled reader's buffers full with fewer events. */
+const noteOf = (times: number) =>
+  Array.from({ length: times }, (_, i) => `note${i}: note raw${i}: raw`).join(' ');
+
+describe(`a crowd of ${CROWD}`, PATIENCE, () => {
+  it('and as many again that keep their connections and ask nothing keep nobody out, and are let go', async () => {
+    await using scene = await openScene();
+    const { url } = scene.server;
+    const sockets = await inTurns(2 * CROWD, async () => {
+      const socket = await connected(url);
+      socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket, 'data');
+      return socket;
+    });
+    const began = performance.now();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    told('/healthz beside the idle', `${(performance.now() - began).toFixed(0)} ms`);
+    expect((await scene.server.query('{ viewer { subject } }')).status).toBe(200);
+    expect(await sendOne(url, scene.sandbox)).toBe(200);
+    if (!isFull) return destroy(sockets);
+    await Promise.all(
+      sockets.map(async (socket) => (socket.closed ? undefined : once(socket.resume(), 'close'))),
+    );
+    told('idle for', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
+  it('that is gone without a word is let go within two pings, with all that it had', async () => {
+    const pingMs = isFull ? 12_000 : 1_000;
+    await using gateway = await openGateway({
+      env: { LIMIT_SOCKETS_PER_VIEWER: '10000' },
+      limits: { socketPingMs: pingMs },
+    });
+    const token = await tokenFor(['partner']);
+    const query = 'subscription { noteReady { cursor } }';
+    const sockets: Socket[] = [];
+    const here = sayHere(sockets);
+    await inTurns(CROWD, async () =>
+      sockets.push(await silentSubscriber(gateway.url, token, query)),
+    );
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
+    here[Symbol.dispose]();
+    const began = performance.now();
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    expect(await gauge(gateway, 'gateway_sockets')).toBe(0);
+    told('half-open gone after', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
+    // A second more on a busy machine, where a beat may come late.
+    expect(performance.now() - began).toBeLessThan(2 * pingMs + (isFull ? 0 : 3_000));
+    destroy(sockets);
+  });
+
+  it('of slow subscribers is sent away 1013, and the one who reads hears within a quarter of a second', async () => {
+    await using scene = await openScene({ env: { LIMIT_SOCKETS_PER_VIEWER: '10000' } });
+    const { server, sandbox } = scene;
+    const gateway = server as unknown as Gateway;
+    const token = await tokenFor(['partner']);
+    const large = `subscription { noteReady { progressNote { ${noteOf(isFull ? 4 : 15)} } } }`;
+    const slow: Socket[] = [];
+    using _ = sayHere(slow);
+    await inTurns(CROWD, async () => slow.push(await silentSubscriber(server.url, token, large)));
+    using fast = await dialIn(gateway);
+    fast.send(subscribe('1', 'subscription { noteReady { progressNoteId } }'));
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD + 1);
+    sandbox.deliverTo(`${server.url}/webhooks`);
+    const delays: number[] = [];
+    const isOver = async () => (await gauge(gateway, 'gateway_slow_consumers_total')) >= CROWD;
+    for (let at = 0; at % 10 > 0 || !(await isOver()); at += 1) {
+      sandbox.startSession(sandbox.ids.client(at % 400), { prescriber: false });
+      const began = performance.now();
+      sandbox.settle();
+      await fast.next();
+      delays.push(performance.now() - began);
+    }
+    told('fast beside slow, p99', `${percentile(delays, 0.99).toFixed(0)} ms of ${delays.length}`);
+    // Beside other tests a few are late, whoever reads or does not.
+    expect(percentile(delays, isFull ? 0.99 : 0.5)).toBeLessThan(250);
+    expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(CROWD);
+    const codes = await Promise.all(slow.slice(0, 10).map(closeCodeOf));
+    expect(new Set(codes)).toEqual(new Set([1013]));
+    destroy(slow);
+  });
+
+  it('and as many again of events leave one reader behind who has stopped, and no other', async () => {
+    await using scene = await openScene();
+    const { server, sandbox } = scene;
+    const gateway = server as unknown as Gateway;
+    const token = await tokenFor(['partner']);
+    const query = `subscription { noteReady { cursor progressNote { ${noteOf(isFull ? 1 : 15)} } } }`;
+    const stalled = await silentSubscriber(server.url, token, query);
+    using _ = sayHere([stalled]);
+    const well = await Promise.all([1, 2, 3].map(async () => dialIn(gateway, token)));
+    for (const socket of well) socket.send(subscribe('1', query));
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 4);
+    // It is told once; later on its connection is cut, and what it did not read is gone.
+    const isClosed = async () => (await gauge(gateway, 'gateway_slow_consumers_total')) > 0;
+    const code = until(isClosed).then(async () => closeCodeOf(stalled));
+    sandbox.deliverTo(`${server.url}/webhooks`);
+    for (let sent = 0; sent < 2 * CROWD; sent += 50) {
+      sandbox.burst(100);
+      await sandbox.delivered();
+    }
+    await until(() => well.every(({ untaken }) => untaken.length === 2 * CROWD));
+    const [one, ...others] = well.map(({ untaken }) =>
+      untaken.map(({ payload }) => payload.data.noteReady.cursor),
+    );
+    for (const cursors of others) expect(cursors).toEqual(one);
+    expect(new Set(one).size).toBe(2 * CROWD);
+    expect(await code).toBe(1013);
+    expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(1);
+    told('events to three readers beside a stalled one', `${2 * CROWD}, none missed`);
+    for (const socket of well) socket.ws.terminate();
+  });
+
+  it('comes back after a restart: the keys are fetched once, a token is asked for once, all are served', async () => {
+    await using issuer = await openIssuer();
+    const port = await freePort();
+    const env = { PORT: String(port), AUTH_JWT_SECRET: '', AUTH_JWKS_URL: issuer.url };
+    await using scene = await openScene({ env });
+    const { sandbox } = scene;
+    const tokens = await inTurns(CROWD, (i) => issuer.token(`viewer-${i}`));
+    const crowd = tokens.map((token) => createReturning(scene.server.url, token));
+    await Promise.all(crowd.map(async (client) => client.connected(1)));
+    await scene.server.kill();
+    const fetches = issuer.fetches();
+    sandbox.resetCounts();
+    const began = performance.now();
+    await scene.start();
+    await Promise.all(crowd.map(async (client) => client.connected(2)));
+    const gateway = scene.server as unknown as Gateway;
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
+    told('all back after', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
+    expect(performance.now() - began).toBeLessThan(30_000);
+    sandbox.deliverTo(`${scene.server.url}/webhooks`);
+    sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
+    sandbox.settle();
+    await Promise.all(crowd.map(async (client) => client.heard(1)));
+    expect(issuer.fetches() - fetches).toBe(1);
+    expect(sandbox.countOf('POST /partners/authenticate')).toBe(1);
+    expect(sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(1);
+    for (const client of crowd) client.leave();
+  });
+});

@@ -1,0 +1,49 @@
+import { rmSync } from 'node:fs';
+
+import { describe, expect, it } from 'vitest';
+
+import { createStoreDir } from '../support/faults/process.ts';
+import { NOTHING_AMISS, openScene } from '../support/faults/scene.ts';
+import { sendOne } from '../support/faults/sender.ts';
+import { fillDisk, onSmallDisk, smallDiskAvailable } from '../support/faults/small-disk.ts';
+import { until } from '../support/ws/raw-socket.ts';
+
+const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
+
+describe.concurrent('a disk', { timeout: 60_000 }, () => {
+  it.skipIf(!smallDiskAvailable)(
+    'that is full: webhooks are refused and nothing else, until there is room again',
+    async () => {
+      const storeDir = createStoreDir();
+      await using scene = await openScene({ storeDir, under: onSmallDisk(storeDir) });
+      const { server, sandbox } = scene;
+      const { sender, settle } = await scene.load();
+      const giveBack = fillDisk(server.pid, storeDir);
+      await until(async () => (await sendOne(server.url, sandbox)) === 503);
+      const { status, text } = await server.ready();
+      expect(status).toBe(503);
+      expect(text).toContain('the disk is full');
+      expect((await server.query(LISTS)).errors).toBeUndefined();
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+
+      giveBack();
+      await sender.more(20);
+      expect((await server.ready()).status).toBe(200);
+      expect(await settle()).toEqual(NOTHING_AMISS);
+      rmSync(storeDir, { recursive: true, force: true });
+    },
+  );
+
+  it('that fails: nothing more is acknowledged, and the process makes room for another', async () => {
+    // A write past the limit fails as one to a broken disk does.
+    const under = ['prlimit', '--fsize=2000000'];
+    const preload = ['test/support/faults/throw-on-signal.ts'];
+    await using scene = await openScene({ under, preload });
+    const { server } = scene;
+    const { settle } = await scene.load();
+    expect((await server.exited).code).toBe(1);
+    expect(server.stdout.join('\n')).toContain('the event store stopped: the disk failed');
+    await scene.start({ under: [] });
+    expect(await settle()).toEqual(NOTHING_AMISS);
+  });
+});

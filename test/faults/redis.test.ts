@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+
+import { follow } from '../support/faults/follower.ts';
+import { cursorNow } from '../support/faults/ledger.ts';
+import { NOTHING_AMISS, openScene } from '../support/faults/scene.ts';
+import { sendOne } from '../support/faults/sender.ts';
+import { post, tokenFor } from '../support/gateway.ts';
+import { redisAvailable, startRedis } from '../support/redis-server.ts';
+import { until } from '../support/ws/raw-socket.ts';
+
+const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
+
+describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => {
+  it('that hangs: webhooks 503, queries go on; back again, everything has come through once', async () => {
+    await using redis = await startRedis();
+    await using scene = await openScene({ env: { REDIS_URL: redis.url } });
+    const { server, sandbox } = scene;
+    const { sender, settle, follower } = await scene.load();
+    process.kill(redis.pid, 'SIGSTOP');
+    await until(async () => (await sendOne(server.url, sandbox)) === 503);
+    expect((await server.query(LISTS)).errors).toBeUndefined();
+    expect((await server.ready()).status).toBe(503);
+    // Whose it is can't be proven now: no reason to call it missing, nor a fault of ours.
+    const authorization = `Bearer ${await tokenFor([`clinic:${sandbox.ids.clinic(0)}`])}`;
+    const query = `{ session(id: "${sandbox.ids.session(9, 0)}") { raw } }`;
+    const { errors } = await post(server.url, { query }, { authorization });
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    process.kill(redis.pid, 'SIGCONT');
+    await sender.more(20);
+    await until(async () => (await server.ready()).status === 200);
+    expect(await settle()).toEqual(NOTHING_AMISS);
+    // Its socket was never cut: it was the server that waited.
+    expect(follower.connections).toBe(1);
+  });
+
+  it('that was flushed: subscribers hear that events are missing, and go on from there', async () => {
+    await using redis = await startRedis();
+    await using scene = await openScene({ env: { REDIS_URL: redis.url } });
+    const { server, sandbox, url } = scene;
+    const after = await cursorNow(server.query);
+    const follower = follow({ url, after, token: await tokenFor(['partner']) });
+    const before = crypto.randomUUID();
+    expect(await sendOne(server.url, sandbox, before)).toBe(200);
+    await follower.hears(new Set([before]));
+    redis.cli('FLUSHALL');
+    await until(() => follower.codes.includes('EVENTS_EXPIRED'));
+    const next = crypto.randomUUID();
+    expect(await sendOne(server.url, sandbox, next)).toBe(200);
+    await follower.hears(new Set([before, next]));
+    const events = `query($after: EventCursor) { events(after: $after) { nodes { cursor } } }`;
+    const { errors } = await server.query(events, { after });
+    expect(errors).toMatchObject([{ extensions: { code: 'EVENTS_EXPIRED' } }]);
+    follower.close();
+  });
+
+  it('whose replica is gone acknowledges nothing until it is back', async () => {
+    await using primary = await startRedis('--repl-diskless-sync-delay', '0');
+    await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
+    await until(() => primary.cli('INFO', 'replication').includes('state=online'));
+    await using scene = await openScene({ env: { REDIS_URL: primary.url } });
+    const { server, sandbox } = scene;
+    const noteId = crypto.randomUUID();
+    expect(await sendOne(server.url, sandbox)).toBe(200);
+    await replica.kill();
+    expect(await sendOne(server.url, sandbox, noteId)).toBe(503);
+    expect((await server.ready()).text).toContain('no Redis replica confirmed');
+    await replica.start();
+    await until(async () => (await sendOne(server.url, sandbox, noteId)) === 200);
+    expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
+  });
+});

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it } from 'vitest';
+
+import { listen } from '../../src/gateway/listen.ts';
+
+/** More than the system takes for a client that reads nothing. */
+const BODY = Buffer.alloc(32 * 1024 * 1024);
+
+it('has all of its answer, though the process is told to stop while it reads', async () => {
+  let handedOver = () => {};
+  const over = new Promise<void>((resolve) => (handedOver = resolve));
+  const app = {
+    handle: (_req: unknown, res: { end(body: Buffer): void }) => {
+      res.end(BODY);
+      handedOver();
+    },
+    upgrade: () => undefined,
+    endSubscriptions: async () => undefined,
+  };
+  const patience = { headersMs: 10_000, requestMs: 10_000 };
+  const room = { callsAtOnce: 1, onRefused: () => undefined };
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 }, patience, room);
+  const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
+  client.pause();
+  await over;
+  const closed = listening[Symbol.asyncDispose]();
+  let bytes = 0;
+  client.on('data', (chunk) => (bytes += chunk.length)).resume();
+  await once(client, 'close');
+  await closed;
+  expect(bytes).toBeGreaterThan(BODY.length);
+});

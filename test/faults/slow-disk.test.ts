@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+
+import { NOTHING_AMISS, type Scene, openScene } from '../support/faults/scene.ts';
+import { sendOne } from '../support/faults/sender.ts';
+import { otherThreadsOf, slowDisk, slowDiskAvailable } from '../support/faults/slow-disk.ts';
+import { tokenFor, post } from '../support/gateway.ts';
+import { redisAvailable, startRedis } from '../support/redis-server.ts';
+
+const SESSIONS = 'query($id: ID!) { client(id: $id) { sessions(first: 5) { totalCount } } }';
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** Each waits for the disk, and not for the others before it. */
+async function expectGroups({ server, sandbox }: Scene, lateMs: number): Promise<void> {
+  const acknowledged = async () => expect(await sendOne(server.url, sandbox)).toBe(200);
+  const times = await Promise.all(Array.from({ length: 100 }, () => timed(acknowledged)));
+  expect(Math.min(...times)).toBeGreaterThan(lateMs * 0.95);
+  expect(Math.max(...times)).toBeLessThan(lateMs * 20);
+}
+
+/** The time of each of ten, one after the other, none of which can be answered from a cache. */
+async function askTen({ server, sandbox }: Scene): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    const ask = async () => {
+      const { errors } = await server.query(SESSIONS, { id: sandbox.ids.client(n) });
+      expect(errors).toBeUndefined();
+    };
+    times.push(await timed(ask));
+  }
+  return times;
+}
+
+describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout: 120_000 }, () => {
+  it('holds up webhooks until they are on it, and no query', async () => {
+    const lateMs = 1_000;
+    await using scene = await openScene();
+    const { server, sandbox } = scene;
+    const { sender, settle } = await scene.load();
+    await using disk = await slowDisk(otherThreadsOf(server.pid), lateMs);
+    const groups = expectGroups(scene, lateMs);
+    // Did they wait for the disk, each would take as long as that.
+    expect(Math.min(...(await askTen(scene)))).toBeLessThan(lateMs / 2);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    // Whose a client is stands in the store: that waits for its turn, and is answered.
+    const authorization = `Bearer ${await tokenFor([`clinic:${sandbox.ids.clinic(0)}`])}`;
+    const query = `{ client(id: "${sandbox.ids.client(0)}") { clientId } }`;
+    expect((await post(server.url, { query }, { authorization })).errors).toBeUndefined();
+    await groups;
+    expect(sender.refusals).toBe(0);
+
+    await server.kill();
+    await disk.recover();
+    await scene.start();
+    expect(await timed(() => sender.more(100))).toBeLessThan(10_000);
+    expect(await settle()).toEqual(NOTHING_AMISS);
+  });
+
+  it.skipIf(!redisAvailable)('under Redis holds them up no less, and nothing is lost', async () => {
+    const lateMs = 500;
+    await using redis = await startRedis();
+    await using scene = await openScene({ env: { REDIS_URL: redis.url } });
+    const { sender, settle } = await scene.load();
+    await using disk = await slowDisk([redis.pid], lateMs);
+    const groups = expectGroups(scene, lateMs);
+    await askTen(scene);
+    await groups;
+
+    await redis.kill();
+    await disk.recover();
+    await redis.start();
+    expect(await timed(() => sender.more(100))).toBeLessThan(10_000);
+    expect(await settle()).toEqual(NOTHING_AMISS);
+  });
+});

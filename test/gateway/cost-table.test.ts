@@ -1,0 +1,105 @@
+import { parse, print } from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
+import { type Gateway, QUIET, openGateway } from '../support/gateway.ts';
+import { callsTo, counted } from '../support/graph/counted.ts';
+import { filledIn, pricedQueries } from '../support/graph/priced-queries.ts';
+
+let sandbox: Sandbox;
+const gateways = new Map<string, Gateway>();
+beforeAll(async () => {
+  sandbox = await openSandbox({ switches: QUIET });
+});
+afterAll(async () => {
+  for (const gateway of gateways.values()) await gateway.close();
+  await sandbox.close();
+});
+
+async function gatewayFor(name: string): Promise<Gateway> {
+  const gateway = gateways.get(name) ?? (await openGateway({ sandbox }));
+  gateways.set(name, gateway);
+  return gateway;
+}
+
+const INTRODUCTION = `# What queries cost
+
+The unit is a call to the Partner API. Counted over the sandbox by \`test/cost-table.test.ts\`, which fails when this page
+is not what it counts (\`npm test -- test/cost-table --update\` writes it anew).
+
+_Worst case_ is what the gateway computes before the first call (\`extensions.upstream.estimated\`); _cold_ is what a gateway
+makes of it that has never been asked anything; _again_ is the same query while the answers are valid. \`<clinic 0>\` stands
+for an id of the sandbox.
+`;
+
+const DRIFT = `## A list in motion
+
+A cursor remembers the length of its list and the ids on its row's page. When the next page is read and the length is
+another, or a row that is read anyway is not the remembered one, the window moves with the rows, so that nothing is repeated
+or skipped; while nothing changed, that costs no call.
+
+One case can't be seen for free: **as many rows added as removed between two reads that share no page.** The length is the
+same, and no page is read on which a row could be missed. A walk in steps of ten then repeats or skips as many rows as moved
+over the edge of its page. To tell, every step of every walk would have to read one page more: twice the calls, for a case
+that the next walk sets right. Steps that do not end with a page (\`first: 25\`) see it more often, because their next step
+reads the cursor's own page.
+`;
+
+const BESIDE = [
+  ['Two operations at once that ask for the same', '1 between them'],
+  ['The next ten rows after a cursor', '1'],
+  ['Ten notes by their global ids (`nodes`)', '10'],
+] as const;
+
+/** As the formatter would have it, so that the page stays as it is whoever formats it. */
+function aligned(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((row) => row[at]!.length)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
+  return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line);
+}
+
+it('costs what the page says', async () => {
+  const rows: string[][] = [];
+  for (const priced of pricedQueries) {
+    const gateway = await gatewayFor(priced.on);
+    const document = filledIn(priced, sandbox);
+    const cold = await counted(gateway, document);
+    const again = await counted(gateway, document);
+    const { estimated, cached } = cold.extensions.upstream;
+    expect([priced.asks, cold.errors, cached, again.calls]).toEqual([priced.asks, undefined, 0, 0]);
+    rows.push([rows.length + 1, priced.asks, estimated, cold.calls, again.calls].map(String));
+  }
+  const table = aligned(['', '', 'worst case', 'cold', 'again'], rows);
+  const beside = aligned(['', 'calls'], BESIDE);
+  const queries = pricedQueries.map(
+    ({ query }, n) => `${n + 1}.\n\n\`\`\`graphql\n${print(parse(query))}\n\`\`\`\n`,
+  );
+  const page = [INTRODUCTION, ...table, '', ...beside, '', DRIFT, '## The queries\n', ...queries];
+  await expect(page.join('\n')).toMatchFileSnapshot('../docs/upstream-calls.md');
+});
+
+it('asks once between two operations that ask for the same at once', async () => {
+  const gateway = await gatewayFor('beside');
+  const before = callsTo(gateway);
+  const document = `{ clinic(id: "${sandbox.ids.clinic(1)}") { clients { nodes { email } } } }`;
+  const both = await Promise.all([gateway.query(document), gateway.query(document)]);
+  const calls = both.map(({ extensions }) => extensions.upstream.calls);
+  expect([Math.min(...calls), Math.max(...calls), callsTo(gateway) - before]).toEqual([0, 1, 1]);
+});
+
+it('reads one page for the next ten rows, and ten notes in ten calls', async () => {
+  const gateway = await gatewayFor('beside');
+  const list = `query($after: String) { clinic(id: "${sandbox.ids.clinic(2)}") { clients(first: 10, after: $after) {
+    nodes { email } pageInfo { endCursor hasNextPage } } } }`;
+  const head = await counted(gateway, list);
+  const after = head.data.clinic.clients.pageInfo.endCursor;
+  expect((await counted(gateway, list, { after })).calls).toBe(1);
+  const sessions = `{ client(id: "${sandbox.ids.client(0)}") { sessions { nodes { progressNote { id } } } } }`;
+  const { data } = await gateway.query(sessions);
+  const ids = data.client.sessions.nodes.map(
+    (node: { progressNote: { id: string } }) => node.progressNote.id,
+  );
+  const nodes = 'query($ids: [ID!]!) { nodes(ids: $ids) { ... on ProgressNote { note } } }';
+  expect((await counted(gateway, nodes, { ids })).calls).toBe(10);
+});

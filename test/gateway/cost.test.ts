@@ -1,0 +1,179 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
+import { callsTo, counted, failures } from '../support/graph/counted.ts';
+import { queryFrom } from '../support/graph/random-query.ts';
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+beforeAll(async () => {
+  const wide = {
+    LIMIT_ALIASES: '1000',
+    LIMIT_DOCUMENT_TOKENS: '100000',
+    LIMIT_DOCUMENT_CHARACTERS: '1000000',
+  };
+  gateway = await openGateway({ env: { ...wide, OPERATION_MAX_UPSTREAM_CALLS: '5000' } });
+  ({ ids } = gateway.sandbox);
+});
+afterAll(() => gateway.close());
+
+const CROSS = `{ organizations { nodes { clinics { nodes { clinicians { nodes { clients { nodes { sessions { nodes {
+  progressNote { isLoading } } } } } } } } } } } }`;
+
+describe('the worst case', () => {
+  it('over the limit is refused before any call, with both figures', async () => {
+    const before = callsTo(gateway);
+    const headers = { authorization: `Bearer ${await tokenFor(['partner'])}` };
+    const accept = 'application/graphql-response+json';
+    const plain = await post(gateway.url, { query: CROSS }, headers);
+    const strict = await post(gateway.url, { query: CROSS }, { ...headers, accept });
+    expect([plain.status, strict.status, plain.data]).toEqual([200, 400, undefined]);
+    const estimate = 1 + 10 * (1 + 10 * (1 + 10 * (1 + 10 * (1 + 10))));
+    expect(strict.errors?.[0]?.extensions).toEqual({
+      code: 'QUERY_TOO_EXPENSIVE',
+      estimate,
+      limit: 10_000,
+    });
+    expect(callsTo(gateway)).toBe(before);
+  });
+
+  it.each([
+    ['a note', () => `progressNote(id: "${ids.note(0, 0)}") { id }`, 1],
+    [
+      'a list’s length',
+      () => `clinic(id: "${ids.clinic(0)}") { clients(first: 100) { totalCount } }`,
+      1,
+    ],
+    [
+      'the cursors at its ends',
+      () => `clinic(id: "${ids.clinic(0)}") { clients(first: 100) { pageInfo { endCursor } } }`,
+      2,
+    ],
+    ['its rows', () => `clinic(id: "${ids.clinic(0)}") { clients(first: 45) { nodes { id } } }`, 5],
+    ['its tail', () => `clinic(id: "${ids.clinic(0)}") { clients(last: 10) { nodes { id } } }`, 3],
+    ['nothing of it', () => `clinic(id: "${ids.clinic(0)}") { clients { __typename } }`, 0],
+    [
+      'what is skipped',
+      () => `clinic(id: "${ids.clinic(0)}") { id clients @include(if: false) { totalCount } }`,
+      0,
+    ],
+    [
+      'a field named twice',
+      () => `partner { raw } ...Again } fragment Again on Query { partner { raw }`,
+      1,
+    ],
+    [
+      'a list under two names',
+      () =>
+        `clinic(id: "${ids.clinic(0)}") { a: clients { totalCount } b: clients { totalCount } }`,
+      2,
+    ],
+    [
+      'a record for each id',
+      () => `nodes(ids: ["${'", "'.repeat(4)}"]) { ... on Session { progressNote { id } } }`,
+      10,
+    ],
+    [
+      'a node of any type',
+      () =>
+        `node(id: "x") { ... on Clinic { clients { totalCount } } ... on Client { sessions { totalCount } } }`,
+      3,
+    ],
+  ])('counts %s', async (_name, fields, estimated) => {
+    const { extensions } = await counted(gateway, `{ ${fields()} }`);
+    expect(extensions.upstream.estimated).toBe(estimated);
+  });
+
+  it('is found at once, however fragments multiply what they hold', async () => {
+    const names = Array.from({ length: 90 }, (_, n) => n);
+    const fragments = names.map((n) => `fragment F${n} on Viewer { ...F${n + 1} ...F${n + 1} }`);
+    const wide = `{ viewer { ...F0 } } ${fragments.join(' ')} fragment F90 on Viewer { organizations { totalCount } }`;
+    expect((await counted(gateway, wide)).extensions.upstream.estimated).toBe(1);
+    const steps = ['Clinic clients', 'ClientConnection nodes', 'Client clinic'].map((text) =>
+      text.split(' '),
+    );
+    const nested = Array.from({ length: 9 }, (_, n) => {
+      const [type, field] = steps[n % 3]!;
+      return `fragment N${n} on ${type} { ${`${field} { ...N${n + 1} } `.repeat(12)} }`;
+    });
+    const deep = `{ clinic(id: "x") { ...N0 } } ${nested.join(' ')} fragment N9 on Clinic { id }`;
+    expect((await counted(gateway, deep)).extensions.upstream.estimated).toBe(
+      1 + 10 * (1 + 10 * 1),
+    );
+  });
+
+  it('is never less than what is read, whatever is asked', async () => {
+    const starts = [
+      ...[0, 1, 2, 3, 4].map((n) => ({ field: `clinic(id: "${ids.clinic(n)}")`, type: 'Clinic' })),
+      ...[0, 1].map((n) => ({
+        field: `organization(id: "${ids.organization(n)}")`,
+        type: 'Organization',
+      })),
+      ...[0, 13, 30].map((n) => ({
+        field: `clinician(id: "${ids.clinician(n)}")`,
+        type: 'Clinician',
+      })),
+      ...[1, 25, 26, 27, 28, 29].map((n) => ({
+        field: `client(id: "${ids.client(n)}")`,
+        type: 'Client',
+      })),
+      ...[0, 1, 2].map((n) => ({ field: `session(id: "${ids.session(1, n)}")`, type: 'Session' })),
+    ];
+    const property = fc.asyncProperty(queryFrom(starts), async (document) => {
+      const { errors, extensions } = await counted(gateway, document);
+      expect(errors).toBeUndefined();
+      const { estimated, calls, cached, coalesced } = extensions.upstream;
+      expect(calls).toBeLessThanOrEqual(estimated);
+      // What was cached or under way already would have been a call of its own an hour ago.
+      expect(calls + cached + coalesced).toBeLessThanOrEqual(estimated);
+    });
+    await fc.assert(property, { numRuns: 60, seed: 3, endOnFailure: true });
+  });
+});
+
+describe('calls made', () => {
+  it('end at the limit: further fields fail, and the rest of the answer stays', async () => {
+    await using narrow = await openGateway({
+      sandbox: gateway.sandbox,
+      env: { OPERATION_MAX_UPSTREAM_CALLS: '6' },
+    });
+    const answer = await counted(
+      narrow,
+      `{ client(id: "${ids.client(0)}") { sessions(first: 10) { totalCount nodes { sessionId progressNote { id } } } } }`,
+    );
+    expect(answer.calls).toBe(6);
+    const { nodes, totalCount } = answer.data.client.sessions;
+    expect([nodes.length, totalCount]).toEqual([10, expect.any(Number)]);
+    expect(
+      nodes.filter(({ progressNote }: { progressNote: unknown }) => progressNote),
+    ).toHaveLength(5);
+    expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual(
+      Array(5).fill('QUERY_TOO_EXPENSIVE'),
+    );
+    expect(answer.errors?.[0]?.path?.at(-1)).toBe('progressNote');
+  });
+
+  it('bound a search: an error on the field, never a silent null', async () => {
+    await using narrow = await openGateway({
+      sandbox: gateway.sandbox,
+      env: { OPERATION_MAX_UPSTREAM_CALLS: '10' },
+    });
+    const answer = await counted(
+      narrow,
+      `{ session(id: "${ids.session(300, 0)}") { sessionId raw client { clientId } }
+         viewer { subject } }`,
+    );
+    expect(answer.calls).toBe(10);
+    expect(answer.data).toEqual({
+      session: { sessionId: ids.session(300, 0), raw: null, client: null },
+      viewer: { subject: 'tester' },
+    });
+    expect(failures(answer).toSorted()).toEqual([
+      'session.client: QUERY_TOO_EXPENSIVE',
+      'session.raw: QUERY_TOO_EXPENSIVE',
+    ]);
+    const cached = await counted(narrow, '{ organizations { totalCount } }');
+    expect([cached.errors, cached.calls]).toEqual([undefined, 0]);
+  });
+});

@@ -1,0 +1,65 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { describe, expect, it } from 'vitest';
+
+import { DEFAULT_LIMITS } from '../../src/config.ts';
+import { schema } from '../../src/schema/schema.ts';
+import { createDocuments } from '../../src/gateway/documents.ts';
+import { isRefusal } from '../../src/gateway/refusal.ts';
+import { openGateway, tokenFor } from '../support/gateway.ts';
+import { ofTokens } from '../support/graph/sized-documents.ts';
+import { raw, requestOf } from '../support/raw-http.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const MB = 1024 * 1024;
+
+function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+describe('memory', { timeout: 120_000 }, () => {
+  /** By how much it grows, and how many were refused. */
+  function grownBy(count: number, source: (i: number) => string) {
+    const documents = createDocuments(schema, DEFAULT_LIMITS, false);
+    const before = heapUsed();
+    let refused = 0;
+    for (let i = 0; i < count; i += 1) refused += isRefusal(documents(source(i))) ? 1 : 0;
+    const grown = heapUsed() - before;
+    // Asked once more, so that it was not collected meanwhile.
+    expect(isRefusal(documents(''))).toBe(true);
+    return { megabytes: grown / MB, refused };
+  }
+
+  it('grows by less than 32 MB under 1,100 distinct documents, however dense', () => {
+    const { megabytes, refused } = grownBy(1_100, (i) => ofTokens(900, `Q${i}`));
+    expect(refused).toBe(0);
+    expect(megabytes).toBeLessThan(32);
+  });
+
+  it('keeps nothing of documents that are refused', () => {
+    const { megabytes, refused } = grownBy(200, (i) => ofTokens(900, `R${i}`, 'nope'));
+    expect(refused).toBe(200);
+    expect(megabytes).toBeLessThan(8);
+  });
+
+  it('takes in nothing of sixty syntax errors of 5 MB each', async () => {
+    await using gateway = await openGateway();
+    const authorization = `Bearer ${await tokenFor(['partner'])}`;
+    const headers = { 'Content-Type': 'application/json', Authorization: authorization };
+    const body = Buffer.alloc(5 * MB, '{');
+    const send = (i: number) => {
+      body.write(`{"query":"{ ${i} `);
+      return raw(gateway.url, requestOf('POST /graphql HTTP/1.1', headers, body));
+    };
+    expect(await send(-1)).toMatch(/^HTTP\/1.1 413/);
+    const before = heapUsed();
+    const heard = [];
+    for (let i = 0; i < 60; i += 1) heard.push((await send(i)).slice(0, 12));
+    expect(new Set(heard)).toEqual(new Set(['HTTP/1.1 413']));
+    expect(heapUsed() - before).toBeLessThan(5 * MB);
+  });
+});

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { DEFAULT_LIMITS } from '../../src/config.ts';
+import { type Gateway, type GraphQLAnswer, openGateway, tokenFor } from '../support/gateway.ts';
+import { ofTokens, times } from '../support/graph/sized-documents.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway();
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.sandbox.resetCounts());
+
+const NEW_TYPE = { accept: 'application/graphql-response+json' };
+const ask = (document: string, variables?: object) => gateway.query(document, variables, NEW_TYPE);
+
+/** Refused before the first call: 400 for clients that read the status, 200 for those that don't, never data. */
+async function expectRefused(document: string, variables?: object): Promise<GraphQLAnswer> {
+  const answer = await ask(document, variables);
+  expect([answer.status, answer.data]).toEqual([400, undefined]);
+  expect(answer.errors?.length).toBeLessThanOrEqual(5);
+  const plain = await gateway.query(document, variables);
+  expect([plain.status, plain.data]).toEqual([200, undefined]);
+  expect(gateway.sandbox.countOf()).toBe(0);
+  return answer;
+}
+
+const nested = (depth: number) => `{ ${deep(depth)} }`;
+
+/** `clinic.organization.clinics.nodes.organization…`: each name is one level. */
+function deep(depth: number): string {
+  const names = ['organization', 'clinics(first:1)', 'nodes'];
+  const levels = Array.from({ length: depth - 2 }, (_, i) => names[i % 3]!);
+  const open = ['clinic(id:"7f000000-0000-4000-8000-000000000001")', ...levels];
+  return `${open.join('{')}{__typename${'}'.repeat(open.length)}`;
+}
+
+describe('the size of a document', () => {
+  it('takes 10 root fields and refuses 11', async () => {
+    expect((await ask(`{ ${times(10, (i) => `a${i}: __typename`)} }`)).status).toBe(200);
+    await expectRefused(`{ ${times(11, (i) => `a${i}: __typename`)} }`);
+    await expectRefused(`{ ${times(101, (i) => `alias${i}: __typename`)} }`);
+  });
+
+  it('takes 10 records by their ids, each decided by itself, and refuses 11', async () => {
+    const { ids } = gateway.sandbox;
+    const own = { authorization: `Bearer ${await tokenFor([`session:${ids.session(0, 0)}`])}` };
+    const notes = (count: number) =>
+      `{ ${times(count, (i) => `a${i}: progressNote(id: "${ids.note(i, 0)}", sessionId: "${ids.session(i, 0)}") { note }`)} }`;
+    const { a0, ...others } = (await gateway.query(notes(10), {}, own)).data;
+    expect(a0.note.length).toBeGreaterThan(0);
+    expect(new Set(Object.values(others))).toEqual(new Set([null]));
+    gateway.sandbox.resetCounts();
+    await expectRefused(notes(11));
+  });
+
+  it('takes 30 aliases below the root and refuses 31', async () => {
+    expect((await ask(`{ viewer { ${times(30, (i) => `a${i}: subject`)} } }`)).status).toBe(200);
+    await expectRefused(`{ viewer { ${times(31, (i) => `a${i}: subject`)} } }`);
+  });
+
+  it('counts aliases in a fragment as often as it is spread', async () => {
+    const fragment = `fragment F on Viewer { ${times(16, (i) => `a${i}: subject`)} }`;
+    await expectRefused(`{ viewer { ...F } b: viewer { ...F } } ${fragment}`);
+  });
+
+  it('takes 20 directives and refuses 21', async () => {
+    const directives = (count: number) =>
+      `{ viewer { ${times(count, () => 'subject @include(if: true)')} } }`;
+    expect((await ask(directives(20))).status).toBe(200);
+    await expectRefused(directives(21));
+  });
+
+  it('takes depth 12 and refuses 13, in one selection', async () => {
+    expect((await ask(nested(12))).status).toBe(200);
+    gateway.sandbox.resetCounts();
+    await expectRefused(nested(13));
+  });
+
+  it('counts depth through chained fragments, whatever their names', async () => {
+    const names = ['A', '__schema', 'C', 'D', 'E'];
+    const fragments = names.map((name, i) => {
+      const next = names[i + 1];
+      return `fragment ${name} on Organization { clinics { nodes { organization { ${next ? `...${next}` : '__typename'} } } } }`;
+    });
+    await expectRefused(`{ organizations { nodes { ...A } } } ${fragments.join(' ')}`);
+  });
+
+  it('counts depth through 13 chained fragments, a fragment spread twice, and inline ones', async () => {
+    const names = ['organization', 'clinics', 'nodes'] as const;
+    const types = ['Clinic', 'Organization', 'OrganizationClinicsConnection'] as const;
+    const link = (i: number, inner: string) =>
+      `fragment F${i} on ${types[i % 3]} { ${names[i % 3]} { ${inner} } }`;
+    const chain = times(12, (i) => link(i, i < 11 ? `...F${i + 1}` : '__typename'));
+    await expectRefused(`{ clinic(id: "${gateway.sandbox.ids.clinic(0)}") { ...F0 } } ${chain}`);
+    const five = deep(6).replace('clinic(', 'b: clinic(');
+    const twice = `fragment F on Organization { clinics { nodes { organization { clinics { nodes { __typename } } } } } }`;
+    await expectRefused(
+      `{ ${five} organizations { nodes { ...F clinics { nodes { organization { clinics { nodes { organization { ...F } } } } } } } } } ${twice}`,
+    );
+    await expectRefused(
+      `{ ... on Query { ${deep(13).replaceAll('{', '{ ... {').replaceAll('}', '} }')} } }`,
+    );
+  });
+
+  it('refuses fragments that spread themselves, at once', async () => {
+    const taken: number[] = [];
+    for (let i = 0; i < 25; i += 1) {
+      const before = performance.now();
+      await expectRefused(
+        `{ ...A${i} } fragment A${i} on Query { ...B } fragment B on Query { ...A${i} }`,
+      );
+      taken.push(performance.now() - before);
+    }
+    // The least of many, since whatever else runs on the machine takes its time too.
+    expect(Math.min(...taken)).toBeLessThan(10);
+  });
+
+  it('does not write out fragments that double at every level', async () => {
+    const fragments = times(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
+    const before = performance.now();
+    await expectRefused(`{ ...F0 } ${fragments} fragment F40 on Query { a: __typename }`);
+    expect(performance.now() - before).toBeLessThan(1_000);
+  });
+
+  it('takes 1,000 tokens and 15,000 characters, and refuses one more', async () => {
+    expect((await ask(ofTokens(1_000))).status).toBe(200);
+    await expectRefused(ofTokens(1_001));
+    for (const count of [500, 3_000])
+      await expectRefused(`{ ${times(count, () => '__typename')} }`);
+    const long = (characters: number) => `{ __typename } #`.padEnd(characters, '#');
+    expect((await ask(long(15_000))).status).toBe(200);
+    await expectRefused(long(15_001));
+    await expectRefused(`{ __typename } ${'#'.repeat(16_000)}`);
+    await expectRefused(`{ __typename ${','.repeat(16_000)} }`);
+    await expectRefused(`query ${'a'.repeat(200_000)} { __typename }`);
+    for (const count of [2_000, 20_000]) await expectRefused('{a'.repeat(count));
+  });
+
+  it('tells of five mistakes at most', async () => {
+    const { errors } = await expectRefused(`{ viewer { ${times(9, (i) => `nope${i}`)} } }`);
+    expect(errors).toHaveLength(5);
+  });
+});
+
+it('is what it says where no operator says otherwise', () => {
+  expect(DEFAULT_LIMITS).toMatchObject({
+    bodyBytes: 262_144,
+    webhookBytes: 262_144,
+    frameBytes: 65_536,
+    documentCharacters: 15_000,
+    documentTokens: 1_000,
+    depth: 12,
+    aliases: 30,
+    rootFields: 10,
+    directives: 20,
+    operationMs: 15_000,
+    headersMs: 10_000,
+    requestMs: 30_000,
+    socketInitMs: 3_000,
+    socketPingMs: 12_000,
+    socketMessages: 120,
+    socketMessagesWindowMs: 10_000,
+    socketQueueEvents: 256,
+    socketQueueBytes: 1_048_576,
+    operationsPerSocket: 50,
+    socketsPerViewer: 20,
+  });
+});
+
+describe('what is not told', () => {
+  it('gives no suggestions', async () => {
+    const { errors } = await expectRefused('{ organisations { totalCount } viewer { subjct } }');
+    expect(JSON.stringify(errors)).not.toMatch(/did you mean/i);
+  });
+
+  it.each([
+    ['query($id: ID!) { client(id: $id) { clientId } }', { id: { secret: 'Sentinel' } }],
+    [
+      'query($d: Date) { clinic(id: "x") { clients(filter: { dateOfBirth: $d }) { totalCount } } }',
+      { d: 'Sentinel' },
+    ],
+    [
+      'query($s: ClientStatus) { clinic(id: "x") { clients(filter: { status: $s }) { totalCount } } }',
+      { s: 'Sentinel' },
+    ],
+    [
+      'query($f: ClientFilter) { clinician(id: "x") { clients(filter: $f) { totalCount } } }',
+      { f: { Sentinel: 1 } },
+    ],
+    ['query($first: Int) { organizations(first: $first) { totalCount } }', { first: 'Sentinel' }],
+  ])('does not echo the value of a variable: %s', async (document, variables) => {
+    const { errors } = await expectRefused(document, variables);
+    expect(JSON.stringify(errors)).not.toContain('Sentinel');
+  });
+
+  it('does not echo a value of 200 kB', async () => {
+    const { errors } = await ask('query($id: ID!) { client(id: $id) { clientId } }', {
+      id: 'x'.repeat(200_000),
+    });
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect(JSON.stringify(errors).length).toBeLessThan(1_000);
+  });
+
+  it('returns nothing extra for tracing requests', async () => {
+    const headers = {
+      'x-apollo-tracing': '1',
+      'graphql-query-plan': '1',
+      'apollo-query-plan': '1',
+    };
+    const { extensions } = await gateway.query('{ __typename }', {}, headers);
+    expect(Object.keys(extensions)).toEqual(['upstream']);
+  });
+});
+
+describe('what is not served', () => {
+  it.each([
+    '{ __typename @defer }',
+    '{ ... @defer { __typename } }',
+    '{ organizations { nodes @stream { name } } }',
+    'query A { __typename } query B { __typename }',
+    '{ __typename } { __typename }',
+    'subscription { noteReady { cursor } events { cursor } }',
+  ])('refuses %s', (document) => expectRefused(document).then(() => undefined));
+
+  it('refuses a subscription over plain HTTP', async () => {
+    const { status } = await ask('subscription { noteReady { cursor } }');
+    expect([400, 406]).toContain(status);
+  });
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { expectSpoken } from '../support/fuzz/verdict.ts';
+import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway({ env: { GRAPHIQL: 'off' } });
+});
+afterAll(() => gateway.close());
+
+const ACCEPT = { accept: 'application/graphql-response+json' };
+const LIST = 'query($n: Int) { organizations(first: $n) { totalCount } }';
+const NODE = 'query($id: ID!) { node(id: $id) { id } }';
+
+/** A document, and variables or the name of an operation. */
+type Odd = readonly [string, object?, string?];
+
+async function ask([query, variables, operationName]: Odd) {
+  gateway.sandbox.resetCounts();
+  const authorization = `Bearer ${await tokenFor(['partner'])}`;
+  return post(gateway.url, { query, variables, operationName }, { ...ACCEPT, authorization });
+}
+
+/** Each holds a name that must not be told again where it stands for a value. */
+const REFUSED: readonly Odd[] = [
+  // Names and characters.
+  ['{ \\u0076iewer { subject } }'],
+  ['{ vïewer { subject } }'],
+  ['{ viewer\u0000 { subject } }'],
+  ['{ viewer\u00a0{ subject } }'],
+  ['{ viewer\u2028{ subject } }'],
+  ['{ node(id: "\\uD800") { id } }'],
+  ['{ node(id: "\\u{110000}") { id } }'],
+  ['{ node(id: "Quibblesworth) { id } }'],
+  ['{ node(id: """Quibblesworth) { id } }'],
+  // Operations.
+  ['   '],
+  ['# nothing'],
+  ['{'],
+  ['query A { viewer { subject } }', {}, 'Quibblesworth'],
+  ['query A { viewer { subject } }', {}, '__proto__'],
+  ['{ viewer { subject } }', {}, ''],
+  ['query A { viewer { subject } } query A { __typename }', {}, 'A'],
+  ['{ viewer { subject } } query B { __typename }', {}, 'B'],
+  ['type Query { x: Int } { viewer { subject } }'],
+  ['extend type Query { x: Int }'],
+  ['subscription { events { cursor } noteReady { cursor } }'],
+  ['subscription { a: events { cursor } b: events { cursor } }'],
+  ['subscription { __typename }'],
+  ['subscription {}'],
+  // Fragments.
+  ['fragment F on Query { viewer { subject } }'],
+  ['{ viewer { subject } } fragment F on Query { viewer { subject } }'],
+  ['{ ...F } fragment F on Query { __typename } fragment F on Query { __typename }'],
+  ['{ ...F }'],
+  ['{ ...F } fragment F on Nobody { id }'],
+  ['{ viewer { ... on String { subject } } }'],
+  ['{ viewer { ... on Client { id } } }'],
+  ['{ ...F } fragment F on Query { ...F }'],
+  ['{ ...F } fragment F($x: Int) on Query { __typename }'],
+  // Directives.
+  ['{ viewer @include(if: true) @include(if: true) { subject } }'],
+  ['{ viewer @nobody(name: "Quibblesworth") { subject } }'],
+  ['query @include(if: true) { viewer { subject } }'],
+  ['{ viewer @include { subject } }'],
+  ['{ viewer @include(if: null) { subject } }'],
+  ['{ viewer @include(if: "Quibblesworth") { subject } }'],
+  ['{ viewer @deprecated { subject } }'],
+  // Introspection.
+  ['{ a: __schema { types { name } } }'],
+  ['{ ...F } fragment F on Query { __type(name: "Query") { fields { name } } }'],
+  ['{ viewer { __schema { types { name } } } }'],
+  ['{ __typename { name } }'],
+  // Fields and arguments.
+  ['{ viewer }'],
+  ['{ viewer { subject { x } } }'],
+  ['{ a: viewer { subject } a: organizations { totalCount } }'],
+  ['{ organizations(first: 1, first: 2) { totalCount } }'],
+  ['{ organizations(nobody: "Quibblesworth") { totalCount } }'],
+  ['{ clinic(id: "x") { clients(filter: { email: "a", email: "b" }) { totalCount } } }'],
+  ['{ clinic(id: "x") { clients(filter: { __proto__: { a: 1 } }) { totalCount } } }'],
+  ['{ clinic(id: "x") { clients(filter: { status: "Quibblesworth" }) { totalCount } } }'],
+  // Numbers.
+  [`{ organizations(first: ${'9'.repeat(500)}) { totalCount } }`],
+  ['{ organizations(first: 01) { totalCount } }'],
+  ['{ organizations(first: -0) { totalCount } }'],
+  [LIST, { n: 1.5 }],
+  [LIST, { n: 2 ** 31 }],
+  [LIST, { n: 1e300 }],
+  [LIST, { n: '1' }],
+  [LIST, { n: ['Quibblesworth'] }],
+  [LIST, { n: { Quibblesworth: 1 } }],
+  // Variables.
+  ['{ organizations(first: $n) { totalCount } }'],
+  ['query($n: Int) { viewer { subject } }'],
+  ['query($n: Int, $n: Int) { organizations(first: $n) { totalCount } }'],
+  ['query($n: Nobody) { organizations(first: $n) { totalCount } }'],
+  ['query($n: Client) { organizations(first: $n) { totalCount } }'],
+  ['query($n: String) { organizations(first: $n) { totalCount } }'],
+  ['query($n: Int = "Quibblesworth") { organizations(first: $n) { totalCount } }'],
+  [NODE],
+  [NODE, { id: null }],
+  [NODE, { id: 1.5 }],
+  [NODE, { id: ['Quibblesworth'] }],
+  [NODE, { id: { toString: 'Quibblesworth' } }],
+  [`{ nodes(ids: ${'['.repeat(400)}${']'.repeat(400)}) { id } }`],
+];
+
+/** Odd, and right. */
+const TAKEN: readonly Odd[] = [
+  ['\ufeff{ viewer { subject } }'],
+  ['"described" query A { viewer { subject } }'],
+  ['{ __schema: viewer { subject } }'],
+  ['{ __proto__: viewer { constructor: subject toString: subject } }'],
+  ['{ viewer @skip(if: true) { subject } }'],
+  ['{ viewer { subject } }', { nobody: { asked: ['for', 'this'] } }],
+  ['query A { viewer { subject } } query B { __typename }', {}, 'B'],
+  [
+    'query A { viewer { subject } } mutation B { authenticateClinician(input: { clinicianId: "x" }) { __typename } }',
+    {},
+    'A',
+  ],
+];
+
+const titled = (odd: Odd): [string, Odd] => [JSON.stringify(odd).slice(0, 90), odd];
+
+describe('a document that nobody meant to send', () => {
+  it.each(REFUSED.map(titled))('is refused in our own words: %s', async (_, odd) => {
+    const { status, data, errors } = await ask(odd);
+    expect([status, data]).toEqual([400, undefined]);
+    expectSpoken(errors, 'document');
+    expect(JSON.stringify(errors)).not.toContain('Quibblesworth');
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it.each(TAKEN.map(titled))('is answered where it is right: %s', async (_, odd) => {
+    const { status, data, errors } = await ask(odd);
+    expect([status, errors]).toEqual([200, undefined]);
+    expect(data).toBeTypeOf('object');
+    expect(({} as Record<string, unknown>)['asked']).toBeUndefined();
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { createLog, type LogFields, type LogLevel } from '../../src/observability/log.ts';
+import { readableLines } from '../../src/observability/readable-lines.ts';
+import { bundleOf } from '../../src/observability/request-lines.ts';
+import { Unauthenticated } from '../../src/viewer/authenticate.ts';
+
+const ID = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
+
+function capture(level: LogLevel = 'info') {
+  const lines: string[] = [];
+  const log = createLog(level, { write: (line) => void lines.push(line) });
+  const last = (): Record<string, unknown> => JSON.parse(lines.at(-1) ?? '{}');
+  return { log, lines, last };
+}
+
+describe('a line', () => {
+  it('is one line of JSON with a time, a level, a message and its fields', () => {
+    const { log, lines, last } = capture();
+    log.warn('partner refused', { route: '/clinics/:clinicId/clients', status: 403 });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^\{.*\}\n$/);
+    expect(last()).toEqual({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      msg: 'partner refused',
+      route: '/clinics/:clinicId/clients',
+      status: 403,
+    });
+  });
+
+  it('leaves out fields that are not on the list', () => {
+    const { log, last } = capture();
+    const careless = { status: 200, body: 'patient', headers: { authorization: 'Bearer x' } };
+    const fields: LogFields = careless;
+    log.info('answered', fields);
+    expect(Object.keys(last()).toSorted()).toEqual(['level', 'msg', 'status', 'time']);
+  });
+
+  it.each([
+    `/clients/${ID}`,
+    'anna@example.com',
+    'a\nb',
+    '+15550100',
+    'https://x.example/?q=1',
+    'x'.repeat(161),
+  ])('withholds %j in a field meant for codes', (reason) => {
+    const { log, last } = capture();
+    log.info('refused', { reason });
+    expect(last()['reason']).toBe('[withheld]');
+  });
+
+  it('is left out below the level', () => {
+    const { log, lines } = capture('error');
+    log.info('started');
+    log.warn('slow');
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('an error', () => {
+  it('of a stranger is its class and its code, never what it says', () => {
+    const { log, lines, last } = capture();
+    const cause = new Error('born 1980-01-01');
+    log.error('failed', { error: new TypeError('Anna, 555-0100', { cause }) });
+    log.error('failed', {
+      error: Object.assign(new Error('connect 10.0.0.1'), { code: 'ECONNREFUSED' }),
+    });
+    expect(last()).toMatchObject({ error: 'Error', code: 'ECONNREFUSED' });
+    for (const secret of ['Anna', '1980', '10.0.0.1']) expect(lines.join('')).not.toContain(secret);
+  });
+
+  it('of a stranger tells the line of our source that it came through', () => {
+    const { log, last } = capture();
+    const stack =
+      'Error: Anna\n    at parse (node:x:1:1)\n    at f (file:///x/src/rest/call.ts:30:7)';
+    log.error('failed', { error: Object.assign(new Error('Anna'), { stack }) });
+    expect(last()['at']).toBe('src/rest/call.ts:30');
+  });
+
+  it('of our own says its message', () => {
+    const { log, last } = capture();
+    log.error('refused', { error: new Unauthenticated() });
+    expect(last()).toMatchObject({
+      error: 'Unauthenticated',
+      code: 'UNAUTHENTICATED',
+      detail: 'A valid bearer token is wanted, but none came.',
+    });
+  });
+
+  it.each([null, undefined, 'note text', 5, { message: 'note text' }])(
+    'that is no error (%j) is its type',
+    (thrown) => {
+      const { log, lines, last } = capture();
+      log.error('failed', { error: thrown });
+      expect(last()['error']).toBe(thrown === null ? 'null' : typeof thrown);
+      expect(lines.join('')).not.toContain('note text');
+    },
+  );
+
+  it('with a name made up of text is an Error', () => {
+    const { log, last } = capture();
+    log.error('failed', {
+      error: Object.assign(new Error('x'), { name: 'Anna\n{"level":"info"}' }),
+    });
+    expect(last()['error']).toBe('Error');
+  });
+});
+
+describe('an operation', () => {
+  const operation = {
+    id: 'op-1',
+    kind: 'query',
+    durationMs: 12.6,
+    calls: 3,
+    cached: 1,
+    outcome: 'ok',
+  } as const;
+
+  it('is logged with what it cost', () => {
+    const { log, last } = capture();
+    log.operation({ ...operation, name: 'Clients' });
+    expect(last()).toMatchObject({
+      ...operation,
+      msg: 'operation',
+      name: 'Clients',
+      durationMs: 13,
+    });
+  });
+
+  it.each([
+    ['Clients_2', 'Clients_2'],
+    ['x'.repeat(64), 'x'.repeat(64)],
+    ['x'.repeat(65), '[withheld]'],
+    ['Anna Example', '[withheld]'],
+    ['a\u001b[2J', '[withheld]'],
+    [undefined, 'anonymous'],
+  ])('of the name %j is logged as %j', (name, logged) => {
+    const { log, last } = capture();
+    log.operation({ ...operation, name });
+    expect(last()['name']).toBe(logged);
+  });
+});
+
+describe('an audit line', () => {
+  const line = {
+    subject: 'anna',
+    operation: 'Note',
+    records: [bundleOf([`ProgressNote:${ID}`])],
+    outcome: 'ok',
+  };
+
+  it('says who touched which record, and how it ended', () => {
+    const { log, last } = capture();
+    log.audit(line);
+    expect(last()).toMatchObject({ ...line, records: [`ProgressNote:${ID}`], level: 'audit' });
+  });
+
+  it('is written at every level but silent', () => {
+    const quiet = capture('error');
+    quiet.log.audit(line);
+    expect(quiet.lines).toHaveLength(1);
+    const silent = capture('silent');
+    silent.log.audit(line);
+    expect(silent.lines).toEqual([]);
+  });
+
+  it('stays one line whatever the subject holds', () => {
+    const { log, lines, last } = capture();
+    log.audit({
+      ...line,
+      subject: 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb',
+      records: [bundleOf(['x y'])],
+    });
+    expect(lines.join('').split(/[\r\n\u0085\u2028]/u)).toHaveLength(2);
+    expect(last()).toMatchObject({
+      subject: 'a??{"level":"error"}???31m?b',
+      records: ['[withheld]'],
+    });
+  });
+});
+
+it('is readable at a terminal, with escape codes kept dead', () => {
+  const written: string[] = [];
+  const log = createLog(
+    'info',
+    readableLines((line) => void written.push(line)),
+  );
+  log.info('listening', { host: '127.0.0.1', port: 4_000 });
+  log.info('\u001b[2J');
+  expect(written[0]).toMatch(/\d\d:\d\d:\d\d.* info .* listening .*host=127\.0\.0\.1 port=4000/);
+  expect(written[1]).toContain(String.raw`"\u001b[2J"`);
+});

@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
+
+let metrics: Metrics;
+beforeEach(() => {
+  metrics = createMetrics();
+});
+
+async function line(start: string): Promise<string | undefined> {
+  const lines = (await metrics.text()).split('\n');
+  return lines.find((text) => text.startsWith(start));
+}
+
+describe('operations', () => {
+  it('are counted and timed by name and outcome', async () => {
+    metrics.operation('Clients', 'ok', 30);
+    metrics.operation('Clients', 'ok', 50);
+    const labels = '{name="Clients",outcome="ok"}';
+    expect(await line(`gateway_operation_seconds_count${labels}`)).toMatch(/ 2$/);
+    expect(await line(`gateway_operation_seconds_sum${labels}`)).toMatch(/ 0\.08$/);
+  });
+
+  it('of more than 200 names are "other" past the 200th', async () => {
+    for (let i = 0; i < 210; i += 1) metrics.operation(`Operation${i}`, 'ok', 1);
+    metrics.operation('Operation0', 'ok', 1);
+    expect(await line('gateway_operation_seconds_count{name="other"')).toMatch(/ 10$/);
+    expect(await line('gateway_operation_seconds_count{name="Operation0"')).toMatch(/ 2$/);
+    expect(await line('gateway_operation_seconds_count{name="Operation200"')).toBeUndefined();
+  });
+
+  it('without a plain name never lend theirs to a label', async () => {
+    metrics.operation(undefined, 'ok', 1);
+    metrics.operation('Anna "Example"', 'ok', 1);
+    const text = await metrics.text();
+    expect(text).toContain('name="anonymous"');
+    expect(text).not.toContain('Anna');
+  });
+});
+
+describe('upstream calls', () => {
+  it('are counted by route template and status', async () => {
+    metrics.upstreamCall('/clinics/:clinicId/clients', 200, 20);
+    metrics.upstreamCall('/clinics/:clinicId/clients', 'ECONNRESET', 20);
+    const count = 'partner_call_seconds_count{route="/clinics/:clinicId/clients"';
+    expect(await line(`${count},status="200"`)).toMatch(/ 1$/);
+    expect(await line(`${count},status="ECONNRESET"`)).toMatch(/ 1$/);
+  });
+
+  it('withhold a route that holds an id', async () => {
+    const id = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
+    metrics.upstreamCall(`/clients/${id}/sessions`, 200, 20);
+    expect(await metrics.text()).not.toContain(id);
+  });
+});
+
+describe('counters', () => {
+  it.each([
+    ['cacheHit', 'partner_cache_hits_total'],
+    ['coalesced', 'partner_coalesced_total'],
+    ['retried', 'partner_retries_total'],
+    ['eventsAccepted', 'events_accepted_total'],
+    ['eventCopies', 'events_copies_total'],
+    ['eventsQuarantined', 'events_quarantined_total'],
+    ['eventsDelivered', 'events_delivered_total'],
+    ['slowConsumerClosed', 'gateway_slow_consumers_total'],
+  ] as const)('%s adds to %s', async (count, name) => {
+    metrics[count]();
+    metrics[count](4);
+    expect(await line(`${name} `)).toBe(`${name} 5`);
+  });
+
+  it('tell why webhooks were refused', async () => {
+    metrics.webhookRefused('signature');
+    expect(await line('webhooks_refused_total{')).toBe(
+      'webhooks_refused_total{reason="signature"} 1',
+    );
+  });
+});
+
+describe('gauges', () => {
+  it('are read when the metrics are', async () => {
+    let sockets = 1;
+    metrics.watch('sockets', () => sockets);
+    expect(await line('gateway_sockets ')).toBe('gateway_sockets 1');
+    sockets = 7;
+    expect(await line('gateway_sockets ')).toBe('gateway_sockets 7');
+  });
+
+  it('are left out while nothing is known', async () => {
+    let remaining: number | undefined = 3;
+    metrics.watch('quotaRemaining', () => remaining);
+    expect(await line('partner_quota_remaining ')).toBe('partner_quota_remaining 3');
+    remaining = undefined;
+    expect(await line('partner_quota_remaining ')).toBeUndefined();
+  });
+
+  it('take a new reader in place of the old one', async () => {
+    metrics.watch('subscriptions', () => 1);
+    metrics.watch('subscriptions', () => 2);
+    expect(await line('gateway_subscriptions ')).toBe('gateway_subscriptions 2');
+  });
+});
+
+it('tells the delay of the event loop and the memory in use', async () => {
+  const text = await metrics.text();
+  expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
+  expect(text).toContain('process_resident_memory_bytes');
+  expect(metrics.contentType).toContain('text/plain');
+});
+
+it('keeps what is counted apart from other instances in the process', async () => {
+  createMetrics().cacheHit();
+  expect(await line('partner_cache_hits_total ')).toBe('partner_cache_hits_total 0');
+});

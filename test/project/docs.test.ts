@@ -1,0 +1,130 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { type DocumentNode, OperationTypeNode, getOperationAST, parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { VARIABLES } from '../../src/config.ts';
+import { schema } from '../../src/schema/schema.ts';
+import { blocksOf, pages, root, spans } from '../support/clients/pages.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway();
+});
+afterAll(() => gateway.close());
+
+const isSubscription = (document: DocumentNode) =>
+  getOperationAST(document)?.operation === OperationTypeNode.SUBSCRIPTION;
+
+const operations = blocksOf('graphql').map(({ page, text }) => {
+  const document = parse(text);
+  return { page, text, document, name: getOperationAST(document)?.name?.value ?? '' };
+});
+
+/** What the variables of the documented operations stand for. */
+const variables = () => {
+  const { ids } = gateway.sandbox;
+  return {
+    clinicId: ids.clinic(0),
+    clientId: ids.client(0),
+    sessionId: ids.session(0, 0),
+    progressNoteId: ids.note(0, 0),
+    userInstructions: 'Shorten the plan.',
+  };
+};
+
+describe('every operation in the docs', () => {
+  it.each(operations)('$page: $name fits the schema', ({ document, name }) => {
+    expect(name).not.toBe('');
+    expect(validate(schema, document)).toEqual([]);
+  });
+
+  const others = operations.filter(({ document }) => !isSubscription(document));
+  it.each(others)('$page: $name runs as it stands', async ({ text }) => {
+    const answer = await gateway.query(text, variables());
+    expect(answer.errors).toBeUndefined();
+    expect(JSON.stringify(answer.data)).not.toMatch(PROBLEM);
+  });
+});
+
+const PROBLEM = /"__typename":"(?:NotFound|InvalidInput|ProgressNoteLocked)"/;
+
+describe('what the docs show', () => {
+  const shown = pages.flatMap(({ blocks }) => blocks).filter(({ file }) => file !== undefined);
+  it.each(shown)('$page has $file as it is', ({ file, text }) => {
+    expect(text).toBe(readFileSync(join(root, file!), 'utf8'));
+  });
+
+  it('is every file that there is to copy', () => {
+    const copied = ['resume', 'sse', 'apollo', 'apollo-usage', 'urql'].map((name) => `${name}.ts`);
+    const files = shown.map(({ file }) => file!.replace('docs/clients/', ''));
+    expect(files).toEqual(expect.arrayContaining(copied));
+  });
+});
+
+describe('what the docs name', () => {
+  it.each(pages)('$path links only to what is there', ({ path, text }) => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)?(?:#[\w-]+)?\)/g)].map(
+      ([, to]) => to,
+    );
+    const missing = links.filter((to) => to && !existsSync(join(root, dirname(path), to)));
+    expect(missing).toEqual([]);
+  });
+
+  it.each(pages)('$path links only to headings that are there', ({ path, text }) => {
+    const anchors = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([\w-]+)\)/g)];
+    const missing = anchors.filter(([, to = '', anchor = '']) => {
+      const target = to === '' ? text : readFileSync(join(root, dirname(path), to), 'utf8');
+      return !headingsOf(target).includes(anchor);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
+  });
+
+  it.each(pages)('$path names only files that are there', (page) => {
+    const FILE = /^(?:src|test|docs|scripts|deploy|bench)\/[\w./-]+$/;
+    const named = spans(page).filter((span) => FILE.test(span));
+    expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+
+  it.each(pages)('$path names only variables, codes and kinds that there are', (page) => {
+    const NAME = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?!_\*)/g;
+    const named = spans(page).flatMap((span) => span.match(NAME) ?? []);
+    const known = new Set<string>([...VARIABLES, ...CODES, ...KINDS]);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('is every code, with what to do about it', () => {
+    const { text } = pages.find(({ path }) => path === 'docs/frontends.md')!;
+    const rows = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
+    expect(rows).toEqual(expect.arrayContaining(CODES));
+  });
+
+  it.each(pages)('$path names only metrics that are exported', async (page) => {
+    const METRIC = /^(?:gateway|partner|events|webhooks|nodejs|process)_[a-z0-9_]+$/;
+    const exported = await (await fetch(`${gateway.url}/metrics`)).text();
+    const quota = ['partner_quota_remaining'];
+    const named = spans(page).filter((span) => METRIC.test(span) && !quota.includes(span));
+    expect(named.filter((name) => !exported.includes(`# TYPE ${name} `))).toEqual([]);
+  });
+});
+
+/** The values of the schema's enums. */
+const KINDS = Object.values(schema.getTypeMap()).flatMap((type) =>
+  'getValues' in type ? type.getValues().map(({ name }) => name) : [],
+);
+
+const CODES = [
+  ...readFileSync(join(root, 'src/gateway/masking.ts'), 'utf8').matchAll(/^ {2}'([A-Z_]+)',$/gm),
+]
+  .map(([, code]) => code ?? '')
+  .concat('INTERNAL_SERVER_ERROR');
+
+const headingsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { counted, globalId } from '../support/graph/counted.ts';
+import { leavesOf } from '../support/graph/leaves.ts';
+
+const AN_HOUR_MS = 3_600_000;
+
+let gateway: Gateway;
+let sandbox: Gateway['sandbox'];
+let ids: Gateway['sandbox']['ids'];
+beforeAll(async () => {
+  const slow = { transcriptMs: AN_HOUR_MS, noteMs: AN_HOUR_MS, mdmMs: AN_HOUR_MS };
+  gateway = await openGateway({ switches: slow });
+  ({ sandbox } = gateway);
+  ({ ids } = sandbox);
+});
+afterAll(() => gateway.close());
+
+const ARTIFACTS = `query($id: ID!) { session(id: $id) { progressNote { id progressNoteId isLoading note }
+  transcript { id } transcriptStatus mdm { id } mdmStatus } }`;
+const artifactsOf = async (id: string) => {
+  const { data, errors, calls } = await counted(gateway, ARTIFACTS, { id });
+  return { ...data.session, errors, calls };
+};
+/** The next step of what the sandbox generates, and its event. */
+async function step(): Promise<void> {
+  sandbox.step();
+  await sandbox.delivered();
+}
+
+describe('what was generated from a session', () => {
+  it('is a note, a transcript and MDM elements, each for one call', async () => {
+    const { data, calls } = await counted(
+      gateway,
+      `query($id: ID!) { session(id: $id) { progressNote { ${leavesOf('ProgressNote')} }
+        transcript { ${leavesOf('Transcript')} } transcriptStatus mdm { ${leavesOf('MDM')} } mdmStatus } }`,
+      { id: ids.session(1, 0) },
+    );
+    expect(calls).toBe(3);
+    const { progressNote, transcript, mdm, transcriptStatus, mdmStatus } = data.session;
+    expect(progressNote).toMatchObject({
+      progressNoteId: ids.note(1, 0),
+      isLoading: false,
+      isLocked: null,
+    });
+    expect(progressNote.note).toEqual(progressNote.raw.note);
+    expect(progressNote.raw.noteType).toEqual(expect.any(String));
+    const { startTime, endTime, speaker, transcript: said } = transcript.raw.transcriptItems[2];
+    expect(transcript.items[2]).toEqual({ startTime, endTime, speaker, transcript: said });
+    const { rationale, level } = mdm.raw.problemsAddressed[0];
+    expect(mdm.problemsAddressed[0]).toEqual({ rationale, level: level.toUpperCase() });
+    expect(mdm.risk).toEqual(mdm.raw.riskOfComplications);
+    expect(mdm.crisisIntervention).toBe(mdm.raw.crisisInterventionIdentified);
+    expect([transcriptStatus, mdmStatus]).toEqual(['READY', 'READY']);
+  });
+
+  it('is found again by its own route, and knows its session', async () => {
+    const { data, calls } = await counted(
+      gateway,
+      `{ progressNote(id: "${ids.note(4, 1)}") { progressNoteId session { sessionId } }
+         node(id: "${globalId('Transcript', ids.session(4, 1))}") { ... on Transcript { session { sessionId } } } }`,
+    );
+    expect(calls).toBe(2);
+    expect(data.progressNote).toEqual({
+      progressNoteId: ids.note(4, 1),
+      session: { sessionId: ids.session(4, 1) },
+    });
+    expect(data.node.session.sessionId).toBe(ids.session(4, 1));
+  });
+
+  it('reads an MDM level it does not know as null, and assumes no name', async () => {
+    const body = {
+      problemsAddressed: [{ rationale: 'x', level: 'extreme' }],
+      crisis: 'yes',
+      'Risk level': 3,
+    };
+    sandbox.answerNext('/sessions/:id/mdm', { body });
+    const document = `query($id: ID!) { session(id: $id) { mdm { ${leavesOf('MDM')} } } }`;
+    const { data } = await counted(gateway, document, { id: ids.session(4, 2) });
+    expect(data.session.mdm).toMatchObject({
+      problemsAddressed: [{ rationale: 'x', level: null }],
+      risk: 3,
+      crisisIntervention: null,
+      raw: body,
+    });
+  });
+});
+
+describe('what is not there yet', () => {
+  it.each([false, true])('is no error (404 instead of 200: %s)', async (notReadyAs404) => {
+    sandbox.set({ notReadyAs404 });
+    const { sessionId } = sandbox.startSession(ids.client(1));
+    const session = await artifactsOf(sessionId);
+    expect(session).toMatchObject({
+      progressNote: { progressNoteId: null, isLoading: true, note: [] },
+      transcript: null,
+      transcriptStatus: 'NOT_READY',
+      mdm: null,
+      mdmStatus: 'NOT_READY',
+      errors: undefined,
+      calls: 3,
+    });
+    sandbox.settle();
+    await sandbox.delivered();
+  });
+
+  it('appears as soon as its event is in, whatever was cached', async () => {
+    const { sessionId } = sandbox.startSession(ids.client(1), { prescriber: true });
+    expect(await artifactsOf(sessionId)).toMatchObject({ transcriptStatus: 'NOT_READY' });
+    await step();
+    expect(await artifactsOf(sessionId)).toMatchObject({
+      transcriptStatus: 'READY',
+      transcript: { id: globalId('Transcript', sessionId) },
+      progressNote: { isLoading: true },
+    });
+    sandbox.settle();
+    await sandbox.delivered();
+    expect(await artifactsOf(sessionId)).toMatchObject({
+      mdmStatus: 'READY',
+      mdm: { id: globalId('MDM', sessionId) },
+      progressNote: { isLoading: false, note: expect.arrayContaining([expect.anything()]) },
+    });
+  });
+
+  it('gives a note another id once: when it gets one of its own', async () => {
+    const { sessionId } = sandbox.startSession(ids.client(2));
+    const { progressNote: before } = await artifactsOf(sessionId);
+    expect(before.id).toBe(globalId('ProgressNote', 'session', sessionId));
+    const BY_ID =
+      'query($id: ID!) { node(id: $id) { ... on ProgressNote { id isLoading } } progressNote(id: $id) { id } }';
+    const early = await counted(gateway, BY_ID, { id: before.id });
+    expect(early.data).toEqual({
+      node: { id: before.id, isLoading: true },
+      progressNote: { id: before.id },
+    });
+    sandbox.settle();
+    await sandbox.delivered();
+    const { progressNote: after } = await artifactsOf(sessionId);
+    expect(after.id).toBe(globalId('ProgressNote', sandbox.noteIdOf(sessionId) ?? ''));
+    expect((await counted(gateway, BY_ID, { id: before.id })).data.node).toEqual({
+      id: after.id,
+      isLoading: false,
+    });
+  });
+
+  it('never comes once transcription failed: FAILED, and still no error', async () => {
+    const { sessionId } = sandbox.startSession(ids.client(1), { failTranscription: true });
+    expect(await artifactsOf(sessionId)).toMatchObject({ transcriptStatus: 'NOT_READY' });
+    sandbox.settle();
+    await sandbox.delivered();
+    expect(await artifactsOf(sessionId)).toMatchObject({
+      progressNote: null,
+      transcript: null,
+      transcriptStatus: 'FAILED',
+      mdm: null,
+      mdmStatus: 'FAILED',
+      errors: undefined,
+    });
+  });
+
+  it('is asked for once while it is not there, not with every query', async () => {
+    const { sessionId } = sandbox.startSession(ids.client(3));
+    expect((await artifactsOf(sessionId)).calls).toBe(3);
+    expect((await artifactsOf(sessionId)).calls).toBe(0);
+  });
+});
+
+describe('a finalized note', () => {
+  it('is known to be locked from its event on, and never said to be open', async () => {
+    const LOCKED = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
+    const id = ids.note(6, 0);
+    expect((await counted(gateway, LOCKED, { id })).data.progressNote.isLocked).toBeNull();
+    sandbox.finalize(id);
+    await sandbox.delivered();
+    expect((await counted(gateway, LOCKED, { id })).data.progressNote.isLocked).toBe(true);
+  });
+});
+
+describe('an assessment score', () => {
+  const SCORE = `query($id: ID!) { assessmentScore(id: $id) { ${leavesOf('AssessmentScore')} client { clientId } } }`;
+
+  it('has a total and answers, and a client once an event has told', async () => {
+    const [seeded = ''] = ids.scores(7);
+    const { data, calls } = await counted(gateway, SCORE, { id: seeded });
+    const { raw, answers, totalScore, client } = data.assessmentScore;
+    expect([calls, client]).toEqual([1, null]);
+    expect([totalScore, answers]).toEqual([raw.totalScore, raw.answers]);
+    const [completed = ''] = sandbox.completeAssessments(ids.client(7));
+    await sandbox.delivered();
+    const told = await counted(gateway, SCORE, { id: completed });
+    expect(told.data.assessmentScore).toMatchObject({
+      assessmentScoreId: completed,
+      client: { clientId: ids.client(7) },
+    });
+  });
+
+  it('reads what is not as assumed as null, beside an intact raw', async () => {
+    const body = { total: 7, answers: [{ questionKey: 'q1', answerValue: { odd: true } }, 'x'] };
+    sandbox.answerNext('/assessment-scores/:id', { body });
+    const { data, errors } = await counted(gateway, SCORE, { id: ids.scores(8)[0] });
+    expect(errors).toBeUndefined();
+    expect(data.assessmentScore).toMatchObject({
+      totalScore: null,
+      answers: [{ questionKey: 'q1', questionDisplay: null, answerValue: { odd: true } }],
+      raw: body,
+    });
+  });
+});

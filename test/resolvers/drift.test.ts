@@ -1,0 +1,165 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { type Counted, counted } from '../support/graph/counted.ts';
+
+let gateway: Gateway;
+let sandbox: Gateway['sandbox'];
+beforeAll(async () => {
+  gateway = await openGateway();
+  ({ sandbox } = gateway);
+});
+afterAll(() => gateway.close());
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not computed with
+type Json = any;
+
+/** Where the clinicians and clients of each clinic begin, as the sandbox lays them out. */
+const CLINICS = [
+  { clinician: 14, clinicians: 12, client: 420, clients: 360 },
+  { clinician: 26, clinicians: 10, client: 780, clients: 320 },
+  { clinician: 36, clinicians: 8, client: 1_100, clients: 280 },
+  { clinician: 44, clinicians: 6, client: 1_380, clients: 220 },
+] as const;
+
+/** A clinician whose list no other test has touched, and that list as a plain array that follows every change. */
+function untouched(nth: number) {
+  const clinic = CLINICS.find(({ clinician, clinicians }) => 14 + nth < clinician + clinicians)!;
+  const first = clinic.client + 14 + nth - clinic.clinician;
+  const rows: string[] = [];
+  for (let key = first; key < clinic.client + clinic.clients; key += clinic.clinicians) {
+    rows.push(sandbox.ids.client(key));
+  }
+  const id = sandbox.ids.clinician(14 + nth);
+  return {
+    id,
+    rows,
+    add(place: 'head' | 'middle' | 'tail') {
+      const at = { head: 0, middle: Math.floor(rows.length / 2), tail: rows.length }[place];
+      rows.splice(at, 0, sandbox.addClient(id, place));
+    },
+    remove(at: number) {
+      const [gone] = rows.splice(at, 1);
+      if (gone) sandbox.removeClient(gone);
+    },
+  };
+}
+type List = ReturnType<typeof untouched>;
+
+const DOCUMENT = `query($id: ID!, $first: Int, $after: String, $last: Int, $before: String) { clinician(id: $id) {
+  clients(first: $first, after: $after, last: $last, before: $before) { totalCount nodes { clientId }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
+
+async function step({ id }: List, args: object) {
+  const answer: Counted = await counted(gateway, DOCUMENT, { id, ...args });
+  expect(answer.errors).toBeUndefined();
+  const { nodes, pageInfo, totalCount } = answer.data.clinician.clients;
+  const rows: string[] = nodes.map(({ clientId }: Json) => clientId);
+  return { rows, pageInfo, totalCount, calls: answer.calls };
+}
+
+const CHANGES: readonly (readonly [string, (list: List) => void, number])[] = [
+  ['nothing changed', () => {}, 1],
+  ['one was added at the head', (list) => list.add('head'), 2],
+  ['three were added at the head', (list) => [1, 2, 3].forEach(() => list.add('head')), 2],
+  ['one was added in the middle', (list) => list.add('middle'), 2],
+  ['one was added at the tail', (list) => list.add('tail'), 2],
+  ['one already seen was removed', (list) => list.remove(3), 2],
+  ['the last one seen was removed', (list) => list.remove(9), 2],
+  ['the next one was removed', (list) => list.remove(10), 2],
+  [
+    'all that were seen were removed',
+    (list) => Array.from({ length: 10 }, () => list.remove(0)),
+    4,
+  ],
+  ['the tail was removed', (list) => list.remove(list.rows.length - 1), 2],
+];
+
+describe('between two steps of a walk', () => {
+  it.each(CHANGES)('forwards, %s: nothing is repeated or skipped', async (name, change, calls) => {
+    const list = untouched(CHANGES.findIndex(([other]) => other === name));
+    const head = await step(list, { first: 10 });
+    expect(head.rows).toEqual(list.rows.slice(0, 10));
+    change(list);
+    const next = await step(list, { first: 10, after: head.pageInfo.endCursor });
+    const expected = list.rows.filter((row) => !head.rows.includes(row));
+    const from = list.rows.findLastIndex((row) => head.rows.includes(row)) + 1;
+    expect(next.rows).toEqual(list.rows.slice(from, from + 10));
+    expect(expected).toEqual(expect.arrayContaining(next.rows));
+    expect(next.totalCount).toBe(list.rows.length);
+    expect(next.calls).toBeLessThanOrEqual(calls);
+  });
+
+  it.each(CHANGES.slice(0, 6))('backwards, %s: just so', async (name, change) => {
+    const list = untouched(10 + CHANGES.findIndex(([other]) => other === name));
+    const tail = await step(list, { last: 10 });
+    expect(tail.rows).toEqual(list.rows.slice(-10));
+    change(list);
+    const next = await step(list, { last: 10, before: tail.pageInfo.startCursor });
+    const to = list.rows.indexOf(tail.rows[0]!);
+    expect(next.rows).toEqual(list.rows.slice(Math.max(0, to - 10), to));
+  });
+
+  it('shows a row that was added behind the cursor in its place', async () => {
+    const list = untouched(16);
+    const head = await step(list, { first: 10 });
+    list.add('middle');
+    const rest = await step(list, { first: 100, after: head.pageInfo.endCursor });
+    expect(rest.rows).toEqual(list.rows.slice(10));
+  });
+
+  it('goes on from the tail as soon as the total is read anew', async () => {
+    const list = untouched(17);
+    await step(list, { last: 3 });
+    list.add('tail');
+    const { rows } = await step(list, { last: 15 });
+    expect(rows).toEqual(list.rows.slice(-15));
+  });
+});
+
+const added = fc.record({
+  add: fc.array(fc.constantFrom('head', 'middle', 'tail'), { minLength: 1, maxLength: 3 }),
+});
+const removed = fc.record({
+  remove: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
+});
+// A list that grows or one that shrinks: as many added as removed can't be seen without reading one page more.
+const walks = fc.record({
+  size: fc.integer({ min: 3, max: 15 }),
+  changes: fc.oneof(
+    fc.array(fc.option(added), { maxLength: 6 }),
+    fc.array(fc.option(removed), { maxLength: 6 }),
+  ),
+});
+
+describe('any walk through a list in motion', () => {
+  it('shows whatever stays exactly once, and nothing twice', async () => {
+    let nth = 18;
+    const property = fc.asyncProperty(walks, async ({ size, changes }) => {
+      const list = untouched(nth++);
+      const stays = new Set(list.rows);
+      const seen: string[] = [];
+      let args: object = { first: size };
+      for (let at = 0; ; at += 1) {
+        const { rows, pageInfo } = await step(list, args);
+        seen.push(...rows);
+        if (!pageInfo.hasNextPage) break;
+        apply(changes[at] ?? {}, list);
+        for (const row of stays) if (!list.rows.includes(row)) stays.delete(row);
+        args = { first: size, after: pageInfo.endCursor };
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect([...stays].filter((row) => !seen.includes(row))).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: 18, seed: 11, endOnFailure: true });
+  });
+});
+
+function apply(
+  change: { add?: readonly ('head' | 'middle' | 'tail')[]; remove?: readonly number[] },
+  list: List,
+) {
+  for (const place of change.add ?? []) list.add(place);
+  for (const at of change.remove ?? []) list.remove(at % list.rows.length);
+}

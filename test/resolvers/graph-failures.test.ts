@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { counted, failures } from '../support/graph/counted.ts';
+
+/** Planted in every failing answer: it must reach nobody. */
+const UPSTREAM_TEXT = 'sentinel-of-upstream';
+
+let gateway: Gateway;
+let sandbox: Gateway['sandbox'];
+let ids: Gateway['sandbox']['ids'];
+beforeAll(async () => {
+  gateway = await openGateway({ env: { LIMIT_OPERATION_MS: '1000', PARTNER_TIMEOUT_MS: '5000' } });
+  ({ sandbox } = gateway);
+  ({ ids } = sandbox);
+});
+afterAll(() => gateway.close());
+
+const failing = { status: 500, body: { error: { message: UPSTREAM_TEXT } } };
+
+describe('a part that fails', () => {
+  it('leaves the rest of the answer', async () => {
+    sandbox.answerNext('/sessions/:id/transcript', { ...failing, times: 3 });
+    const answer = await counted(
+      gateway,
+      `{ session(id: "${ids.session(1, 1)}") { sessionId progressNote { isLoading } transcript { id } mdm { risk } } }`,
+    );
+    expect(answer.data.session).toMatchObject({
+      progressNote: { isLoading: false },
+      transcript: null,
+      mdm: { risk: expect.anything() },
+    });
+    expect(failures(answer)).toEqual(['session.transcript: UPSTREAM_UNAVAILABLE']);
+    expect(answer.extensions.upstream).toMatchObject({ calls: 5, retried: 2 });
+    expect(JSON.stringify(answer.errors)).not.toContain(UPSTREAM_TEXT);
+  });
+
+  it('is one note of a whole list', async () => {
+    sandbox.answerNext('/sessions/:id/progress-note', { ...failing, times: 1, status: 403 });
+    const answer = await counted(
+      gateway,
+      `{ client(id: "${ids.client(5)}") { sessions(first: 10) { nodes { progressNote { isLoading } } } } }`,
+    );
+    const notes = answer.data.client.sessions.nodes.filter(
+      ({ progressNote }: { progressNote: unknown }) => progressNote !== null,
+    );
+    expect([notes.length, answer.errors?.length]).toEqual([9, 1]);
+    expect(answer.errors?.[0]?.path).toEqual([
+      'client',
+      'sessions',
+      'nodes',
+      expect.any(Number),
+      'progressNote',
+    ]);
+  });
+
+  it('takes its list with it if it is one of its pages, and no other', async () => {
+    sandbox.answerNext('/clinics/:id/clients', { status: 200, rawBody: '<html>' });
+    const answer = await counted(
+      gateway,
+      `{ clinic(id: "${ids.clinic(1)}") { clients(first: 25) { nodes { email } } clinicians(first: 2) { totalCount } } }`,
+    );
+    expect(answer.data.clinic).toEqual({ clients: null, clinicians: { totalCount: 12 } });
+    expect(failures(answer)).toEqual(['clinic.clients.nodes: UPSTREAM_BAD_RESPONSE']);
+    const again = await counted(
+      gateway,
+      `{ clinic(id: "${ids.clinic(1)}") { clients(first: 25) { nodes { email } } } }`,
+    );
+    expect(again.data.clinic.clients.nodes).toHaveLength(25);
+  });
+
+  it.each([
+    ['a refused key', { status: 403, body: { message: 'Forbidden' } }, 'UPSTREAM_CREDENTIALS'],
+    [
+      'a missing route',
+      { status: 403, body: { message: 'Missing Authentication Token' } },
+      'UPSTREAM_ROUTE',
+    ],
+    ['a page of HTML', { status: 403, rawBody: `<p>${UPSTREAM_TEXT}` }, 'UPSTREAM_BAD_RESPONSE'],
+    ['half an answer', { status: 200, rawBody: '{"isLoading":tr' }, 'UPSTREAM_BAD_RESPONSE'],
+    ['another shape', { status: 200, body: { text: UPSTREAM_TEXT } }, 'UPSTREAM_BAD_RESPONSE'],
+    [
+      'a limit',
+      { status: 429, headers: { 'retry-after': '3600' }, body: { message: UPSTREAM_TEXT } },
+      'UPSTREAM_RATE_LIMITED',
+    ],
+    [
+      'a redirect',
+      { status: 302, headers: { location: 'http://127.0.0.1:9/' } },
+      'UPSTREAM_BAD_RESPONSE',
+    ],
+  ])('by %s: says so by a code, and nothing else', async (_name, answerOf, code) => {
+    sandbox.answerNext('/progress-notes/:id', answerOf);
+    const answer = await counted(
+      gateway,
+      `{ progressNote(id: "${ids.note(9, 0)}") { id } viewer { subject } }`,
+    );
+    expect(answer.data).toEqual({ progressNote: null, viewer: { subject: 'tester' } });
+    expect([failures(answer), answer.calls]).toEqual([[`progressNote: ${code}`], 1]);
+    expect(JSON.stringify(answer.errors)).not.toMatch(
+      new RegExp(`${UPSTREAM_TEXT}|${ids.note(9, 0)}|http:`),
+    );
+  });
+
+  it('by a refused filter: tells the caller why, in the Partner API’s words', async () => {
+    const message = { message: ['externalId is odd'], error: 'Bad Request', statusCode: 400 };
+    sandbox.answerNext('/clinics/:id/clients', {
+      status: 400,
+      body: { error: { type: 'X', message, statusCode: 400 } },
+    });
+    const answer = await counted(
+      gateway,
+      `{ clinic(id: "${ids.clinic(2)}") { clients(filter: { externalId: "odd" }) { totalCount } } }`,
+    );
+    expect(answer.errors?.[0]?.extensions).toEqual({
+      code: 'BAD_USER_INPUT',
+      issues: ['externalId is odd'],
+    });
+  });
+});
+
+describe('an operation that takes too long', () => {
+  it('ends with TIMEOUT, keeps what it has, and lets go of its calls', async () => {
+    sandbox.set({ hang: ['/sessions/:sessionId/mdm'] });
+    const answer = await counted(
+      gateway,
+      `{ session(id: "${ids.session(1, 2)}") { progressNote { isLoading } mdm { id } } }`,
+    );
+    expect(answer.data.session).toEqual({ progressNote: { isLoading: false }, mdm: null });
+    expect(failures(answer)).toEqual(['session.mdm: TIMEOUT']);
+    await vi.waitFor(() => expect(openCalls()).toBe(0));
+    sandbox.set({ hang: [] });
+  });
+});
+
+const asking = (session: string) =>
+  JSON.stringify({ query: `{ session(id: "${session}") { transcript { id } } }` });
+
+async function ask(session: string, signal: AbortSignal): Promise<unknown> {
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${await tokenFor(['partner'])}`,
+  };
+  return fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: asking(session),
+    signal,
+  });
+}
+
+describe('a client that goes away', () => {
+  it('takes its calls with it', async () => {
+    sandbox.resetCounts();
+    sandbox.answerNext('/sessions/:id/transcript', { hang: true });
+    const gone = new AbortController();
+    const answer = ask(ids.session(2, 2), gone.signal);
+    await vi.waitFor(() => expect(openCalls()).toBe(1));
+    gone.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    await vi.waitFor(() => expect(openCalls()).toBe(0), { timeout: 900 });
+  });
+
+  it('leaves the call to others who wait for the same', async () => {
+    sandbox.resetCounts();
+    sandbox.answerNext('/sessions/:id/transcript', { delayMs: 300, body: { transcriptItems: [] } });
+    const gone = new AbortController();
+    const first = ask(ids.session(2, 3), gone.signal);
+    await vi.waitFor(() => expect(sandbox.countOf('/sessions/:id/transcript')).toBe(1));
+    const second = gateway.query(`{ session(id: "${ids.session(2, 3)}") { transcript { id } } }`);
+    // Answered after the one above was begun.
+    await gateway.query('{ viewer { subject } }');
+    gone.abort();
+    await expect(first).rejects.toThrow('aborted');
+    const { data, extensions } = await second;
+    expect(data.session.transcript).toEqual({ id: expect.any(String) });
+    expect(extensions.upstream).toMatchObject({ coalesced: 1 });
+    expect(sandbox.countOf('/sessions/:id/transcript')).toBe(1);
+  });
+});
+
+/** The sandbox counts the most at once from a reset on, and those still open are where it starts from. */
+function openCalls(): number {
+  sandbox.resetCounts();
+  return sandbox.mostAtOnce();
+}

@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { expectClean } from '../support/fuzz/verdict.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { type Upstream, openUpstream, pageBody, uuid } from '../support/rest/upstream.ts';
+
+let upstream: Upstream;
+let gateway: Gateway;
+let body = '';
+const lines: string[] = [];
+const respond = (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+
+beforeAll(async () => {
+  upstream = await openUpstream((_, response) => respond(response));
+  const { baseUrl, clientId, clientSecret, apiKey } = upstream.connection;
+  const env = {
+    PARTNER_BASE_URL: baseUrl,
+    PARTNER_CLIENT_ID: clientId,
+    PARTNER_CLIENT_SECRET: clientSecret,
+    PARTNER_API_KEY: apiKey,
+  };
+  gateway = await openGateway({ env, onLog: (line) => lines.push(line) });
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const CLIENT = 'id firstName lastName email phoneNumber dateOfBirth status externalId raw';
+const WALKS = {
+  list: `query($id: ID!) { clinic(id: $id) { clients(first: 20) { totalCount nodes { ${CLIENT} } pageInfo { endCursor } } } }`,
+  note: 'query($id: ID!) { progressNote(id: $id) { id isLoading note raw } }',
+  // A directive sends it by graphql's own executor.
+  slowly: 'query($id: ID!) { progressNote(id: $id) { note raw @include(if: true) } }',
+  artifacts: `query($id: ID!) { session(id: $id) { transcript { items { startTime speaker transcript } raw }
+    mdm { risk crisisIntervention problemsAddressed { rationale level } raw } progressNote { note raw } } }`,
+  score:
+    'query($id: ID!) { assessmentScore(id: $id) { totalScore assessmentId answers { answerValue answerDisplay } raw } }',
+};
+
+let last = 100;
+/** Asked about a record that nobody has asked about before. */
+async function asked(walk: keyof typeof WALKS, answer: unknown) {
+  body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  last += 1;
+  const { status, headers: _, ...said } = await gateway.query(WALKS[walk], { id: uuid(last) });
+  expectClean(status, JSON.stringify(said), walk);
+  expect(lines.filter((line) => line.includes('unexpected error'))).toEqual([]);
+  return { ...said, codes: said.errors?.map(({ extensions }) => extensions.code) ?? [] };
+}
+
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const ODD = [5, -1, 1.5, true, '', '\u0000', '\ud800', null, [], {}, [null], [5], [{}], { a: [1] }];
+const page = (meta: object, rows: readonly unknown[] = [{ id: uuid(1) }]) => ({
+  ...(pageBody(rows.length, 1, rows) as object),
+  meta: { totalItems: rows.length, currentPage: 1, ...meta },
+});
+
+describe('an answer of the Partner API', () => {
+  it.each(['id', 'firstName', 'email', 'phoneNumber', 'dateOfBirth', 'status', 'externalId'])(
+    'with anything at all for the %s of a client is a row, or a row left out',
+    async (name) => {
+      for (const value of ODD) {
+        const { data } = await asked('list', page({}, [{ id: uuid(1), [name]: value }]));
+        expect(data.clinic.clients.totalCount).toBe(1);
+      }
+    },
+  );
+
+  it('with anything at all for the parts of an artifact is nulls beside an intact raw', async () => {
+    for (const value of ODD) {
+      await asked('note', {
+        note: value,
+        isLoading: false,
+        progressNoteId: value,
+        sessionId: value,
+      });
+      await asked('note', { note: [], isLoading: value });
+      const parts = { transcript: value, speaker: value, startTime: value, level: value };
+      await asked('artifacts', { transcriptItems: value, problemsAddressed: value, note: [value] });
+      const { data } = await asked('artifacts', {
+        transcriptItems: [parts],
+        problemsAddressed: [parts],
+        risk: value,
+      });
+      expect(data.session.transcript.items).toHaveLength(1);
+      expect(data.session.mdm.problemsAddressed).toHaveLength(1);
+      await asked('score', { totalScore: value, answers: value, assessmentId: value });
+      await asked('score', {
+        totalScore: 1,
+        answers: [{ answerValue: value, answerDisplay: value }],
+      });
+    }
+  });
+
+  it('with a section of a note that is null shows the others', async () => {
+    const { data } = await asked('note', { note: [{ text: 'a' }, null, 'b'], isLoading: false });
+    expect(data.progressNote.note).toEqual([{ text: 'a' }, 'b']);
+    expect(data.progressNote.raw.note).toHaveLength(3);
+  });
+
+  it.each([
+    ['a total of more rows than can be counted', page({ totalItems: 2 ** 31 })],
+    ['a total past all numbers', page({ totalItems: Number.MAX_SAFE_INTEGER })],
+    ['a total below zero', page({ totalItems: -1 })],
+    ['half a row', page({ totalItems: 1.5 })],
+    ['another page', page({ currentPage: 0 })],
+    [
+      'eleven rows',
+      page(
+        {},
+        Array.from({ length: 11 }, (_, n) => ({ id: uuid(n) })),
+      ),
+    ],
+    ['no rows but null', { ...page({}), data: null }],
+    ['rows by number', { ...page({}), data: { 0: { id: uuid(1) } } }],
+    ['no metadata but null', { ...page({}), meta: null }],
+    ['an error in place of a page', { error: { message: 'a' } }],
+    ['a byte order mark', `\ufeff${JSON.stringify(page({}))}`],
+    ['two answers', `${JSON.stringify(page({}))}{}`],
+    [
+      '201 levels',
+      JSON.stringify(page({}, [{ id: uuid(1), x: 'x' }])).replace('"x":"x"', `"x":${deep(198)}`),
+    ],
+  ])('with %s is no list', async (_, answer) => {
+    expect((await asked('list', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+  });
+
+  it.each([
+    ['fewer rows than it says', page({ totalItems: 9 })],
+    ['more rows than it says', page({ totalItems: 1 }, [{ id: uuid(1) }, { id: uuid(2) }])],
+    ['no rows, it says, and one', page({ totalItems: 0 })],
+    ['rows that are none', page({}, [null, 'x', 5, [{ id: uuid(1) }]])],
+    ['the same row twice', page({}, [{ id: uuid(1) }, { id: uuid(1) }])],
+    ['keys given twice', `{"data":[],"data":[{"id":"${uuid(1)}"}],"meta":{"totalItems":1}}`],
+    [
+      'a prototype',
+      `{"data":[{"id":"${uuid(1)}","__proto__":{"firstName":"x"}}],"meta":{"totalItems":1}}`,
+    ],
+    [
+      '2,147,483,647 rows in all',
+      page(
+        { totalItems: 2 ** 31 - 1 },
+        Array.from({ length: 10 }, (_, n) => ({ id: uuid(n) })),
+      ),
+    ],
+  ])('with %s is shown as far as it goes, and never fails here', async (_, answer) => {
+    const { data } = await asked('list', answer);
+    for (const { firstName } of data.clinic.clients?.nodes ?? []) expect(firstName).toBeNull();
+  });
+
+  it.each([5_000, 100_000])('nested %d levels deep is no answer, by either way', async (levels) => {
+    const answer = `{"isLoading":false,"note":[${deep(levels)}]}`;
+    expect((await asked('note', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+    expect((await asked('slowly', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { createBreaker } from '../../src/rest/breaker.ts';
+import type { Breaker, Verdict } from '../../src/rest/breaker.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
+
+function attempts(breaker: Breaker, ...verdicts: readonly Verdict[]): void {
+  for (const verdict of verdicts) {
+    const pass = breaker.enter();
+    if (pass) breaker.leave(pass, verdict);
+  }
+}
+const times = (count: number, verdict: Verdict): Verdict[] => Array<Verdict>(count).fill(verdict);
+
+describe('the breaker', () => {
+  it('opens after ten failures in a row', () => {
+    const breaker = createBreaker(createFakeClock());
+    attempts(breaker, ...times(9, 'failing'), 'healthy', ...times(9, 'failing'));
+    expect(breaker.state).toBe('closed');
+    attempts(breaker, 'failing');
+    expect(breaker.state).toBe('open');
+    expect(breaker.enter()).toBeUndefined();
+  });
+
+  it('opens when half of the last forty failed', () => {
+    const breaker = createBreaker(createFakeClock());
+    for (let i = 0; i < 19; i++) attempts(breaker, 'failing', 'healthy');
+    attempts(breaker, 'healthy');
+    expect(breaker.state).toBe('closed');
+    attempts(breaker, 'failing', 'failing');
+    expect(breaker.state).toBe('open');
+  });
+
+  it('forgets old failures', () => {
+    const breaker = createBreaker(createFakeClock());
+    attempts(breaker, ...times(9, 'failing'), ...times(40, 'healthy'), ...times(9, 'failing'));
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('does not count what tells nothing', () => {
+    const breaker = createBreaker(createFakeClock());
+    attempts(breaker, ...times(100, 'unclear'));
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('lets a single probe through after its pause, and closes if it succeeds', () => {
+    const clock = createFakeClock();
+    const states: string[] = [];
+    const breaker = createBreaker(clock, (state) => states.push(state));
+    attempts(breaker, ...times(10, 'failing'));
+    clock.advance(2000);
+    expect(breaker.refuses()).toBe(false);
+    expect([breaker.enter(), breaker.enter()]).toEqual(['probe', undefined]);
+    breaker.leave('probe', 'healthy');
+    expect(breaker.enter()).toBe('ordinary');
+    expect(states).toEqual(['open', 'half-open', 'closed']);
+  });
+
+  it('stays open if the probe fails, and asks for another if it told nothing', () => {
+    const clock = createFakeClock();
+    const breaker = createBreaker(clock);
+    attempts(breaker, ...times(10, 'failing'));
+    clock.advance(2000);
+    attempts(breaker, 'failing');
+    expect(breaker.enter()).toBeUndefined();
+    clock.advance(2000);
+    attempts(breaker, 'unclear');
+    expect(breaker.enter()).toBe('probe');
+  });
+
+  it('does not take a late answer for the probe', () => {
+    const clock = createFakeClock();
+    const breaker = createBreaker(clock);
+    const early = breaker.enter();
+    attempts(breaker, ...times(10, 'failing'));
+    clock.advance(2000);
+    expect(breaker.enter()).toBe('probe');
+    if (early) breaker.leave(early, 'healthy');
+    expect(breaker.state).toBe('half-open');
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { createUsage } from '../../src/rest/usage.ts';
+import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { answer } from '../support/rest/upstream.ts';
+import type { Script } from '../support/rest/upstream.ts';
+
+const numbered: Script = ({ number }, response) =>
+  answer(response, 200, { isLoading: false, note: [number] });
+
+describe('the budget of an operation', () => {
+  it('ends with QUERY_TOO_EXPENSIVE, and the rest of the answer stays', async () => {
+    await using setup = await setUp(numbered);
+    const usage = createUsage({ maxCalls: 3 });
+    const loaders = setup.partner.loadersFor(usage);
+    const settled = await Promise.allSettled([1, 2, 3, 4, 5].map(async (n) => loaders.note(id(n))));
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    expect(await codeOf(loaders.note(id(6)))).toBe('QUERY_TOO_EXPENSIVE');
+    expect(setup.upstream.seen).toHaveLength(3);
+    expect(usage.calls).toBe(3);
+  });
+
+  it('pays for retries too', async () => {
+    await using setup = await setUp((_, response) => answer(response, 500, {}));
+    const loaders = loadersOf(setup.partner, { maxCalls: 2 });
+    expect(await codeOf(loaders.note(id(1)))).toBe('QUERY_TOO_EXPENSIVE');
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('does not fail those who share a call with a poorer operation', async () => {
+    await using setup = await setUp((request, response) =>
+      request.number === 1 ? answer(response, 500, {}) : numbered(request, response),
+    );
+    const [poor, rich] = [createUsage({ maxCalls: 1 }), createUsage({ maxCalls: 9 })];
+    const loaded = [poor, rich].map(async (usage) => setup.partner.loadersFor(usage).note(id(1)));
+    expect(await Promise.all(loaded)).toHaveLength(2);
+    expect(rich).toMatchObject({ calls: 1, retried: 1 });
+  });
+
+  it('is not touched by what is cached or shared', async () => {
+    await using setup = await setUp(numbered);
+    await loadersOf(setup.partner).note(id(1));
+    expect(loadersOf(setup.partner, { maxCalls: 0 }).note(id(1))).toMatchObject({ note: [1] });
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { NoteLocked, PartnerConflict, PartnerRejected } from '../../src/rest/errors.ts';
+import { createUsage } from '../../src/rest/usage.ts';
+import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { answer, envelope } from '../support/rest/upstream.ts';
+import type { Script } from '../support/rest/upstream.ts';
+
+const always =
+  (status: number, body: unknown): Script =>
+  (_, response) =>
+    answer(response, status, body);
+
+const html =
+  (status: number): Script =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'text/html' });
+    response.end('<html>go away</html>');
+  };
+
+const empty =
+  (status: number): Script =>
+  (_, response) => {
+    response.writeHead(status);
+    response.end();
+  };
+
+describe('what a status and a shape mean', () => {
+  it.each<[string, Script, string, number]>([
+    ['gateway 403 Forbidden', always(403, { message: 'Forbidden' }), 'UPSTREAM_CREDENTIALS', 1],
+    [
+      'gateway 403 Missing Authentication Token',
+      always(403, { message: 'Missing Authentication Token' }),
+      'UPSTREAM_ROUTE',
+      1,
+    ],
+    ['application 403, a string', always(403, envelope(403, 'No')), 'UPSTREAM_CREDENTIALS', 1],
+    ['403 HTML', html(403), 'UPSTREAM_BAD_RESPONSE', 1],
+    ['403 empty', empty(403), 'UPSTREAM_BAD_RESPONSE', 1],
+    ['400 HTML', html(400), 'UPSTREAM_BAD_RESPONSE', 1],
+    ['404 HTML', html(404), 'UPSTREAM_BAD_RESPONSE', 1],
+    ['404 of the application', always(404, envelope(404, 'gone')), 'NOT_FOUND', 1],
+    ['404 empty', empty(404), 'NOT_FOUND', 1],
+    ['409', always(409, envelope(409, 'already')), 'BAD_USER_INPUT', 1],
+    ['418', always(418, envelope(418, 'teapot')), 'UPSTREAM_BAD_RESPONSE', 1],
+    ['500', always(500, envelope(500, 'oops')), 'UPSTREAM_UNAVAILABLE', 3],
+    ['502 HTML', html(502), 'UPSTREAM_UNAVAILABLE', 3],
+    ['503 empty', empty(503), 'UPSTREAM_UNAVAILABLE', 3],
+    ['504', always(504, { message: 'Endpoint request timed out' }), 'UPSTREAM_UNAVAILABLE', 3],
+    ['200 with an error for a body', always(200, envelope(404, 'x')), 'UPSTREAM_BAD_RESPONSE', 1],
+  ])('tells %s', async (_, script, code, calls) => {
+    await using setup = await setUp(script);
+    const page = loadersOf(setup.partner).page({ name: 'clientsOfClinic', id: id(1) }, 1);
+    expect(await codeOf(page)).toBe(code);
+    expect(setup.upstream.seen).toHaveLength(calls);
+    expect(setup.upstream.authenticated).toBe(1);
+  });
+
+  it.each([
+    ['a string', 'Progress note is locked'],
+    ['an object', { message: ['Progress note is locked'], error: 'Forbidden', statusCode: 403 }],
+    ['an object with a string', { message: 'Progress note is locked' }],
+  ])('knows a lock from %s, and keeps the token', async (_, message) => {
+    await using setup = await setUp(always(403, envelope(403, message)));
+    const { partner, upstream } = setup;
+    const edit = () => partner.writes.magicEdit(id(1), 'shorter', createUsage());
+    expect(await failureOf(edit())).toBeInstanceOf(NoteLocked);
+    await failureOf(edit());
+    expect(upstream.authenticated).toBe(1);
+  });
+
+  it.each([
+    ['strings', { message: ['a must be', 'b must'], statusCode: 400 }, ['a must be', 'b must']],
+    ['a plain string', 'phone should', ['phone should']],
+    ['something else', 5, []],
+  ])('lists the issues of a 400 from %s', async (_, message, issues) => {
+    await using setup = await setUp(always(400, envelope(400, message)));
+    const failure = await failureOf(loadersOf(setup.partner).note(id(1)));
+    expect(failure).toBeInstanceOf(PartnerRejected);
+    expect(failure).toMatchObject({ code: 'BAD_USER_INPUT', issues });
+  });
+
+  it('keeps the words of a conflict to itself', async () => {
+    await using setup = await setUp(always(409, envelope(409, 'already assigned')));
+    const failure = await failureOf(
+      setup.partner.writes.updateNote(id(1), { note: [] }, createUsage()),
+    );
+    expect(failure).toBeInstanceOf(PartnerConflict);
+    expect(JSON.stringify([failure, failure.message])).not.toContain('assigned');
+  });
+
+  it('names the template in the message and nothing of the request or the answer', async () => {
+    await using setup = await setUp(always(400, envelope(400, ['name must not be Jane'])));
+    const failure = await failureOf(
+      loadersOf(setup.partner).page(
+        { name: 'clientsOfClinic', id: id(7), filter: { name: 'Jane' } },
+        1,
+      ),
+    );
+    expect(failure.message).toContain('/clinics/:clinicId/clients');
+    expect(failure.message).not.toMatch(/Jane|3f0a6e1c|127\.0\.0\.1/);
+  });
+});
+
+describe('429', () => {
+  it('waits a short one out', async () => {
+    await using setup = await setUp(({ number }, response) =>
+      number === 1
+        ? answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '0' })
+        : answer(response, 200, { isLoading: false, note: [] }),
+    );
+    expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ isLoading: false });
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('fails at once, saying when to come back, if the wait does not fit', async () => {
+    await using setup = await setUp((_, response) =>
+      answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '60' }),
+    );
+    const failure = await failureOf(loadersOf(setup.partner).note(id(1)));
+    expect(failure).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60 });
+    expect(setup.upstream.seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,306 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { pathOf } from '../../src/rest/lists.ts';
+import { paths } from '../../src/rest/routes.ts';
+import { createUsage } from '../../src/rest/usage.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
+import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { answer, envelope, pageBody } from '../support/rest/upstream.ts';
+import type { Script } from '../support/rest/upstream.ts';
+
+/** A note that says which call fetched it. */
+const numbered: Script = ({ number }, response) =>
+  answer(response, 200, { isLoading: false, note: [number] });
+
+/** Answers wait until the test lets them go. */
+function held(script: Script = numbered) {
+  const waiting: (() => void)[] = [];
+  return {
+    script: ((request, response: ServerResponse) => {
+      waiting.push(() => void script(request, response));
+    }) satisfies Script,
+    release: (index: number) => waiting[index]?.(),
+  };
+}
+
+describe('cached answers', () => {
+  it('come synchronously, to every operation', async () => {
+    await using setup = await setUp(numbered);
+    await loadersOf(setup.partner).note(id(1));
+    const usage = createUsage();
+    expect(setup.partner.loadersFor(usage).note(id(1))).toMatchObject({ note: [1] });
+    expect(usage).toMatchObject({ calls: 0, cached: 1 });
+    expect([...usage.answers]).toMatchObject([{ valid: true }]);
+  });
+
+  it.each<[string, unknown, number]>([
+    ['a note', { isLoading: false, note: ['x'] }, 5000],
+    ['a note that is loading', { isLoading: true, note: [] }, 1000],
+  ])('of %s live their time', async (_, body, ttlMs) => {
+    const clock = createFakeClock();
+    await using setup = await setUp((_request, response) => answer(response, 200, body), { clock });
+    await loadersOf(setup.partner).note(id(1));
+    clock.advance(ttlMs - 1);
+    await loadersOf(setup.partner).note(id(1));
+    expect(setup.upstream.seen).toHaveLength(1);
+    clock.advance(1);
+    await loadersOf(setup.partner).note(id(1));
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('of a finished transcript last for minutes, of one not ready a second', async () => {
+    const clock = createFakeClock();
+    let body: unknown = envelope(404, 'no transcript');
+    await using setup = await setUp((_, response) => answer(response, 200, body), { clock });
+    expect(await loadersOf(setup.partner).transcript(id(1))).toBe('not-ready');
+    body = { transcriptItems: [] };
+    clock.advance(1000);
+    expect(await loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
+    clock.advance(120_000);
+    expect(loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('are not made of failures', async () => {
+    await using setup = await setUp(({ number }, response) =>
+      number === 1 ? answer(response, 409, {}) : answer(response, 200, { note: [] }),
+    );
+    const loaders = loadersOf(setup.partner);
+    expect(await codeOf(loaders.note(id(1)))).toBe('BAD_USER_INPUT');
+    expect(await codeOf(loaders.note(id(1)))).toBe('BAD_USER_INPUT');
+    expect(setup.upstream.seen).toHaveLength(1);
+    expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [] });
+  });
+
+  it('stay the same within an operation, even past their time', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(numbered, { clock });
+    const loaders = loadersOf(setup.partner);
+    const first = await loaders.note(id(1));
+    clock.advance(60_000);
+    expect(loaders.note(id(1))).toBe(first);
+  });
+
+  it('are bounded by bytes', async () => {
+    const text = 'x'.repeat(10_000);
+    await using setup = await setUp(
+      (_, response) => answer(response, 200, { isLoading: false, note: [text] }),
+      { cacheBytes: 100_000 },
+    );
+    const first = createUsage();
+    await setup.partner.loadersFor(first).note(id(99));
+    for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
+    // Nobody could tell it any more that it is stale.
+    expect([...first.answers]).toMatchObject([{ valid: false }]);
+    const { cacheBytes, cacheEntries } = setup.partner.state();
+    expect(cacheBytes).toBeLessThanOrEqual(100_000);
+    expect(cacheEntries).toBe(9);
+  });
+
+  it('of a list are dropped when its length has changed, so that no window mixes two states', async () => {
+    let total = 25;
+    await using setup = await setUp((request, response) =>
+      answer(response, 200, pageBody(total, Number(/page=(\d+)/.exec(request.path)?.[1]))),
+    );
+    const list = { name: 'clientsOfClinic', id: id(1) } as const;
+    const usage = createUsage();
+    await setup.partner.loadersFor(usage).page(list, 1);
+    total = 24;
+    expect(loadersOf(setup.partner).totalOf(list)).toBe(25);
+    await loadersOf(setup.partner).page(list, 3);
+    expect([...usage.answers]).toMatchObject([{ valid: false }]);
+    expect(await loadersOf(setup.partner).page(list, 1)).toMatchObject({ total: 24 });
+    expect(loadersOf(setup.partner).totalOf(list)).toBe(24);
+    expect(setup.upstream.seen).toHaveLength(3);
+  });
+
+  it('leave their length behind', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp((_, response) => answer(response, 200, pageBody(3, 1)), {
+      clock,
+    });
+    const list = { name: 'organizations' } as const;
+    await loadersOf(setup.partner).page(list, 1);
+    clock.advance(3600_000);
+    setup.partner.forget([pathOf(list)]);
+    expect(loadersOf(setup.partner).totalOf(list)).toBe(3);
+    expect(loadersOf(setup.partner).totalOf({ ...list, filter: { name: 'x' } })).toBeUndefined();
+  });
+});
+
+describe('the loaders of two operations', () => {
+  it('are two, begun in the same tick or not', async () => {
+    await using setup = await setUp(numbered);
+    const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
+    const note = await one.note(id(1));
+    setup.partner.forget([paths.note(id(1))]);
+    expect(await other.note(id(1))).not.toBe(note);
+    expect(await one.note(id(1))).toBe(note);
+  });
+});
+
+describe('identical reads in flight', () => {
+  it('are one call, which the first pays for', async () => {
+    const { release, script } = held();
+    await using setup = await setUp(script);
+    const [first, second] = [createUsage(), createUsage()];
+    const loaded = [first, second].map(async (usage) =>
+      setup.partner.loadersFor(usage).note(id(1)),
+    );
+    await setup.upstream.arrived(1);
+    release(0);
+    const [one, other] = await Promise.all(loaded);
+    expect(one).toBe(other);
+    expect(first).toMatchObject({ calls: 1, coalesced: 0 });
+    expect(second).toMatchObject({ calls: 0, coalesced: 1 });
+  });
+
+  it('go on for one waiter when the other leaves', async () => {
+    const { release, script } = held();
+    await using setup = await setUp(script);
+    const leaving = createUsage();
+    const left = setup.partner.loadersFor(leaving).note(id(1));
+    const stayed = loadersOf(setup.partner).note(id(1));
+    await setup.upstream.arrived(1);
+    leaving.end();
+    expect(await codeOf(left)).toBe('TIMEOUT');
+    release(0);
+    expect(await stayed).toMatchObject({ note: [1] });
+    expect(setup.upstream.seen).toHaveLength(1);
+  });
+
+  it('are aborted when all waiters have gone, and the next one asks anew', async () => {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+    await using setup = await setUp((request, response) => {
+      if (request.number > 1) return numbered(request, response);
+      response.once('close', close);
+    });
+    const leaving = [createUsage(), createUsage()];
+    const left = leaving.map((usage) => setup.partner.loadersFor(usage).note(id(1)));
+    await setup.upstream.arrived(1);
+    for (const usage of leaving) usage.end();
+    expect(await Promise.all(left.map(codeOf))).toEqual(['TIMEOUT', 'TIMEOUT']);
+    await closed;
+    expect(setup.partner.state().inFlight).toBe(0);
+    expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+  });
+
+  it('are not begun for an operation that is over', async () => {
+    await using setup = await setUp(numbered);
+    const usage = createUsage();
+    usage.end();
+    expect(await codeOf(setup.partner.loadersFor(usage).note(id(1)))).toBe('TIMEOUT');
+    expect(setup.upstream.seen).toEqual([]);
+  });
+
+  it('fail alone, beside others of the same operation', async () => {
+    await using setup = await setUp((request, response) =>
+      request.path.endsWith(id(2)) ? answer(response, 409, {}) : numbered(request, response),
+    );
+    const loaders = loadersOf(setup.partner);
+    const settled = await Promise.allSettled([1, 2, 3].map(async (n) => loaders.note(id(n))));
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('do not wait for one another', async () => {
+    await using setup = await setUp((request, response) => {
+      if (!request.path.endsWith(id(1))) return numbered(request, response);
+    });
+    const loaders = loadersOf(setup.partner);
+    const slow = Promise.resolve(loaders.note(id(1)));
+    slow.catch(() => {});
+    expect(await loaders.note(id(2))).toBeDefined();
+  });
+});
+
+describe('forgetting', () => {
+  it('drops all pages and filters of a list, and nothing beside it', async () => {
+    await using setup = await setUp((request, response) =>
+      answer(response, 200, pageBody(20, Number(/page=(\d+)/.exec(request.path)?.[1]))),
+    );
+    const clients = { name: 'clientsOfClinic', id: id(1) } as const;
+    const read = async () => {
+      const loaders = loadersOf(setup.partner);
+      await loaders.page(clients, 1);
+      await loaders.page(clients, 2);
+      await loaders.page({ ...clients, filter: { status: 'active' } }, 1);
+      await loaders.page({ name: 'cliniciansOfClinic', id: id(1) }, 1);
+    };
+    await read();
+    setup.partner.forget([pathOf(clients)]);
+    await read();
+    expect(setup.upstream.seen).toHaveLength(7);
+  });
+
+  it('marks answers stale that an operation was made of', async () => {
+    await using setup = await setUp(numbered);
+    const usage = createUsage();
+    await setup.partner.loadersFor(usage).noteOfSession(id(1));
+    setup.partner.forget([paths.noteOfSession(id(1))]);
+    expect([...usage.answers]).toMatchObject([{ valid: false }]);
+  });
+
+  it('detaches a read in flight: later askers ask anew, and the late answer is not kept', async () => {
+    const { release, script } = held();
+    await using setup = await setUp(script);
+    const early = createUsage();
+    const before = setup.partner.loadersFor(early).note(id(1));
+    await setup.upstream.arrived(1);
+    setup.partner.forget([paths.note(id(1))]);
+    const after = loadersOf(setup.partner).note(id(1));
+    await setup.upstream.arrived(2);
+    release(1);
+    expect(await after).toMatchObject({ note: [2] });
+    release(0);
+    expect(await before).toMatchObject({ note: [1] });
+    expect([...early.answers]).toMatchObject([{ valid: false }]);
+    expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+  });
+});
+
+describe('forgetting everything', () => {
+  it('leaves no answer valid, and detaches what is in flight', async () => {
+    const late = held();
+    await using setup = await setUp((request, response) =>
+      (request.number === 1 ? numbered : late.script)(request, response),
+    );
+    const usage = createUsage();
+    const loaders = setup.partner.loadersFor(usage);
+    await loaders.note(id(1));
+    const inFlight = loaders.note(id(2));
+    await setup.upstream.arrived(2);
+    setup.partner.forgetAll();
+    late.release(0);
+    await inFlight;
+    expect([...usage.answers].map(({ valid }) => valid)).toEqual([false, false]);
+    expect(setup.partner.state().cacheEntries).toBe(0);
+  });
+});
+
+describe('a fresh read', () => {
+  it('goes past the cache, and what it finds replaces it', async () => {
+    await using setup = await setUp(numbered);
+    const usage = createUsage();
+    const loaders = setup.partner.loadersFor(usage);
+    await loaders.note(id(1));
+    expect(await loaders.note(id(1), { fresh: true })).toMatchObject({ note: [2] });
+    expect(loaders.note(id(1))).toMatchObject({ note: [2] });
+    expect([...usage.answers].map(({ valid }) => valid)).toEqual([false, true]);
+    expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+  });
+
+  it('goes past a read that began earlier, and is not overwritten by it', async () => {
+    const { release, script } = held();
+    await using setup = await setUp(script);
+    const loaders = loadersOf(setup.partner);
+    const older = loaders.note(id(1));
+    await setup.upstream.arrived(1);
+    const fresh = loaders.note(id(1), { fresh: true });
+    await setup.upstream.arrived(2);
+    release(1);
+    expect(await fresh).toMatchObject({ note: [2] });
+    release(0);
+    expect(await older).toMatchObject({ note: [1] });
+    expect(loaders.note(id(1))).toMatchObject({ note: [2] });
+  });
+});

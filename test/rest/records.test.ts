@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { readMdm, readScore, readTranscript } from '../../src/rest/artifacts.ts';
+import { listKeyOf, pathOf } from '../../src/rest/lists.ts';
+import type { ListRef } from '../../src/rest/lists.ts';
+import { readNote, readNoteOfSession } from '../../src/rest/notes.ts';
+import { readPage } from '../../src/rest/page.ts';
+import {
+  calendarDateOf,
+  readAssessment,
+  readClient,
+  readOrganization,
+  readSession,
+} from '../../src/rest/records.ts';
+import { id } from '../support/rest/partner.ts';
+import { pageBody, uuid } from '../support/rest/upstream.ts';
+
+describe('records', () => {
+  it('hold what the API shows, and the row as it was given', () => {
+    const raw = {
+      id: uuid(1).toUpperCase(),
+      firstName: 'Ada',
+      dateOfBirth: '1990-02-28',
+      status: 'brand_new',
+      extra: { any: 1 },
+    };
+    expect(readClient(raw)).toEqual({
+      id: uuid(1),
+      firstName: 'Ada',
+      lastName: null,
+      externalId: null,
+      email: null,
+      phoneNumber: null,
+      dateOfBirth: '1990-02-28',
+      status: 'brand_new',
+      raw,
+    });
+  });
+
+  it('read an unexpected type as null', () => {
+    expect(readClient({ id: uuid(1), firstName: 5, lastName: {}, status: false })).toMatchObject({
+      firstName: null,
+      lastName: null,
+      status: null,
+    });
+  });
+
+  it('take the id from `id`, or from the name of the noun', () => {
+    expect(readOrganization({ organizationId: uuid(1), name: 'O' })?.id).toBe(uuid(1));
+    expect(readSession({ id: 'no', sessionId: uuid(2) })?.id).toBe(uuid(2));
+    expect(readClient({ id: 5 })).toBeUndefined();
+    expect(readAssessment({ assessmentId: 'phq9' })?.id).toBe('phq9');
+    expect(readAssessment({ id: '' })).toBeUndefined();
+  });
+
+  it.each([
+    ['1990-02-28', '1990-02-28'],
+    ['1990-02-28T23:30:00-05:00', '1990-02-28'],
+    ['1990-02-30', null],
+    ['1990-13-01', null],
+    ['0000-00-00', null],
+    ['28.02.1990', null],
+    ['1990-02-281', null],
+    [19900228, null],
+    [null, null],
+  ])('read the date of birth %j as %j', (given, expected) => {
+    expect(calendarDateOf(given)).toBe(expected);
+  });
+});
+
+const read = (body: unknown, page = 1) => readPage(body, page, readClient);
+
+describe('a page', () => {
+  it('keeps the place of a row that can not be read', () => {
+    const rows = [{ id: uuid(1) }, { firstName: 'nobody' }, null, 'x', { id: uuid(2) }];
+    const ids = read(pageBody(5, 1, rows))?.rows.map((row) => row?.id);
+    expect(ids).toEqual([uuid(1), undefined, undefined, undefined, uuid(2)]);
+  });
+
+  it.each([
+    ['no meta', { data: [] }],
+    ['no data', { meta: { totalItems: 0 } }],
+    ['a total that is none', { data: [], meta: { totalItems: '3' } }],
+    ['a negative total', { data: [], meta: { totalItems: -1 } }],
+    ['another page than asked for', pageBody(30, 2)],
+    [
+      'eleven rows',
+      pageBody(
+        30,
+        1,
+        Array.from({ length: 11 }, (_, n) => ({ id: uuid(n) })),
+      ),
+    ],
+    ['an array', []],
+  ])('is none with %s', (_, body) => {
+    expect(read(body)).toBeUndefined();
+  });
+
+  it('past the end is empty, whatever the API repeats there', () => {
+    expect(read(pageBody(12, 2), 9)).toEqual({ rows: [], total: 12, page: 9 });
+  });
+});
+
+describe('a progress note', () => {
+  it('of a session has the id that is named as its own', () => {
+    const body = {
+      isLoading: false,
+      note: ['x'],
+      id: uuid(9),
+      progressNoteId: uuid(1),
+      sessionId: uuid(2),
+    };
+    expect(readNoteOfSession(body)).toMatchObject({ id: uuid(1), sessionId: uuid(2), note: ['x'] });
+    expect(readNoteOfSession({ isLoading: true, id: uuid(9) })).toMatchObject({
+      id: null,
+      note: [],
+    });
+  });
+
+  it('by its id has that id, unless it names another', () => {
+    expect(readNote({ note: [] }, id(1))?.id).toBe(uuid(1));
+    expect(readNote({ note: [], id: uuid(2) }, id(1))?.id).toBe(uuid(2));
+    expect(readNote({ note: [], id: uuid(2), progressNoteId: uuid(3) }, id(1))?.id).toBe(uuid(3));
+  });
+
+  it('is not what describes an error', () => {
+    expect(readNote({ error: { message: 'x' } }, id(1))).toBeUndefined();
+    expect(readNoteOfSession([])).toBeUndefined();
+  });
+});
+
+describe('artifacts', () => {
+  it('are not ready while the field that makes them is missing', () => {
+    expect(readTranscript({ error: { message: 'x' } })).toBe('not-ready');
+    expect(readMdm({ message: 'not found' })).toBe('not-ready');
+    expect(readTranscript('x')).toBeUndefined();
+  });
+
+  it('pass times through and read the rest leniently', () => {
+    const transcriptItems = [
+      { startTime: 1.5, endTime: '00:03', speaker: 'A', transcript: 7 },
+      'x',
+    ];
+    expect(readTranscript({ transcriptItems })).toMatchObject({
+      items: [{ startTime: 1.5, endTime: '00:03', speaker: 'A', transcript: null }],
+    });
+  });
+
+  it('find risk and crisis under whatever they are called', () => {
+    const problemsAddressed = [{ rationale: 'r', level: 'low' }];
+    const body = {
+      problemsAddressed,
+      riskOfComplications: { level: 'high' },
+      crisisNote: 'n',
+      hasCrisis: false,
+    };
+    expect(readMdm(body)).toMatchObject({
+      problemsAddressed,
+      risk: { level: 'high' },
+      crisisIntervention: false,
+    });
+    expect(readMdm({ problemsAddressed: [] })).toMatchObject({
+      risk: null,
+      crisisIntervention: null,
+    });
+  });
+
+  it('score what they can', () => {
+    const answers = [
+      { questionKey: 'q1', questionDisplay: 'Q', answerValue: 2, answerDisplay: 'Often' },
+    ];
+    const body = { id: uuid(1), assessmentId: 'phq9', totalScore: 12, answers };
+    expect(readScore(body, id(1))).toMatchObject({ assessmentId: 'phq9', totalScore: 12, answers });
+    expect(readScore({ totalScore: '12' }, id(1))).toMatchObject({ totalScore: null, answers: [] });
+  });
+});
+
+describe('lists', () => {
+  it.each<[ListRef, string]>([
+    [{ name: 'organizations' }, '/organizations'],
+    [{ name: 'clinicsOfOrganization', id: id(1) }, `/organizations/${id(1)}/clinics`],
+    [{ name: 'programsOfOrganization', id: id(1) }, `/organizations/${id(1)}/programs`],
+    [{ name: 'cliniciansOfClinic', id: id(1) }, `/clinics/${id(1)}/clinicians`],
+    [{ name: 'clientsOfClinic', id: id(1) }, `/clinics/${id(1)}/clients`],
+    [{ name: 'assessmentsOfClinic', id: id(1) }, `/clinics/${id(1)}/assessments`],
+    [{ name: 'clientsOfClinician', id: id(1) }, `/clinicians/${id(1)}/clients`],
+    [{ name: 'magicEditsOfClinician', id: id(1) }, `/clinicians/${id(1)}/magic-edit`],
+    [{ name: 'sessionsOfClient', id: id(1) }, `/clients/${id(1)}/sessions`],
+    [{ name: 'programsOfClient', id: id(1) }, `/clients/${id(1)}/programs`],
+  ])('%j lies under its path', (list, path) => {
+    expect(pathOf(list)).toBe(path);
+  });
+
+  it('are the same list in whatever order the filter is written', () => {
+    const list = { name: 'clientsOfClinic', id: id(1) } as const;
+    const one = listKeyOf({ ...list, filter: { status: 'active', email: 'a@b', name: undefined } });
+    expect(one).toBe(listKeyOf({ ...list, filter: { email: 'a@b', status: 'active' } }));
+    expect(one).not.toBe(listKeyOf(list));
+  });
+
+  it('need their parent', () => {
+    expect(() => pathOf({ name: 'clientsOfClinic' })).toThrow('wants a UUID');
+  });
+
+  it('take half of a surrogate pair in a filter', () => {
+    expect(listKeyOf({ name: 'organizations', filter: { name: '\ud800' } })).toContain('%EF%BF%BD');
+  });
+});

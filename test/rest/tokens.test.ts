@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { createUsage } from '../../src/rest/usage.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
+import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { answer, envelope } from '../support/rest/upstream.ts';
+import type { SeenRequest } from '../support/rest/upstream.ts';
+import type { ServerResponse } from 'node:http';
+
+const note = (response: ServerResponse) => answer(response, 200, { isLoading: false, note: [] });
+const expired = (response: ServerResponse) => answer(response, 401, envelope(401, 'expired'));
+/** Takes the tokens from `first` on. */
+const tokensFrom = (first: number) => (request: SeenRequest, response: ServerResponse) =>
+  Number(request.token?.slice('token-'.length)) >= first ? note(response) : expired(response);
+
+/** One token, and then none. */
+const onlyOnce = (response: ServerResponse, number: number) =>
+  number === 1
+    ? answer(response, 200, { accessToken: 'token-1', expiresIn: 3600 })
+    : answer(response, 400, envelope(400, 'no'));
+
+/** Notes, each in its own operation, all at once. */
+const readAll = (setup: Awaited<ReturnType<typeof setUp>>, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, async (_, n) => loadersOf(setup.partner).note(id(n + 1))),
+  );
+
+describe('the partner token', () => {
+  it('is obtained once for 50 operations at once', async () => {
+    await using setup = await setUp(tokensFrom(1));
+    await readAll(setup, 50);
+    expect(setup.upstream.authenticated).toBe(1);
+    expect(setup.upstream.seen).toHaveLength(50);
+  });
+
+  it('that expires under load is renewed once, and no operation fails', async () => {
+    let first = 1;
+    await using setup = await setUp((request, response) => tokensFrom(first)(request, response));
+    await readAll(setup, 1);
+    first = 2;
+    const notes = await readAll(setup, 501);
+    expect(notes.filter((one) => one === undefined)).toEqual([]);
+    expect(setup.upstream.authenticated).toBe(2);
+    expect(setup.upstream.seen.filter(({ token }) => token === 'token-2')).toHaveLength(500);
+  });
+
+  it('is renewed in the background before it expires, whatever the wall clock does', async () => {
+    const clock = createFakeClock();
+    const renewed: (() => void)[] = [];
+    const observer = { tokenRenewed: () => renewed.shift()?.() };
+    await using setup = await setUp(tokensFrom(1), { clock, observer });
+    await readAll(setup, 1);
+    clock.jump(30 * 24 * 3600_000);
+    clock.advance(54 * 60_000);
+    expect(setup.upstream.authenticated).toBe(1);
+
+    const renewal = new Promise<void>((resolve) => renewed.push(resolve));
+    clock.advance(60_000);
+    await renewal;
+    expect(setup.upstream.authenticated).toBe(2);
+    expect(setup.partner.state().tokenAgeSeconds).toBe(0);
+  });
+
+  it('goes on being used while its renewal fails', async () => {
+    const clock = createFakeClock();
+    const failed: (() => void)[] = [];
+    const observer = { tokenRenewalFailed: () => failed.shift()?.() };
+    await using setup = await setUp(tokensFrom(1), { clock, observer }, { authenticate: onlyOnce });
+    await readAll(setup, 1);
+    const failure = new Promise<void>((resolve) => failed.push(resolve));
+    clock.advance(56 * 60_000);
+    await failure;
+    await readAll(setup, 2);
+    expect(setup.upstream.seen.map(({ token }) => token)).toEqual(Array(3).fill('token-1'));
+  });
+
+  it('refused for ever is renewed once, and then at most once in 30 s', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp((_, response) => expired(response), { clock });
+    const ask = () => codeOf(loadersOf(setup.partner).note(id(1)));
+    expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
+    expect(setup.upstream.authenticated).toBe(2);
+    expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
+    expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
+    expect(setup.upstream.authenticated).toBe(2);
+
+    clock.advance(30_000);
+    expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
+    expect(setup.upstream.authenticated).toBe(3);
+  });
+
+  it('is dropped by a 403 of the application, not retried, at most once a minute', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(
+      (_, response) => answer(response, 403, envelope(403, 'Access token not recognized')),
+      { clock },
+    );
+    const ask = () => codeOf(loadersOf(setup.partner).note(id(1)));
+    expect([await ask(), await ask(), await ask()]).toEqual(Array(3).fill('UPSTREAM_CREDENTIALS'));
+    expect(setup.upstream.seen).toHaveLength(3);
+    expect(setup.upstream.authenticated).toBe(2);
+    clock.advance(60_000);
+    await ask();
+    await ask();
+    expect(setup.upstream.authenticated).toBe(3);
+  });
+
+  it('is kept when a late 401 is about an older one', async () => {
+    const held: ServerResponse[] = [];
+    await using setup = await setUp((request, response) => {
+      if (request.path.endsWith(id(1)) && request.token === 'token-1') held.push(response);
+      else tokensFrom(2)(request, response);
+    });
+    const late = loadersOf(setup.partner).note(id(1));
+    await setup.upstream.arrived(1);
+    await loadersOf(setup.partner).note(id(2));
+    for (const response of held) expired(response);
+    expect(await late).toMatchObject({ isLoading: false });
+    expect(setup.upstream.authenticated).toBe(2);
+  });
+
+  it.each([
+    ['no token', { expiresIn: 3600 }],
+    ['a token that no header can hold', { accessToken: 'a\r\nb: c', expiresIn: 3600 }],
+  ])('%s is a broken contract', async (_, body) => {
+    await using setup = await setUp(
+      tokensFrom(1),
+      {},
+      { authenticate: (response) => answer(response, 200, body) },
+    );
+    expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_BAD_RESPONSE');
+  });
+
+  it.each([
+    [403, { message: 'Forbidden' }, 'UPSTREAM_CREDENTIALS', 1],
+    [401, envelope(401, 'no'), 'UPSTREAM_CREDENTIALS', 1],
+    [400, envelope(400, 'no'), 'UPSTREAM_CREDENTIALS', 1],
+    [403, { message: 'Missing Authentication Token' }, 'UPSTREAM_ROUTE', 2],
+    [503, {}, 'UPSTREAM_UNAVAILABLE', 6],
+  ])('not to be had, for %i %j, is %s', async (status, body, code, asked) => {
+    await using setup = await setUp(
+      tokensFrom(1),
+      {},
+      { authenticate: (response) => answer(response, status, body) },
+    );
+    expect(await codeOf(setup.partner.check())).toBe(code);
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe(code);
+    expect(setup.upstream.authenticated).toBe(asked);
+    expect(setup.upstream.seen).toEqual([]);
+  });
+
+  it('that is good does not hide a refused API key from the readiness check', async () => {
+    const clock = createFakeClock();
+    let isRefused = true;
+    await using setup = await setUp(
+      (_, response) =>
+        isRefused ? answer(response, 403, { message: 'Forbidden' }) : answer(response, 200, {}),
+      { clock },
+    );
+    await setup.partner.check();
+    await codeOf(loadersOf(setup.partner).note(id(1)));
+    expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
+    isRefused = false;
+    clock.advance(5000);
+    await setup.partner.check();
+    expect(setup.upstream.authenticated).toBe(1);
+  });
+
+  it('is not part of what an operation pays for', async () => {
+    await using setup = await setUp(tokensFrom(2));
+    const usage = createUsage({ maxCalls: 2 });
+    await setup.partner.loadersFor(usage).note(id(1));
+    expect(usage).toMatchObject({ calls: 2, retried: 1 });
+  });
+});

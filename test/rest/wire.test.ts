@@ -1,0 +1,178 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createPartner } from '../../src/rest/partner.ts';
+import { createUsage } from '../../src/rest/usage.ts';
+import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { answer, openUpstream, pageBody } from '../support/rest/upstream.ts';
+import type { Script } from '../support/rest/upstream.ts';
+
+const send =
+  (contentType: string, body: string | Buffer): Script =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': contentType });
+    response.end(body);
+  };
+
+const endless =
+  (status: number): Script =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    const more = (): void => {
+      while (!response.destroyed && response.write(chunk));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  };
+
+describe('answers that make no sense', () => {
+  it.each<[string, Script]>([
+    ['a page', send('text/html', '<html>')],
+    ['truncated JSON', send('application/json', '{"isLoading":fal')],
+    ['invalid UTF-8', send('application/json', Buffer.from('{"note":["\xff"]}', 'latin1'))],
+    ['NaN', send('application/json', '{"isLoading":NaN}')],
+    ['nothing', send('application/json', '')],
+    ['a string', send('application/json', '"x"')],
+    ['null', send('application/json', 'null')],
+    ['a gzip bomb', send('application/json', gzipSync(Buffer.alloc(20 * 1024 * 1024)))],
+    ['a body without end', endless(200)],
+    [
+      'a header of 1 MB',
+      (_, response) => answer(response, 200, {}, { 'x-large': 'x'.repeat(1024 * 1024) }),
+    ],
+    [
+      '10,000 headers',
+      (_, response) =>
+        answer(
+          response,
+          200,
+          {},
+          Object.fromEntries(Array.from({ length: 10_000 }, (__, i) => [`x-${i}`, 'x'])),
+        ),
+    ],
+  ])('fails for %s as a broken contract, asked once', async (_, script) => {
+    await using setup = await setUp(script);
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(setup.upstream.seen).toHaveLength(1);
+    expect(setup.partner.state().inFlight).toBe(0);
+  });
+
+  it('asks again when an answer breaks off, and says so in the end', async () => {
+    await using setup = await setUp((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{"isLoading":', () => response.destroy());
+    });
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(setup.upstream.seen).toHaveLength(3);
+  });
+
+  it('reads the status of an error whose body has no end', async () => {
+    await using setup = await setUp(endless(503));
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'does not follow a %i, so the token stays here',
+    async (status) => {
+      await using canary = await openUpstream((_, response) => answer(response, 200, {}));
+      await using setup = await setUp((_, response) =>
+        answer(response, status, {}, { location: `${canary.connection.baseUrl}/x` }),
+      );
+      expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+      expect(canary.seen).toEqual([]);
+    },
+  );
+
+  it('survives an upstream that speaks no HTTP', async () => {
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.end('SSH-2.0-OpenSSH\r\n'));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const baseUrl = `http://127.0.0.1:${port}/v2`;
+    await using partner = createPartner({ baseUrl, clientId: '', clientSecret: '', apiKey: '' });
+    expect(await codeOf(loadersOf(partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    server.close();
+  });
+});
+
+describe('answers that do not come', () => {
+  it('gives up on a hanging upstream after its attempts', async () => {
+    await using setup = await setUp(() => {}, { timeoutMs: 30 });
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(setup.upstream.seen).toHaveLength(3);
+    expect(setup.partner.state().inFlight).toBe(0);
+  });
+
+  it('gives up on an answer that drips', async () => {
+    await using setup = await setUp(
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const timer = setInterval(() => response.write(' '), 5);
+        response.once('close', () => clearInterval(timer));
+      },
+      { timeoutMs: 40 },
+    );
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+  });
+
+  it('asks again after a reset', async () => {
+    await using setup = await setUp(({ number }, response) => {
+      if (number === 1) response.socket?.resetAndDestroy();
+      else answer(response, 200, { isLoading: false, note: ['x'] });
+    });
+    const usage = createUsage();
+    expect(await setup.partner.loadersFor(usage).note(id(1))).toMatchObject({ note: ['x'] });
+    expect(usage).toMatchObject({ calls: 2, retried: 1 });
+  });
+
+  it('tells that nobody is there', async () => {
+    const upstream = await openUpstream(() => {});
+    await upstream[Symbol.asyncDispose]();
+    await using partner = createPartner(upstream.connection, { random: () => 0 });
+    expect(await codeOf(loadersOf(partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await codeOf(partner.check())).toBe('UPSTREAM_UNAVAILABLE');
+  });
+});
+
+describe('what goes upstream', () => {
+  it('is the token, the key, the trace and nothing else of the viewer', async () => {
+    await using setup = await setUp((_, response) => answer(response, 200, pageBody(0, 1)));
+    const traceHeaders = { traceparent: '00-a-b-01', authorization: 'Bearer viewer', cookie: 'c' };
+    const filter = { phoneNumber: '+1 555', lastName: 'a&b=c', firstName: '', email: undefined };
+    const loaders = loadersOf(setup.partner, { traceHeaders });
+    await loaders.page({ name: 'clientsOfClinic', id: id(1), filter }, 1);
+
+    const [request] = setup.upstream.seen;
+    expect(request?.path).toBe(
+      `/clinics/${id(1)}/clients?firstName=&lastName=a%26b%3Dc&phoneNumber=%2B1%20555&page=1`,
+    );
+    expect(request?.headers).toMatchObject({
+      'access-token': 'token-1',
+      'x-api-key': 'api-key',
+      traceparent: '00-a-b-01',
+    });
+    expect(Object.keys(request?.headers ?? {}).toSorted()).toEqual(
+      ['access-token', 'connection', 'host', 'traceparent', 'x-api-key'].toSorted(),
+    );
+  });
+
+  it.each(['..', '../partners', `${id(1)}/x`, `${id(1)}?page=2`, '', 'x\r\ny', '%2e%2e'])(
+    'is never a path with %j in it',
+    async (wrong) => {
+      await using setup = await setUp(() => {});
+      expect(() => loadersOf(setup.partner).note(wrong as never)).toThrow('wants a UUID');
+      expect(setup.upstream.seen).toEqual([]);
+    },
+  );
+
+  it.each(['http://h/v1', 'http://h/', 'ftp://h/v2', 'h/v2', 'http://u:p@h/v2', 'http://h/v2?x=1'])(
+    'refuses the base URL %s',
+    (baseUrl) => {
+      const connection = { baseUrl, clientId: '', clientSecret: '', apiKey: '' };
+      expect(() => createPartner(connection)).toThrow('must be an http(s) URL that ends in /v2');
+    },
+  );
+});

@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { Partner } from '../../src/rest/partner.ts';
+import { createUsage } from '../../src/rest/usage.ts';
+import type { Usage } from '../../src/rest/usage.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
+import { codeOf, failureOf, id, setUp } from '../support/rest/partner.ts';
+import { answer, envelope, openUpstream } from '../support/rest/upstream.ts';
+import { createPartner } from '../../src/rest/partner.ts';
+import type { Script } from '../support/rest/upstream.ts';
+
+type Write = (partner: Partner, usage?: Usage) => Promise<unknown>;
+const magicEdit: Write = (partner, usage = createUsage()) =>
+  partner.writes.magicEdit(id(1), 'shorter', usage);
+const regenerate: Write = (partner, usage = createUsage()) =>
+  partner.writes.regenerate(id(1), usage);
+const updateNote: Write = (partner, usage = createUsage()) =>
+  partner.writes.updateNote(id(1), { note: ['x'] }, usage);
+const assign: Write = (partner, usage = createUsage()) =>
+  partner.writes.assignSecondaryClinicians(id(1), [id(2), id(3)], usage);
+const mint: Write = (partner, usage = createUsage()) =>
+  partner.writes.authenticateClinician(id(1), usage);
+
+const fails: Script = (_, response) => answer(response, 500, envelope(500, 'x'));
+const hangs: Script = () => {};
+const resets: Script = (_, response) => void response.socket?.resetAndDestroy();
+
+describe('a write', () => {
+  it.each<[string, Write, string, string, string]>([
+    [
+      'magicEdit',
+      magicEdit,
+      'POST',
+      `/progress-notes/${id(1)}/magic-edit`,
+      '{"userInstructions":"shorter"}',
+    ],
+    ['regenerate', regenerate, 'POST', `/progress-notes/${id(1)}/regenerate`, ''],
+    ['updateNote', updateNote, 'PATCH', `/progress-notes/${id(1)}`, '{"note":["x"]}'],
+    [
+      'assign',
+      assign,
+      'POST',
+      `/clients/${id(1)}/secondary-clinicians`,
+      `{"clinicianIds":["${id(2)}","${id(3)}"]}`,
+    ],
+  ])(
+    'of %s sends what the API wants and hands its answer on',
+    async (_, write, method, path, body) => {
+      await using setup = await setUp((_request, response) =>
+        answer(response, 202, { any: 'thing' }),
+      );
+      expect(await write(setup.partner)).toEqual({ any: 'thing' });
+      expect(setup.upstream.seen).toMatchObject([{ method, path, body }]);
+    },
+  );
+
+  it.each([
+    ['an empty body', 'application/json', ''],
+    ['plain text', 'text/plain', 'OK'],
+  ])('succeeds with %s', async (_, contentType, body) => {
+    await using setup = await setUp((_request, response) => {
+      response.writeHead(201, { 'content-type': contentType });
+      response.end(body);
+    });
+    expect(await magicEdit(setup.partner)).toBeNull();
+  });
+
+  it.each<[string, Script, Write, number]>([
+    ['500 on a magic edit', fails, magicEdit, 1],
+    ['500 on a regeneration', fails, regenerate, 1],
+    ['500 on a mint', fails, mint, 1],
+    ['500 on a patch', fails, updateNote, 2],
+    ['500 on an assignment', fails, assign, 3],
+    ['a reset on a magic edit', resets, magicEdit, 1],
+    ['a reset on an assignment', resets, assign, 3],
+    ['a hang on a patch', hangs, updateNote, 2],
+    [
+      'a page on a magic edit',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' });
+        response.end('<html>');
+      },
+      magicEdit,
+      1,
+    ],
+    [
+      '401 of somebody else on a magic edit',
+      (_, response) => answer(response, 401, { message: 'x' }),
+      magicEdit,
+      1,
+    ],
+  ])('after %s is of unknown outcome', async (_, script, write, attempts) => {
+    await using setup = await setUp(script, { timeoutMs: 250 });
+    expect(await codeOf(write(setup.partner))).toBe('OUTCOME_UNKNOWN');
+    expect(setup.upstream.seen).toHaveLength(attempts);
+  });
+
+  it('that must not be repeated gets 15 s for its one attempt', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(hangs, { clock });
+    await setup.partner.check();
+    const edit = codeOf(magicEdit(setup.partner));
+    await setup.upstream.arrived(1);
+    clock.advance(14_999);
+    expect(setup.partner.state().inFlight).toBe(1);
+    clock.advance(1);
+    expect(await edit).toBe('OUTCOME_UNKNOWN');
+    expect(setup.upstream.seen).toHaveLength(1);
+  });
+
+  it('refused with an expired token is sent once more, and takes effect once', async () => {
+    let executed = 0;
+    await using setup = await setUp((request, response) => {
+      if (request.token === 'token-1') return answer(response, 401, envelope(401, 'expired'));
+      executed += 1;
+      answer(response, 200, {});
+    });
+    await magicEdit(setup.partner);
+    expect(executed).toBe(1);
+    expect(setup.upstream.seen).toHaveLength(2);
+  });
+
+  it('whose connection is refused was not sent: it is unavailable, not unknown', async () => {
+    const upstream = await openUpstream(hangs);
+    await using partner = createPartner(upstream.connection, { random: () => 0 });
+    await partner.check();
+    await upstream[Symbol.asyncDispose]();
+    expect(await codeOf(magicEdit(partner))).toBe('UPSTREAM_UNAVAILABLE');
+  });
+
+  it('is not cut short by the end of its operation once it is sent', async () => {
+    const held: ServerResponse[] = [];
+    await using setup = await setUp((_, response) => void held.push(response));
+    const ending = createUsage();
+    const edit = magicEdit(setup.partner, ending);
+    await setup.upstream.arrived(1);
+    ending.end();
+    for (const response of held) answer(response, 200, { done: true });
+    expect(await edit).toEqual({ done: true });
+  });
+
+  it('is not sent at all if its operation ends while it waits for its turn', async () => {
+    await using setup = await setUp(hangs, { maxConcurrency: 1 });
+    const blocking = createUsage();
+    const blocker = setup.partner.loadersFor(blocking).note(id(9));
+    await setup.upstream.arrived(1);
+    const ending = createUsage();
+    const edit = magicEdit(setup.partner, ending);
+    ending.end();
+    expect(await codeOf(edit)).toBe('TIMEOUT');
+    blocking.end();
+    expect(await codeOf(blocker)).toBe('TIMEOUT');
+    expect(setup.upstream.seen).toHaveLength(1);
+  });
+
+  it('that the operation can not afford is not sent', async () => {
+    await using setup = await setUp(fails);
+    expect(await codeOf(magicEdit(setup.partner, createUsage({ maxCalls: 0 })))).toBe(
+      'QUERY_TOO_EXPENSIVE',
+    );
+    expect(setup.upstream.seen).toEqual([]);
+  });
+});
+
+describe('a minted pair of tokens', () => {
+  it('is handed on unchanged', async () => {
+    const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 600.5, Extra: { x: [1] } };
+    await using setup = await setUp((_, response) => answer(response, 200, pair));
+    expect(await mint(setup.partner)).toEqual(pair);
+    expect(setup.upstream.seen[0]?.headers['content-length']).toBe('0');
+  });
+
+  it('is a broken contract if it is none', async () => {
+    await using setup = await setUp((_, response) => answer(response, 200, { accessToken: 'a' }));
+    expect((await failureOf(mint(setup.partner))).code).toBe('UPSTREAM_BAD_RESPONSE');
+  });
+});

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openQuietSandbox, type Caller } from '../support/sandbox/caller.ts';
+
+const ORGANIZATIONS = 'GET /organizations';
+
+let caller: Caller;
+beforeEach(async () => {
+  caller = await openQuietSandbox();
+  caller.sandbox.resetCounts();
+});
+afterEach(() => caller.sandbox.close());
+
+const organizations = () => caller.ask('/organizations');
+
+/** Whether the answer is still out after everything else was answered. */
+async function isHanging(path: string): Promise<boolean> {
+  const pending = caller.ask(path).then(
+    () => 'answered',
+    () => 'cut',
+  );
+  await caller.ask('/partners');
+  return (await Promise.race([pending, caller.ask('/partners').then(() => 'open')])) === 'open';
+}
+
+describe('a switch', () => {
+  it('adds latency', async () => {
+    caller.sandbox.set({ latencyMs: 40 });
+    const before = performance.now();
+    await organizations();
+    expect(performance.now() - before).toBeGreaterThanOrEqual(35);
+  });
+
+  it('fails a share of requests with a 5xx', async () => {
+    caller.sandbox.set({ failureRate: 1 });
+    const { status, body } = await organizations();
+    expect(status).toBeGreaterThanOrEqual(500);
+    expect(body.error.statusCode).toBe(status);
+  });
+
+  it('lets a route hang and no other', async () => {
+    caller.sandbox.set({ hang: ['/organizations'] });
+    expect(await isHanging('/organizations')).toBe(true);
+  });
+
+  it('is refused with the name of what is wrong, and nothing is changed', () => {
+    const { sandbox } = caller;
+    expect(() => sandbox.set({ failureRate: 1, latencyMs: -1 })).toThrow(
+      '"latencyMs" must be a number from 0, but got -1',
+    );
+    expect(() => sandbox.set(JSON.parse('{"speed":1}'))).toThrow('wanted one of latencyMs, ');
+    expect(sandbox.switches.failureRate).toBe(0);
+  });
+});
+
+describe('an answer written in advance', () => {
+  it('is given once, with its status, headers and body', async () => {
+    caller.sandbox.answerNext(ORGANIZATIONS, {
+      status: 429,
+      headers: { 'retry-after': '5' },
+      body: { message: 'Limit Exceeded' },
+    });
+    expect(await organizations()).toEqual({ status: 429, body: { message: 'Limit Exceeded' } });
+    expect((await organizations()).status).toBe(200);
+  });
+
+  it('is given as many times as it says, whatever the parameter is called', async () => {
+    caller.sandbox.answerNext('/clinics/{anything}/clients', { status: 500, body: {}, times: 2 });
+    const path = `/clinics/${caller.sandbox.ids.clinic(0)}/clients`;
+    const statuses = [await caller.ask(path), await caller.ask(path), await caller.ask(path)];
+    expect(statuses.map(({ status }) => status)).toEqual([500, 500, 200]);
+  });
+
+  it('can be no JSON at all', async () => {
+    caller.sandbox.answerNext('*', { rawBody: Buffer.from([0xff, 0xfe]) });
+    await expect(organizations()).rejects.toThrow(SyntaxError);
+  });
+
+  it('can be a connection cut at once or halfway', async () => {
+    caller.sandbox.answerNext('*', { reset: 'afterReceiving' });
+    await expect(organizations()).rejects.toThrow('fetch failed');
+    caller.sandbox.answerNext('*', { reset: 'midAnswer', body: { data: 'x'.repeat(100) } });
+    await expect(organizations()).rejects.toThrow('terminated');
+    expect((await organizations()).status).toBe(200);
+  });
+
+  it('can be none', async () => {
+    caller.sandbox.answerNext(ORGANIZATIONS, { hang: true });
+    expect(await isHanging('/organizations')).toBe(true);
+  });
+
+  it('can hide a request that took effect', async () => {
+    const { sandbox } = caller;
+    const noteId = sandbox.ids.note(0, 0);
+    const edit = () =>
+      caller.ask(`/progress-notes/${noteId}/magic-edit`, {
+        method: 'POST',
+        body: { userInstructions: 'x' },
+      });
+    sandbox.answerNext('/progress-notes/:id/magic-edit', {
+      status: 503,
+      body: {},
+      takesEffect: true,
+    });
+    expect((await edit()).status).toBe(503);
+    sandbox.settle();
+    expect(sandbox.events).toHaveLength(1);
+    sandbox.answerNext('/progress-notes/:id/magic-edit', { status: 503, body: {} });
+    await edit();
+    sandbox.settle();
+    expect(sandbox.events).toHaveLength(1);
+  });
+});
+
+describe('counting', () => {
+  it('is per route, with or without the verb, and in all', async () => {
+    const { sandbox } = caller;
+    await Promise.all([
+      organizations(),
+      organizations(),
+      caller.ask(`/clients/${sandbox.ids.client(0)}/sessions`),
+    ]);
+    expect(sandbox.countOf(ORGANIZATIONS)).toBe(2);
+    expect(sandbox.countOf('/clients/:id/sessions')).toBe(1);
+    expect(sandbox.countOf('POST /clients/:id/sessions')).toBe(0);
+    expect(sandbox.countOf()).toBe(3);
+    sandbox.resetCounts();
+    expect(sandbox.countOf()).toBe(0);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it('remembers what was sent', async () => {
+    await caller.ask(`/progress-notes/${caller.sandbox.ids.note(0, 0)}?a=b`, {
+      method: 'PATCH',
+      body: { note: [] },
+    });
+    expect(caller.sandbox.requests).toMatchObject([
+      {
+        method: 'PATCH',
+        path: `/progress-notes/${caller.sandbox.ids.note(0, 0)}`,
+        route: 'PATCH /progress-notes/:progressNoteId',
+        query: { a: 'b' },
+        headers: { 'access-token': caller.token },
+        body: { note: [] },
+      },
+    ]);
+  });
+
+  it('knows how many were open at once', async () => {
+    caller.sandbox.set({ hang: ['*'] });
+    const open = Promise.allSettled([organizations(), organizations(), organizations()]);
+    await expect.poll(caller.sandbox.mostAtOnce).toBe(3);
+    await caller.sandbox.close();
+    expect((await open).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+
+  it('forgets old requests but not their number', async () => {
+    const small = await openQuietSandbox({ rememberedRequests: 4 });
+    for (let n = 0; n < 12; n++) await small.ask('/partners');
+    expect(small.sandbox.requests.length).toBeLessThanOrEqual(5);
+    expect(small.sandbox.countOf('/partners')).toBe(12);
+    await small.sandbox.close();
+  });
+});

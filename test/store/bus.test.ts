@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { redisAvailable, startRedis } from '../support/redis-server.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+
+describe.skipIf(!redisAvailable)('the bus between instances', () => {
+  let server: RedisServer;
+  let stores: Store[] = [];
+
+  async function open(path = ''): Promise<Store> {
+    const store = await openStore(
+      { kind: 'redis', url: server.url + path },
+      { retentionMs: 1_000 },
+    );
+    stores.push(store);
+    return store;
+  }
+
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
+    stores = [];
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('has been heard by every other instance when publishing is over', async () => {
+    const [one, two, three] = [await open(), await open(), await open()];
+    const heard: string[] = [];
+    one.bus.subscribe('stale', () => void heard.push('one'));
+    two.bus.subscribe('stale', (message) => void heard.push(`two ${message}`));
+    three.bus.subscribe('stale', async (message) => {
+      await new Promise(setImmediate);
+      heard.push(`three ${message}`);
+    });
+    await one.bus.publish('stale', 'note');
+    expect(heard.toSorted()).toEqual(['three note', 'two note']);
+  });
+
+  it('does not wait for long on an instance that never answers', async () => {
+    const [one, two] = [await open(), await open()];
+    two.bus.subscribe('stale', () => new Promise(() => {}));
+    const begun = performance.now();
+    await one.bus.publish('stale', 'note');
+    expect(performance.now() - begun).toBeGreaterThan(450);
+  });
+
+  it('calls nobody who has unsubscribed, and nobody of another topic', async () => {
+    const [one, two] = [await open(), await open()];
+    const heard: string[] = [];
+    two.bus.subscribe('other', () => void heard.push('other'));
+    two.bus.subscribe('stale', () => void heard.push('stale'))();
+    await one.bus.publish('stale', 'note');
+    expect(heard).toEqual([]);
+  });
+
+  it('keeps databases of one server apart', async () => {
+    const [one, two] = [await open('/1'), await open('/2')];
+    const heard: string[] = [];
+    two.bus.subscribe('stale', (message) => void heard.push(message));
+    await one.bus.publish('stale', 'note');
+    expect(heard).toEqual([]);
+  });
+
+  it('goes on past a handler that fails', async () => {
+    const [one, two] = [await open(), await open()];
+    const heard: string[] = [];
+    two.bus.subscribe('stale', () => {
+      throw new Error('broken');
+    });
+    two.bus.subscribe('stale', (message) => void heard.push(message));
+    await one.bus.publish('stale', 'note');
+    expect(heard).toEqual(['note']);
+  });
+
+  it('tells of a gap when the connection for messages was lost', async () => {
+    const { bus } = await open();
+    const gap = new Promise<void>((resolve) => bus.onGap(resolve));
+    server.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await gap;
+  });
+
+  it('tells the others of a gap when it could not publish', async () => {
+    const [one, two] = [await open(), await open()];
+    const gap = new Promise<void>((resolve) => two.bus.onGap(resolve));
+    server.cli('CLIENT', 'KILL', 'TYPE', 'normal');
+    await one.bus.publish('stale', 'note');
+    await gap;
+  });
+});

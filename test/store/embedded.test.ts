@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/store/errors.ts';
+import { openStore } from '../../src/store/store.ts';
+import { DAY_MS, eventOf, range } from '../support/store/engines.ts';
+
+/** A file system of its own, two megabytes large; null where the user may not mount one. */
+function mountSmallDisk(): string | null {
+  const dir = mkdtempSync(join(tmpdir(), 'small-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', dir], { stdio: 'ignore' });
+    return dir;
+  } catch {
+    rmSync(dir, { recursive: true });
+    return null;
+  }
+}
+
+const smallDisk = mountSmallDisk();
+const open = (dir: string) => openStore({ kind: 'embedded', dir }, { retentionMs: DAY_MS });
+
+describe('the embedded store', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'store-'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('is for one process at a time, and says what to do', async () => {
+    await using store = await open(dir);
+    await expect(open(dir)).rejects.toThrow(
+      `${dir} is in use by another process: set EVENT_STORE_DIR to another directory`,
+    );
+    await store.check();
+  });
+
+  it('makes its directory, for this user only', async () => {
+    await using store = await open(join(dir, 'new', 'one'));
+    await store.check();
+    expect(statSync(join(dir, 'new', 'one')).mode & 0o777).toBe(0o700);
+  });
+
+  it('refuses a file that is no database, in one line', async () => {
+    writeFileSync(join(dir, 'events.db'), 'x'.repeat(5_000));
+    await expect(open(dir)).rejects.toThrow(
+      /cannot be opened as event store: the file is not a database/,
+    );
+  });
+
+  it('finishes what was asked for before it closes, and then refuses', async () => {
+    const store = await open(dir);
+    const appended = Promise.all(range(1, 50).map((n) => store.log.append([eventOf(`${n}`)])));
+    await store[Symbol.asyncDispose]();
+    expect((await appended).flat()).toHaveLength(50);
+    await expect(store.log.append([eventOf('late')])).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('knows keys and subjects it has and has not indexed yet, after a restart, too', async () => {
+    const events = range(1, 9_000).map((n) => eventOf(`${n}`, { subject: `session:${n % 3_000}` }));
+    {
+      await using store = await open(dir);
+      for (const part of range(0, 8))
+        await store.log.append(events.slice(part * 1_000, part * 1_000 + 1_000));
+    }
+    await using store = await open(dir);
+    expect(await store.log.append(events)).toEqual(events.map(() => undefined));
+    const found = await store.log.ofSubject('session:7');
+    expect(found.map(({ position }) => position)).toEqual([7, 3_007, 6_007]);
+    expect((await store.log.ofSubject('session:2999')).at(-1)?.position).toBe(8_999);
+  });
+
+  it('does not let one bad event take its neighbours with it', async () => {
+    await using store = await open(dir);
+    const bad = eventOf('bad', { receivedAt: Number.NaN });
+    const outcomes = await Promise.allSettled(
+      [eventOf('a'), bad, eventOf('b')].map((event) => store.log.append([event])),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.log.read(0, 10)).toHaveLength(2);
+  });
+
+  it.skipIf(process.platform !== 'linux')('promises nothing more after the disk failed', () => {
+    const child = fileURLToPath(new URL('../support/store/limited-child.ts', import.meta.url));
+    // In blocks of 512 or 1024 bytes, as the shell likes: room for the schema, not for the event.
+    const command = `ulimit -f 1000; exec "$0" --disable-warning=ExperimentalWarning "$1" "$2"`;
+    const output = execFileSync('sh', ['-c', command, process.execPath, child, dir], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(output)).toEqual({
+      outcomes: ['appended', 'unavailable', 'unavailable'],
+      problems: [expect.stringMatching(/^the event store stopped: the disk failed/)],
+    });
+  });
+
+  describe.skipIf(!smallDisk)('on a full disk', () => {
+    const disk = smallDisk ?? '';
+    afterEach(() => {
+      execFileSync('umount', [disk]);
+      rmSync(disk, { recursive: true });
+    });
+
+    it('refuses to append, goes on reading, and recovers when there is room again', async () => {
+      await using store = await open(disk);
+      await store.log.append([eventOf('a')]);
+      const fill = () => writeFileSync(join(disk, 'filler'), 'x'.repeat(4_000_000));
+      expect(fill).toThrow('ENOSPC');
+      await expect(store.log.append([eventOf('b')])).rejects.toThrow('the disk is full');
+      await expect(store.check()).rejects.toThrow(StoreUnavailable);
+      expect(await store.log.ofSubject('none')).toEqual([]);
+      rmSync(join(disk, 'filler'));
+      await store.check();
+      expect(await store.log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+    });
+  });
+});

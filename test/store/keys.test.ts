@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { engines, range } from '../support/store/engines.ts';
+import type { Engine } from '../support/store/engines.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe.each(engines)('the $name facts', ({ create }) => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await create();
+  });
+  afterEach(() => engine[Symbol.asyncDispose]());
+
+  it('gives a claim to one of twenty, and tells the others whose it is', async () => {
+    const stores = await engine.open(3);
+    const answers = await Promise.all(
+      range(0, 19).map(async (n) => stores[n % 3]?.keys.claim('edit-1', `viewer-${n}`, HOUR_MS)),
+    );
+    const winner = `viewer-${answers.indexOf(undefined)}`;
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+    expect(new Set(answers)).toEqual(new Set([undefined, winner]));
+    expect(await stores[0].keys.get(['edit-1'])).toEqual([winner]);
+  });
+
+  it('puts, reads in the order asked for, and deletes', async () => {
+    const [{ keys }] = await engine.open();
+    await Promise.all([keys.put('a', '1', HOUR_MS), keys.put('b', '2', HOUR_MS)]);
+    await keys.put('a', '3', HOUR_MS);
+    expect(await keys.get(['b', 'none', 'a'])).toEqual(['2', undefined, '3']);
+    await keys.delete('a');
+    expect(await keys.get(['a'])).toEqual([undefined]);
+    expect(await keys.get([])).toEqual([]);
+  });
+
+  it('keeps them over a restart', async () => {
+    const [{ keys }] = await engine.open();
+    await keys.claim('a', 'mine', HOUR_MS);
+    const { keys: again } = await engine.reopen();
+    expect(await again.claim('a', 'yours', HOUR_MS)).toBe('mine');
+  });
+
+  it('frees a claim when its time is over', async () => {
+    const [{ keys }] = await engine.open();
+    await keys.claim('a', 'mine', 1);
+    await expect.poll(() => keys.get(['a'])).toEqual([undefined]);
+    expect(await keys.claim('a', 'yours', HOUR_MS)).toBeUndefined();
+  });
+});
+
+describe.each(engines)('the $name quarantine', ({ create }) => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await create();
+  });
+  afterEach(() => engine[Symbol.asyncDispose]());
+
+  it('lists what was set aside, oldest first, until it is removed', async () => {
+    const [{ quarantine }] = await engine.open();
+    for (const n of [1, 2, 3])
+      await quarantine.add({ receivedAt: n, reason: 'odd', body: `{${n}}` });
+    const [first, second] = await quarantine.list(2);
+    expect(first).toMatchObject({ receivedAt: 1, reason: 'odd', body: '{1}' });
+    await quarantine.remove(second?.id ?? '');
+    const { quarantine: again } = await engine.reopen();
+    expect((await again.list(10)).map(({ receivedAt }) => receivedAt)).toEqual([1, 3]);
+    expect(await again.count()).toBe(2);
+  });
+
+  it('lets the oldest go past ten thousand', async () => {
+    const [{ quarantine }] = await engine.open();
+    const add = (n: number) => quarantine.add({ receivedAt: n, reason: 'odd', body: '' });
+    await Promise.all(range(1, 10_001).map(add));
+    expect(await quarantine.count()).toBe(10_000);
+    expect((await quarantine.list(1))[0]?.receivedAt).toBe(2);
+  });
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DAY_MS, engines, eventOf, range } from '../support/store/engines.ts';
+import type { Engine } from '../support/store/engines.ts';
+
+const stamped = (n: number) => ({
+  armedBy: ['note-1', 'session:1'],
+  occurredAt: `2026-01-01T00:00:0${n}Z`,
+});
+
+describe.each(engines)('the $name log', ({ create }) => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await create();
+  });
+  afterEach(() => engine[Symbol.asyncDispose]());
+
+  it('numbers events from one, without gaps, copies left out', async () => {
+    const [{ log }] = await engine.open();
+    const first = await log.append([eventOf('a'), eventOf('b'), eventOf('a')]);
+    const second = await log.append([eventOf('b'), eventOf('c')]);
+    expect(first.map((event) => event?.position)).toEqual([1, 2, undefined]);
+    expect(second.map((event) => event?.position)).toEqual([undefined, 3]);
+  });
+
+  it('keeps one of twenty copies that reach each of three instances at once', async () => {
+    const stores = await engine.open(3);
+    const accepted: number[] = [];
+    for (const hundred of range(0, 9)) {
+      const copies = range(1, 100).flatMap((n) =>
+        range(1, 20).map(() => eventOf(`${hundred}-${n}`)),
+      );
+      const answers = await Promise.all(
+        stores.flatMap(({ log }) => copies.map((event) => log.append([event]))),
+      );
+      accepted.push(...answers.flat().flatMap((event) => event?.position ?? []));
+    }
+    expect(accepted.toSorted((a, b) => a - b)).toEqual(range(1, 1_000));
+    expect(await stores[0].log.read(0, 5_000)).toHaveLength(1_000);
+  });
+
+  it('reads back what was appended, from any position on', async () => {
+    const [{ log }] = await engine.open();
+    const events = ['a', 'b', 'c'].map((key) =>
+      eventOf(key, { receivedAt: 17, body: `{"é":"${key}"}` }),
+    );
+    await log.append(events);
+    expect(await log.read(1, 1)).toEqual([{ position: 2, receivedAt: 17, body: '{"é":"b"}' }]);
+    expect((await log.read(0, 10)).map(({ position }) => position)).toEqual([1, 2, 3]);
+    expect(await log.read(3, 10)).toEqual([]);
+  });
+
+  it('remembers events, keys, arms and its epoch over a restart', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await log.arm('note-1');
+    const { log: again } = await engine.reopen();
+    expect(again.epoch).toBe(log.epoch);
+    expect(await again.read(0, 10)).toHaveLength(1);
+    expect(await again.append([eventOf('a', stamped(1))])).toEqual([undefined]);
+    expect(await again.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+  });
+
+  it('finds the events of a subject', async () => {
+    const [{ log }] = await engine.open();
+    const events = [1, 2, 1].map((n, key) => eventOf(`${key}`, { subject: `session:${n}` }));
+    await log.append(events);
+    expect((await log.ofSubject('session:1')).map(({ position }) => position)).toEqual([1, 3]);
+    expect(await log.ofSubject('session:3')).toEqual([]);
+  });
+
+  it('lets as many known keys through as the note is armed for', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await Promise.all([log.arm('note-1'), log.arm('note-1')]);
+    const answers = await log.append([2, 3, 4].map((n) => eventOf('a', stamped(n))));
+    expect(answers.map((event) => event?.position)).toEqual([2, 3, undefined]);
+  });
+
+  it('takes a known key with a time stamp it has accepted for a copy, armed or not', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await log.arm('note-1');
+    expect(await log.append([eventOf('a', stamped(1))])).toEqual([undefined]);
+    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+    await log.arm('note-1');
+    expect(await log.append([eventOf('a', stamped(2))])).toEqual([undefined]);
+  });
+
+  it('spends no arm on a key it has not seen', async () => {
+    const [{ log }] = await engine.open();
+    await log.arm('note-1');
+    await log.append([eventOf('a', stamped(1))]);
+    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+    expect(await log.append([eventOf('a', stamped(3))])).toEqual([undefined]);
+  });
+
+  it('takes an arm of the session where the note has none', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await log.arm('session:1');
+    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+    expect(await log.append([eventOf('a', stamped(3))])).toEqual([undefined]);
+  });
+
+  it('arms one note only, and not events without a note', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await log.arm('note-2');
+    expect(await log.append([eventOf('a', stamped(2))])).toEqual([undefined]);
+    expect(await log.append([eventOf('a', { occurredAt: 'later' })])).toEqual([undefined]);
+  });
+
+  it('takes an arm back, and never below none', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', stamped(1))]);
+    await log.disarm('note-1');
+    await log.arm('note-1');
+    await log.disarm('note-1');
+    expect(await log.append([eventOf('a', stamped(2))])).toEqual([undefined]);
+    await log.arm('note-1');
+    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+  });
+
+  it('trims what is past retention and tells where it begins', async () => {
+    const now = Date.now();
+    const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
+    const old = Array.from({ length: 1_200 }, (_, n) =>
+      eventOf(`old-${n}`, { receivedAt: now - 2 * DAY_MS, subject: 'session:1' }),
+    );
+    await log.append([...old, eventOf('new', { receivedAt: now })]);
+    await log.trim();
+    expect(await log.bounds()).toEqual({ oldest: 1_200, newest: 1_201, epoch: log.epoch });
+    expect((await log.read(0, 10)).map(({ position }) => position)).toEqual([1_201]);
+    expect(await log.ofSubject('session:1')).toEqual([]);
+    expect(await log.append([eventOf('old-7')])).toEqual([undefined]);
+  });
+
+  it('never gives a position twice, even when all events are gone', async () => {
+    const now = Date.now();
+    const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
+    await log.append([eventOf('a', { receivedAt: now - 2 * DAY_MS })]);
+    await log.trim();
+    expect(await log.bounds()).toMatchObject({ oldest: 1, newest: 1 });
+    const { log: again } = await engine.reopen();
+    expect(await again.bounds()).toMatchObject({ oldest: 1, newest: 1 });
+    expect(await again.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+  });
+
+  it('is not held up by a receipt stamped years ahead', async () => {
+    const now = Date.now();
+    const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
+    const ahead = eventOf('ahead', { receivedAt: now + 1_000 * DAY_MS });
+    await log.append([ahead, eventOf('old', { receivedAt: now - 2 * DAY_MS }), eventOf('new')]);
+    await log.trim();
+    expect((await log.bounds()).oldest).toBe(2);
+  });
+});

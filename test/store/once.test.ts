@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { FirstCallUnknown, KeyReused, createOnce } from '../../src/store/once.ts';
+import { type Engine, engines, range } from '../support/store/engines.ts';
+
+class Coded extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+const failing = (code: string) => async (): Promise<never> => Promise.reject(new Coded(code));
+
+/** Counts its runs, and ends each of them as told. */
+function createDeed() {
+  const runs: PromiseWithResolvers<string>[] = [];
+  return {
+    runs,
+    run: () => {
+      const running = Promise.withResolvers<string>();
+      runs.push(running);
+      return running.promise;
+    },
+  };
+}
+
+describe.each(engines)('once, over the $name store', ({ create }) => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await create();
+  });
+  afterEach(() => engine[Symbol.asyncDispose]());
+
+  it('runs one of twenty, and gives its outcome to all', async () => {
+    const stores = await engine.open(2);
+    const onces = stores.map(({ keys }) => createOnce(keys));
+    const { run, runs } = createDeed();
+    const calls = range(0, 19).map(async (n) => onces[n % onces.length]?.('k', 'p', run));
+    await expect.poll(() => runs.length).toBe(1);
+    runs[0]?.resolve('done');
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['done']));
+    expect(runs).toHaveLength(1);
+  });
+
+  it('refuses the key for other input, while it runs and afterwards', async () => {
+    const [{ keys }] = await engine.open();
+    const once = createOnce(keys);
+    const { run, runs } = createDeed();
+    const first = once('k', 'p', run);
+    await expect(once('k', 'q', run)).rejects.toThrow(KeyReused);
+    await expect.poll(() => runs.length).toBe(1);
+    runs[0]?.resolve('done');
+    await first;
+    await expect(once('k', 'q', run)).rejects.toThrow(KeyReused);
+    await expect(createOnce(keys)('k', 'q', run)).rejects.toThrow(KeyReused);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('answers unknown for ever after an unclear end, a restart included', async () => {
+    const [{ keys }] = await engine.open();
+    const { run, runs } = createDeed();
+    const first = createOnce(keys)('k', 'p', run);
+    await expect.poll(() => runs.length).toBe(1);
+    runs[0]?.reject(new Coded('OUTCOME_UNKNOWN'));
+    await expect(first).rejects.toThrow('OUTCOME_UNKNOWN');
+    const { keys: again } = await engine.reopen();
+    await expect(createOnce(again)('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('answers unknown for a claim whose holder must have died with it', async () => {
+    const [{ keys }] = await engine.open();
+    const { run, runs } = createDeed();
+    void createOnce(keys, () => Date.now() - 20_001)('k', 'p', run);
+    await expect.poll(() => runs.length).toBe(1);
+    await expect(createOnce(keys)('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('frees the key after a failure that had no effect', async () => {
+    const [{ keys }] = await engine.open();
+    const once = createOnce(keys);
+    const refused = once('k', 'p', failing('UPSTREAM_UNAVAILABLE'));
+    await expect(refused).rejects.toThrow('UPSTREAM_UNAVAILABLE');
+    expect(await once('k', 'p', async () => 'second')).toBe('second');
+  });
+
+  it('lets the next in line run if the first has left before anything was sent', async () => {
+    const [{ keys }] = await engine.open();
+    const once = createOnce(keys);
+    const { run, runs } = createDeed();
+    const [first, ...others] = range(1, 5).map(async () => once('k', 'p', run));
+    await expect.poll(() => runs.length).toBe(1);
+    runs[0]?.reject(new Coded('TIMEOUT'));
+    await expect(first).rejects.toThrow('TIMEOUT');
+    await expect.poll(() => runs.length).toBe(2);
+    runs[1]?.resolve('second');
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['second']));
+    expect(runs).toHaveLength(2);
+  });
+});
+
+describe('once, over a store that fails after the send', () => {
+  const engine = engines[0];
+
+  it('tells what has happened, and sends nothing again', async () => {
+    await using embedded = await engine.create();
+    const [{ keys }] = await embedded.open();
+    const once = createOnce({ ...keys, put: failing('THE_STORE_IS_DOWN') });
+    expect(await once('k', 'p', async () => 'done')).toBe('done');
+    const later = createOnce(keys, () => Date.now() + 60_000);
+    await expect(later('k', 'p', async () => 'again')).rejects.toThrow(FirstCallUnknown);
+  });
+});

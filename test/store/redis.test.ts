@@ -1,0 +1,248 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { LogLost, StoreUnavailable } from '../../src/store/errors.ts';
+import type { StoredEvent } from '../../src/store/event-log.ts';
+import { openStore } from '../../src/store/store.ts';
+import { openRelay } from '../support/faults/relay.ts';
+import { redisAvailable, startRedis } from '../support/redis-server.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+import { DAY_MS, eventOf, range } from '../support/store/engines.ts';
+
+/** A command as Redis writes it to its append-only file. */
+const command = (...words: string[]) =>
+  [`*${words.length}`, ...words.flatMap((word) => [`$${word.length}`, word]), ''].join('\r\n');
+
+describe.skipIf(!redisAvailable)('a store on Redis', () => {
+  const disposables: AsyncDisposable[] = [];
+  const problems: string[] = [];
+
+  async function start(...options: string[]): Promise<RedisServer> {
+    const server = await startRedis(...options);
+    disposables.unshift(server);
+    return server;
+  }
+
+  async function open(url: string, retentionMs = DAY_MS) {
+    const settings = { retentionMs, onProblem: problems.push.bind(problems) };
+    const store = await openStore({ kind: 'redis', url }, settings);
+    disposables.unshift(store);
+    return store;
+  }
+
+  afterEach(async () => {
+    for (const disposable of disposables.splice(0)) await disposable[Symbol.asyncDispose]();
+    problems.length = 0;
+  });
+
+  it('refuses a server that evicts, and says why', async () => {
+    const server = await start('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru');
+    await expect(open(server.url)).rejects.toThrow(
+      'Redis must have maxmemory-policy noeviction, but it is allkeys-lru: events would be evicted',
+    );
+  });
+
+  it('refuses a replica, and an address nobody listens at', async () => {
+    const server = await start('--replicaof', '127.0.0.1 1');
+    await expect(open(server.url)).rejects.toThrow('read-only replica');
+    await server.kill();
+    await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
+  });
+
+  it('shows no password when it is refused', async () => {
+    const server = await start('--requirepass', 'correct');
+    const url = `redis://:horse@127.0.0.1:${server.port}`;
+    await expect(open(url)).rejects.toThrow(/cannot be reached: WRONGPASS$/);
+    await expect(open('http://secret@example.com')).rejects.toThrow(/^REDIS_URL must be/);
+  });
+
+  it('warns of a server that keeps nothing', async () => {
+    const server = await start('--appendonly', 'no');
+    await open(server.url);
+    expect(problems).toEqual([expect.stringContaining('if it crashes, events are lost')]);
+  });
+
+  it('keeps a key for a week however short events are kept', async () => {
+    const server = await start();
+    const { log } = await open(server.url, 1_000);
+    await log.append([eventOf('a')]);
+    const ttl = Number(server.cli('PTTL', '{partner-graph}:seen:a'));
+    expect(ttl / DAY_MS).toBeCloseTo(7, 1);
+  });
+
+  it('goes on after Redis was killed and started again, with nothing lost or repeated', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    const { log } = store;
+    const seen: number[] = [];
+    const following = (async () => {
+      for await (const batch of log.follow(0)) {
+        seen.push(...batch.map(({ position }) => position));
+        if (seen.includes(40)) return;
+      }
+    })();
+    await log.append(range(1, 20).map((n) => eventOf(`before-${n}`)));
+    await server.kill();
+    await expect(log.append([eventOf('down')])).rejects.toThrow(StoreUnavailable);
+    await expect(store.check()).rejects.toThrow(StoreUnavailable);
+    await server.start();
+    await vi.waitFor(() => store.check(), 10_000);
+    await log.append(range(1, 20).map((n) => eventOf(`after-${n}`)));
+    await following;
+    expect(seen).toEqual(range(1, 40));
+  });
+
+  it('loses nothing to a transaction that a crash of Redis left half written', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    await store.log.append([eventOf('a'), eventOf('b')]);
+    await server.kill();
+    const dead = command('XADD', '{partner-graph}:events', '3-0', 'r', '1', 'b', '{"key":"dead"}');
+    const file = join(server.dir, 'appendonlydir', 'appendonly.aof.1.incr.aof');
+    appendFileSync(file, `${command('MULTI')}${dead}${dead.slice(0, 40)}`);
+    await server.start();
+    await vi.waitFor(() => store.log.append([eventOf('c')]), 10_000);
+    await server.kill();
+    await server.start();
+    // Writes and reads have a connection each, and each comes back by itself.
+    const kept = await vi.waitFor(() => store.log.read(0, 10), 10_000);
+    const bodies = kept.map(({ body }) => body);
+    expect(bodies).toEqual(['{"key":"a"}', '{"key":"b"}', '{"key":"c"}']);
+  });
+
+  it('notices that the log was flushed', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    await log.append([eventOf('a'), eventOf('b')]);
+    const { epoch } = log;
+    const follower = log.follow(2);
+    const lost = expect(follower.next()).rejects.toThrow(LogLost);
+    server.cli('FLUSHALL');
+    await lost;
+    expect(log.epoch).not.toBe(epoch);
+    expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
+    expect(await log.bounds()).toEqual({ oldest: 0, newest: 1, epoch: log.epoch });
+  });
+
+  it('notices that an older copy of the log took over, and agrees on the new epoch', async () => {
+    const server = await start();
+    const [one, two] = [await open(server.url), await open(server.url)];
+    await one.log.append(range(1, 5).map((n) => eventOf(`${n}`)));
+    const { epoch, newest } = await two.log.bounds();
+    server.cli('XTRIM', '{partner-graph}:events', 'MAXLEN', '0');
+    server.cli('XSETID', '{partner-graph}:events', '3-0');
+    server.cli('SET', '{partner-graph}:newest', '3');
+    expect(newest).toBe(5);
+    expect(await one.log.append([eventOf('new')])).toMatchObject([{ position: 4 }]);
+    expect(one.log.epoch).not.toBe(epoch);
+    expect((await two.log.bounds()).epoch).toBe(one.log.epoch);
+  });
+
+  it('notices so although others have filled the older copy up meanwhile', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    await log.append(range(1, 5).map((n) => eventOf(`${n}`)));
+    const { epoch } = await log.bounds();
+    const lost = expect(log.follow(5).next()).rejects.toThrow(LogLost);
+    // In one step, as it looks to whoever comes last.
+    const takeOver = `
+      redis.call('XDEL', KEYS[1], '4-0', '5-0')
+      redis.call('XSETID', KEYS[1], '3-0')
+      for n = 4, 6 do redis.call('XADD', KEYS[1], n .. '-0', 'r', '1', 'b', '{}') end
+      redis.call('SET', KEYS[2], 6)`;
+    server.cli('EVAL', takeOver, '2', '{partner-graph}:events', '{partner-graph}:newest');
+    await lost;
+    expect(await log.bounds()).toMatchObject({ newest: 6 });
+    expect(log.epoch).not.toBe(epoch);
+  });
+
+  it('begins anew on a copy from before the last failover, and goes on following', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    const { epoch } = log;
+    await log.append([eventOf('a')]);
+    server.cli('SET', '{partner-graph}:epoch', crypto.randomUUID());
+    await vi.waitUntil(() => log.epoch !== epoch, 5_000);
+    const second = log.epoch;
+    server.cli('SET', '{partner-graph}:epoch', epoch);
+    await vi.waitUntil(() => log.epoch !== second, 5_000);
+    expect(log.epoch).not.toBe(epoch);
+    const next = log.follow(1).next();
+    await log.append([eventOf('b')]);
+    expect(await next).toMatchObject({ value: [{ position: 2 }] });
+  });
+
+  it('acknowledges only what a replica has, once there is one', async () => {
+    const primary = await start('--repl-diskless-sync-delay', '0');
+    const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
+    await vi.waitFor(() => {
+      expect(primary.cli('INFO', 'replication')).toContain('state=online');
+    }, 10_000);
+    const { log } = await open(primary.url);
+    await log.append([eventOf('a')]);
+    expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('1');
+    await replica.kill();
+    await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
+    // It may be there; it is not promised yet, neither the first time nor as a copy.
+    await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
+    await replica.start();
+    await vi.waitFor(() => log.append([eventOf('b')]), 15_000);
+    expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
+  });
+
+  it('says what is wrong while Redis is full, and goes on reading', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    const { log } = store;
+    await log.append([eventOf('a')]);
+    server.cli('CONFIG', 'SET', 'maxmemory', '1');
+    await expect(log.append([eventOf('b')])).rejects.toThrow(
+      'out of memory: raise maxmemory (OOM)',
+    );
+    await expect(store.check()).rejects.toThrow('OOM');
+    expect(await log.read(0, 10)).toHaveLength(1);
+    server.cli('CONFIG', 'SET', 'maxmemory', '0');
+    expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+  });
+
+  it('connects anew after a demotion', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    const { log } = store;
+    server.cli('REPLICAOF', '127.0.0.1', '1');
+    await expect(log.append([eventOf('a')])).rejects.toThrow('read-only replica (READONLY)');
+    server.cli('REPLICAOF', 'NO', 'ONE');
+    await vi.waitFor(() => store.check(), 5_000);
+    expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
+  });
+
+  it.each(['yes', 'no'])(
+    'leaves a server that was demoted, whether it serves stale data or not: %s',
+    async (stale) => {
+      const server = await start('--replica-serve-stale-data', stale);
+      const other = await start();
+      await using name = await openRelay(server.port);
+      const { log } = await open(`redis://127.0.0.1:${name.port}`);
+      await log.append([eventOf('a')]);
+      server.cli('REPLICAOF', '127.0.0.1', '1');
+      name.leadTo(other.port);
+      await vi.waitFor(() => log.append([eventOf('b')]), 5_000);
+      expect(other.cli('XLEN', '{partner-graph}:events')).toBe('1');
+      await vi.waitFor(async () => expect(await log.read(0, 10)).toHaveLength(1), 5_000);
+    },
+  );
+
+  it('does not wait for ever on a server that hangs', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    const { log } = store;
+    const follower = log.follow(0);
+    const first: Promise<IteratorResult<readonly StoredEvent[]>> = follower.next();
+    process.kill(server.pid, 'SIGSTOP');
+    await expect(log.append([eventOf('a')])).rejects.toThrow('did not answer within 3000 ms');
+    process.kill(server.pid, 'SIGCONT');
+    await vi.waitFor(() => store.check(), 10_000);
+    await log.append([eventOf('b')]);
+    expect((await first).done).toBe(false);
+  });
+});

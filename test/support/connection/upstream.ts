@@ -1,0 +1,107 @@
+import { configureGlobal } from 'fast-check';
+
+import { PAGE_SIZE, pageOf, type Page, type PagedList } from '../../../src/connection/page.ts';
+import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
+import { connectionFromPages, type Connection } from '../../../src/connection/connection.ts';
+import type { WindowArgs } from '../../../src/connection/window-args.ts';
+
+export interface Row {
+  readonly id: string;
+}
+
+export interface OpenedList extends PagedList<Row> {
+  /** The pages that cost a call, in the order they were asked for. */
+  readonly asked: number[];
+}
+
+interface OpenOptions {
+  readonly hint?: number;
+  readonly key?: string;
+  /** Answers at once, as if all were cached. */
+  readonly atOnce?: boolean;
+  /** A page past the end fails instead of being empty. */
+  readonly strict?: boolean;
+  /** Pages that an earlier operation left in the cache. */
+  readonly cache?: Map<number, Page<Row>>;
+  /** Runs before each call is answered: the list may change in between. */
+  readonly onCall?: (page: number) => void;
+}
+
+// The same cases in every run: a failure must come from the change under test.
+configureGlobal({ seed: 19_700_101 });
+
+const KEY = 'clients of a clinic';
+
+export const codec = createCursorCodec('a secret for tests');
+
+export const rowsNamed = (names: readonly (string | number)[]): Row[] =>
+  names.map((name) => ({ id: `row ${name}` }));
+
+/** A list of the Partner API with `size` rows, numbered from 0. Its rows may be exchanged at any time. */
+export function createUpstream(size: number) {
+  const upstream = {
+    rows: rowsNamed([...Array(size).keys()]) as (Row | undefined)[],
+    pageNow(page: number): Page<Row> {
+      const start = (page - 1) * PAGE_SIZE;
+      return {
+        rows: upstream.rows.slice(start, start + PAGE_SIZE),
+        total: upstream.rows.length,
+        page,
+      };
+    },
+    /** The list as one operation sees it: what was asked for once is not asked for again. */
+    open(options: OpenOptions = {}): OpenedList {
+      const memo = new Map<number, Promise<Page<Row>> | Page<Row>>(options.cache);
+      const asked: number[] = [];
+      const answer = (page: number): Promise<Page<Row>> | Page<Row> => {
+        options.onCall?.(page);
+        const now = upstream.pageNow(page);
+        if (options.strict && page > 1 && now.rows.length === 0) return Promise.reject(notFound());
+        return options.atOnce ? now : Promise.resolve(now);
+      };
+      const loadPage = (page: number, { fresh = false } = {}) => {
+        const known = fresh ? undefined : memo.get(page);
+        if (known !== undefined) return known;
+        asked.push(page);
+        const loaded = answer(page);
+        memo.set(page, loaded);
+        return loaded;
+      };
+      const key = options.key ?? KEY;
+      return { key, asked, loadPage, idOf: (row) => row.id, totalHint: () => options.hint };
+    },
+  };
+  return upstream;
+}
+
+export type Upstream = ReturnType<typeof createUpstream>;
+
+export function notFound() {
+  return Object.assign(new Error('no such page'), { code: 'NOT_FOUND' });
+}
+
+/** The cursor of the row at `offset`, as an operation gets it now. */
+export function cursorAt(upstream: Upstream, offset: number): string {
+  const { rows, total } = upstream.pageNow(pageOf(offset));
+  const ids = rows.map((row) => (row === undefined ? 0 : hashOfId(row.id)));
+  return codec.encode({ list: hashOfList(KEY), offset, total, ids });
+}
+
+/** Everything a connection can tell, each member asked side by side as an executor does. */
+export async function everything(connection: Connection<Row>) {
+  const { pageInfo } = connection;
+  const [edges, nodes, totalCount, hasNextPage, hasPreviousPage, startCursor, endCursor] =
+    await Promise.all([
+      connection.edges(),
+      connection.nodes(),
+      connection.totalCount(),
+      pageInfo.hasNextPage(),
+      pageInfo.hasPreviousPage(),
+      pageInfo.startCursor(),
+      pageInfo.endCursor(),
+    ]);
+  return { edges, nodes, totalCount, hasNextPage, hasPreviousPage, startCursor, endCursor };
+}
+
+export const ask = (args: WindowArgs, list: PagedList<Row>) =>
+  everything(connectionFromPages(args, list, codec));

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request, type OutgoingHttpHeaders, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createForgeryLog } from '../../../src/events/forgery-log.ts';
+import { createIngest, type IngestObserver, type IngestParts } from '../../../src/events/ingest.ts';
+import type { EventFacts } from '../../../src/events/partner-event.ts';
+import { createVerifier } from '../../../src/events/signature.ts';
+import { createWebhookDoor } from '../../../src/events/webhook-door.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
+import { bytesOf, macOf } from './deliveries.ts';
+
+export const SECRET = 'the-client-secret';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+export async function openTestStore(retentionMs = 3_600_000, clock = Date.now) {
+  const dir = await mkdtemp(join(tmpdir(), 'events-'));
+  const store = await openStore({ kind: 'embedded', dir }, { retentionMs, clock });
+  const close = async () => {
+    await store[Symbol.asyncDispose]();
+    await rm(dir, { recursive: true, force: true });
+  };
+  return { ...store, [Symbol.asyncDispose]: close };
+}
+
+/** What was counted, by name: `accepted transcript_ready`, `refused signature`, … */
+export function createCounts() {
+  const counts: Record<string, number> = {};
+  const count = (name: string) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+  };
+  const observer: IngestObserver = {
+    accepted: (type) => count(`accepted ${type}`),
+    copy: (type) => count(`copy ${type}`),
+    quarantined: () => count('quarantined'),
+    badTimestamp: () => count('badTimestamp'),
+    refused: (reason) => count(`refused ${reason}`),
+    failed: () => count('failed'),
+  };
+  return { counts, observer };
+}
+
+/** The door on a port of its own, over a store in a directory of its own. */
+export async function openDoor(store: Store, parts: Partial<IngestParts> = {}) {
+  const { counts, observer } = createCounts();
+  const heard: (readonly [readonly EventFacts[], readonly EventFacts[]])[] = [];
+  const lines: string[] = [];
+  const ingest = createIngest({
+    log: store.log,
+    quarantine: store.quarantine,
+    verify: createVerifier({
+      header: 'x-signature',
+      algorithm: 'sha256',
+      encoding: 'hex',
+      prefix: '',
+      secret: SECRET,
+    }),
+    now: Date.now,
+    onAccepted: (events, copies) => void heard.push([events, copies]),
+    observer,
+    ...parts,
+  });
+  const onForged = createForgeryLog('x-signature', (line) => void lines.push(line));
+  const server = createServer(createWebhookDoor({ ingest, onForged }));
+  const port = await listen(server);
+
+  const send = (body: Buffer, headers: OutgoingHttpHeaders = {}, method = 'POST') =>
+    new Promise<Answer>((resolve, reject) => {
+      const req = request({ port, host: '127.0.0.1', method, headers, agent: false }, (res) => {
+        const chunks: Buffer[] = [];
+        res.on('data', (chunk: Buffer) => void chunks.push(chunk));
+        res.on('end', () =>
+          resolve({
+            status: res.statusCode ?? 0,
+            headers: res.headers,
+            body: Buffer.concat(chunks).toString(),
+          }),
+        );
+      });
+      req.on('error', reject).end(body);
+    });
+
+  return {
+    port,
+    counts,
+    heard,
+    lines,
+    send,
+    /** As the Partner API would: signed, over exactly these bytes. */
+    deliver: (json: unknown, headers: OutgoingHttpHeaders = {}) => {
+      const body = bytesOf(json);
+      return send(body, { 'x-signature': macOf(body, SECRET), ...headers });
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a port');
+  return address.port;
+}

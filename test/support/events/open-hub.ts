@@ -1,0 +1,45 @@
+import { readEnvelope } from '../../../src/events/envelope.ts';
+import { placeByOwnIds } from '../../../src/events/filter.ts';
+import { openHub, type EventHub, type HubParts, type HubProblem } from '../../../src/events/hub.ts';
+import type { EventLog } from '../../../src/store/event-log.ts';
+import type { QuarantineEntry } from '../../../src/store/quarantine.ts';
+import { bytesOf } from './deliveries.ts';
+
+/** A hub over a real log, with what it reported. */
+export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) {
+  const problems: HubProblem[] = [];
+  const aside: QuarantineEntry[] = [];
+  const hub = await openHub({
+    log,
+    before: () => undefined,
+    placeOf: (event) => Promise.resolve(placeByOwnIds(event)),
+    setAside: async (entry) => void aside.push(entry),
+    onProblem: (problem) => void problems.push(problem),
+    ...parts,
+  });
+  return { hub, problems, aside, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
+}
+
+/** Appends deliveries as the door would. */
+export async function append(log: EventLog, ...deliveries: readonly unknown[]): Promise<void> {
+  const entries = deliveries.flatMap((json) => {
+    const envelope = readEnvelope(bytesOf(json), Date.now());
+    if (envelope.kind !== 'events') throw new Error(`expected events, but got ${envelope.kind}`);
+    return envelope.events.map(({ entry }) => entry);
+  });
+  await log.append(entries);
+}
+
+/** An entry that only another version of the gateway can read. */
+export async function appendUnreadable(log: EventLog, key: string): Promise<void> {
+  const receivedAt = Date.now();
+  await log.append([{ key, occurredAt: '2025-01-01T00:00:00.000Z', receivedAt, body: '{"v":9}' }]);
+}
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Resolves once the hub has told everyone of everything in the log. */
+export async function caughtUp(hub: EventHub, log: EventLog): Promise<void> {
+  const { newest } = await log.bounds();
+  while (hub.position < newest) await turn();
+}

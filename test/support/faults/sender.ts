@@ -1,0 +1,114 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+
+import { createPoster } from '../../../sandbox/poster.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+
+/** Sends webhooks without end, each until it is answered 2xx, and remembers which were. */
+export interface Sender {
+  /** The notes whose event was answered 2xx. */
+  readonly acknowledged: ReadonlySet<string>;
+  /** Which client each note is of, whatever came of it. */
+  readonly clientOf: ReadonlyMap<string, number>;
+  readonly refusals: number;
+  /** Resolves once that many more were acknowledged. */
+  more(count: number): Promise<void>;
+  /** What is under way ends first; what was refused is not sent again. */
+  stop(): Promise<void>;
+}
+
+export interface SenderOptions {
+  /** One for each attempt: a server that is gone may be back elsewhere. */
+  readonly url: () => string;
+  readonly sandbox: Sandbox;
+  readonly writers?: number;
+  /** Which of the sandbox's clients it is about, all of the first clinic. */
+  readonly client?: () => number;
+  /** Between two events of one writer: eight of them send some 500 a second, and leave the machine to others. */
+  readonly pauseMs?: number;
+}
+
+const PAUSE_MS = 20;
+
+/** The event of a note that nobody has heard of yet. */
+export function noteEvent({ ids }: Sandbox, noteId: string, client = 0) {
+  const body = JSON.stringify({
+    eventType: 'progress_note_generated',
+    timeStamp: new Date().toISOString(),
+    payload: {
+      progressNoteId: noteId,
+      sessionId: ids.session(client, 0),
+      clientId: ids.client(client),
+      clinicianId: ids.clinician(client % 13),
+      clinicId: ids.clinic(0),
+      organizationId: ids.organization(0),
+    },
+  });
+  return Buffer.from(body);
+}
+
+export const signed = (sandbox: Sandbox, body: Buffer) => ({
+  'x-signature': createHmac('sha256', sandbox.connection.clientSecret).update(body).digest('hex'),
+});
+
+export function startSender(options: SenderOptions): Sender {
+  const { url, sandbox, writers = 8, client = () => 0, pauseMs = 10 } = options;
+  const acknowledged = new Set<string>();
+  const clientOf = new Map<string, number>();
+  const poster = createPoster();
+  let refusals = 0;
+  const stopping = new AbortController();
+  let waiting: { readonly size: number; readonly wake: () => void }[] = [];
+
+  function heard(noteId: string): void {
+    acknowledged.add(noteId);
+    const due = waiting.filter(({ size }) => acknowledged.size >= size);
+    if (due.length === 0) return;
+    waiting = waiting.filter((each) => !due.includes(each));
+    for (const { wake } of due) wake();
+  }
+
+  async function deliver(noteId: string): Promise<void> {
+    const about = client();
+    clientOf.set(noteId, about);
+    const body = noteEvent(sandbox, noteId, about);
+    const headers = signed(sandbox, body);
+    while (!stopping.signal.aborted) {
+      if (await poster.send(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
+      refusals += 1;
+      await setTimeout(PAUSE_MS);
+    }
+  }
+
+  async function write(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await deliver(randomUUID());
+      await setTimeout(pauseMs);
+    }
+  }
+
+  const writing = Promise.all(Array.from({ length: writers }, write));
+  return {
+    acknowledged,
+    clientOf,
+    get refusals() {
+      return refusals;
+    },
+    more: (count) =>
+      new Promise((wake) => void waiting.push({ size: acknowledged.size + count, wake })),
+    async stop() {
+      stopping.abort();
+      await writing;
+      poster.close();
+    },
+  };
+}
+
+/** One webhook, for tests that look at the answer. */
+export async function sendOne(url: string, sandbox: Sandbox, noteId: string = randomUUID()) {
+  const body = noteEvent(sandbox, noteId);
+  const headers = signed(sandbox, body);
+  const response = await fetch(`${url}/webhooks`, { method: 'POST', body, headers });
+  await response.arrayBuffer();
+  return response.status;
+}

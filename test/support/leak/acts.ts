@@ -1,0 +1,105 @@
+import { constant, constantFrom, nat, oneof, record, tuple } from 'fast-check';
+
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { globalId } from '../access/viewers.ts';
+
+/** Few, so that two viewers meet: of four clinicians, three clinics, two organizations. All have four notes or more. */
+const CLIENTS = [0, 13, 1, 14, 420, 1_124];
+const CLINICIANS = [0, 1, 14, 36];
+export const SESSIONS_EACH = 4;
+
+export const anyGrant = oneof(
+  tuple(constant('clinician' as const), constantFrom(...CLINICIANS)),
+  tuple(constant('clinic' as const), constantFrom(0, 1, 3)),
+  tuple(constant('organization' as const), constantFrom(0, 1)),
+  tuple(constant('client' as const), constantFrom(...CLIENTS)),
+  tuple(constant('session' as const), constantFrom(...CLIENTS)),
+);
+
+const ASKED = ['walk', 'byId', 'hinted', 'node', 'edit', 'assign', 'events', 'score'] as const;
+const CHANGES = ['move', 'finish', 'assess'] as const;
+
+export type Asked = (typeof ASKED)[number];
+export interface Act {
+  readonly kind: Asked | (typeof CHANGES)[number];
+  /** Which of the two. */
+  readonly viewer: number;
+  readonly client: number;
+  /** Who is named beside it: kin or not. */
+  readonly hint: number;
+  readonly clinician: number;
+  readonly nth: number;
+  readonly key: string;
+}
+
+export const anyAct = record<Act>({
+  kind: constantFrom(...ASKED, ...ASKED, ...CHANGES),
+  viewer: nat(1),
+  client: constantFrom(...CLIENTS),
+  hint: constantFrom(...CLIENTS),
+  clinician: constantFrom(...CLINICIANS),
+  nth: nat(SESSIONS_EACH - 1),
+  key: constantFrom('a', 'b'),
+});
+
+export const isAsked = (act: Act): act is Act & { readonly kind: Asked } =>
+  (ASKED as readonly string[]).includes(act.kind);
+
+const ASKED_ONCE: readonly Act['kind'][] = ['edit', 'assign', 'events'];
+
+/** From the third time on an answer may be a remembered one, but for a mutation's and the log's. */
+export const timesAsked = ({ kind }: Act): number => (ASKED_ONCE.includes(kind) ? 1 : 3);
+
+const CLIENT = 'clientId firstName raw sessions(first: 4) { nodes { sessionId raw } }';
+const SESSION =
+  'sessionId raw progressNote { progressNoteId note } transcript { items { speaker } }';
+
+export const documents: Readonly<Record<Asked, string>> = {
+  walk: `{ viewer { organizations { nodes { clinics { nodes { clients(first: 2) { nodes { clientId firstName } } } } } }
+    clinics { clients(first: 3) { nodes { clientId firstName } } }
+    clinicians { clients(first: 100) { nodes { clientId firstName } } } clients { ${CLIENT} } sessions { ${SESSION} } } }`,
+  byId: `query($client: ID!, $session: ID!, $note: ID!) { client(id: $client) { ${CLIENT} }
+    session(id: $session) { ${SESSION} } progressNote(id: $note) { progressNoteId note } }`,
+  hinted: `query($client: ID!, $session: ID!, $note: ID!, $clinician: ID!, $hint: ID!, $hintSession: ID!) {
+    client(id: $client, clinicianId: $clinician) { ${CLIENT} } session(id: $session, clientId: $hint) { ${SESSION} }
+    progressNote(id: $note, sessionId: $hintSession, clientId: $hint) { progressNoteId note } }`,
+  node: `query($nodes: [ID!]!) { nodes(ids: $nodes) { ... on Client { ${CLIENT} } ... on Session { ${SESSION} }
+    ... on ProgressNote { progressNoteId note } ... on Transcript { session { sessionId raw } } } }`,
+  edit: `mutation($note: ID!, $key: String!) { magicEdit(input: { progressNoteId: $note, userInstructions: "x",
+    idempotencyKey: $key }) { is: __typename ... on ProgressNoteChange { progressNote { progressNoteId note } } } }`,
+  assign: `mutation($client: ID!, $clinician: ID!) { assignSecondaryClinicians(input: { clientId: $client,
+    clinicianIds: [$clinician] }) { is: __typename ... on SecondaryCliniciansAssigned { client { ${CLIENT} } } } }`,
+  events: `query($after: EventCursor) { events(first: 100, after: $after) { nodes { ... on SessionEvent { session { ${SESSION} } client { firstName clientId } }
+    ... on AssessmentCompleted { client { clientId firstName } assessmentScoreId assessmentScore { raw } } } } }`,
+  score: `query($score: ID!) { assessmentScore(id: $score) { assessmentScoreId raw client { firstName clientId } } }`,
+};
+
+/** Those that the document declares, and no others: what is asked twice is then the same, byte by byte. */
+export function variablesOf(
+  act: Act & { readonly kind: Asked },
+  { ids }: Sandbox,
+  score: string,
+  after: string | undefined,
+): object {
+  const { kind, client, nth, hint, clinician, key } = act;
+  const [session, note] = [ids.session(client, nth), ids.note(client, nth)];
+  const all = {
+    client: ids.client(client),
+    session,
+    note,
+    clinician: ids.clinician(clinician),
+    key,
+    score,
+    after,
+    hint: ids.client(hint),
+    hintSession: ids.session(hint, nth),
+    nodes: [
+      globalId('Client', ids.client(client)),
+      globalId('Session', session),
+      globalId('ProgressNote', note),
+      globalId('Transcript', session),
+    ],
+  };
+  const declared = Object.entries(all).filter(([name]) => documents[kind].includes(`$${name}:`));
+  return Object.fromEntries(declared);
+}

@@ -1,0 +1,292 @@
+import { createServer } from 'node:http';
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAuthenticator, Unauthenticated } from '../../src/viewer/authenticate.ts';
+
+const SECRET = 'a secret of more than thirty-two bytes';
+const CLINIC = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
+const NOW = 1_800_000_000_000;
+const IN_AN_HOUR = NOW / 1_000 + 3_600;
+const CLAIMS = { sub: 'anna', exp: IN_AN_HOUR, grants: [`clinic:${CLINIC}`] };
+
+const cleanup: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of cleanup.splice(0)) await close();
+});
+
+type Claims = Record<string, unknown>;
+
+function sign(claims: Claims, secret = SECRET, alg = 'HS256'): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg }).sign(Buffer.from(secret));
+}
+
+function withSecret(now = () => NOW, issuer?: string, audience?: string) {
+  const auth = { kind: 'secret', secret: SECRET, issuer, audience } as const;
+  const { authenticate } = createAuthenticator(auth, { now });
+  return { bearer: (token: string) => authenticate(`Bearer ${token}`), authenticate };
+}
+
+describe('with a secret', () => {
+  it('knows the viewer of a valid token', async () => {
+    const viewer = await withSecret().bearer(await sign(CLAIMS));
+    expect(viewer).toEqual({
+      subject: 'anna',
+      grants: [{ kind: 'clinic', id: CLINIC }],
+      reach: `clinic:${CLINIC}`,
+      expiresAt: IN_AN_HOUR * 1_000,
+    });
+  });
+
+  it.each(['bearer', 'BEARER', 'Bearer '])('takes the scheme %j', async (scheme) => {
+    const { authenticate } = withSecret();
+    expect((await authenticate(`${scheme} ${await sign(CLAIMS)}`)).subject).toBe('anna');
+  });
+
+  const wrongClaims: [string, Claims][] = [
+    ['no exp', { ...CLAIMS, exp: undefined }],
+    ['an exp that is a string', { ...CLAIMS, exp: String(IN_AN_HOUR) }],
+    ['an exp beyond all dates', { ...CLAIMS, exp: 1e300 }],
+    ['an exp just past', { ...CLAIMS, exp: NOW / 1_000 }],
+    ['an nbf in the future', { ...CLAIMS, nbf: NOW / 1_000 + 6 }],
+    ['no sub', { ...CLAIMS, sub: undefined }],
+    ['an empty sub', { ...CLAIMS, sub: ' ' }],
+    ['a sub of 257 characters', { ...CLAIMS, sub: 'x'.repeat(257) }],
+    ['no grants', { ...CLAIMS, grants: undefined }],
+    ['grants that are a string', { ...CLAIMS, grants: 'partner' }],
+    ['grants that are an object', { ...CLAIMS, grants: { partner: true } }],
+  ];
+  it.each(wrongClaims)('refuses %s', async (_, claims) => {
+    await expect(withSecret().bearer(await sign(claims))).rejects.toThrow(Unauthenticated);
+  });
+
+  it('refuses what is no bearer token, with one constant message', async () => {
+    const { authenticate } = withSecret();
+    const token = await sign(CLAIMS);
+    const wrong = [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer x',
+      `Basic ${token}`,
+      token,
+      `Bearer ${token}.x`,
+    ];
+    for (const header of [...wrong, `Bearer ${'a'.repeat(20_000)}.b.c`])
+      await expect(authenticate(header)).rejects.toThrow(
+        'A valid bearer token is wanted, but none came.',
+      );
+  });
+
+  it('refuses another secret, another algorithm, and none', async () => {
+    const { bearer } = withSecret();
+    const tokens = [
+      await sign(CLAIMS, `${SECRET}!`),
+      await sign(CLAIMS, SECRET.repeat(2), 'HS512'),
+      await sign(CLAIMS, SECRET, 'HS384').catch(() => 'a.b.c'),
+      new UnsecuredJWT(CLAIMS).encode(),
+      `${new UnsecuredJWT(CLAIMS).encode()}x`,
+    ];
+    for (const token of tokens) await expect(bearer(token)).rejects.toThrow(Unauthenticated);
+  });
+
+  it('checks issuer and audience once they are set', async () => {
+    const { bearer } = withSecret(() => NOW, 'issuer', 'gateway');
+    const viewer = await bearer(await sign({ ...CLAIMS, iss: 'issuer', aud: ['x', 'gateway'] }));
+    expect(viewer.subject).toBe('anna');
+    for (const wrong of [
+      {},
+      { iss: 'issuer' },
+      { iss: 'other', aud: 'gateway' },
+      { iss: 'issuer', aud: 'x' },
+    ])
+      await expect(bearer(await sign({ ...CLAIMS, ...wrong }))).rejects.toThrow(Unauthenticated);
+  });
+
+  it('remembers a token for a minute, and never past its expiry', async () => {
+    let now = NOW;
+    const { bearer } = withSecret(() => now);
+    const token = await sign({ ...CLAIMS, exp: NOW / 1_000 + 90 });
+    const first = await bearer(token);
+    now = NOW + 59_999;
+    expect(await bearer(token)).toBe(first);
+    now = NOW + 60_000;
+    expect(await bearer(token)).not.toBe(first);
+    now = NOW + 90_000;
+    await expect(bearer(token)).rejects.toThrow(Unauthenticated);
+  });
+
+  it('verifies a token once for all who send it at the same time', async () => {
+    const { bearer } = withSecret();
+    const token = await sign(CLAIMS);
+    const viewers = await Promise.all(Array.from({ length: 50 }, () => bearer(token)));
+    expect(new Set(viewers).size).toBe(1);
+  });
+});
+
+async function viewerOf(grants: unknown[]) {
+  return withSecret().bearer(await sign({ ...CLAIMS, grants }));
+}
+
+describe('grants', () => {
+  it('are sorted, lower-cased and each once, so that equal grants are equal reach', async () => {
+    const a = await viewerOf(['partner', `clinic:${CLINIC}`, `clinic:${CLINIC.toUpperCase()}`]);
+    const b = await viewerOf([`clinic:${CLINIC}`, 'partner']);
+    expect(a.reach).toBe(`clinic:${CLINIC} partner`);
+    expect(b.reach).toBe(a.reach);
+    expect(a.grants).toHaveLength(2);
+  });
+
+  it('that are not known grant nothing', async () => {
+    const nil = '00000000-0000-0000-0000-000000000000';
+    const odd = [
+      'admin',
+      'clinic',
+      'clinic:',
+      'clinic:x',
+      `ward:${CLINIC}`,
+      `clinic:${nil}`,
+      5,
+      null,
+    ];
+    const viewer = await viewerOf([...odd, `partner:${CLINIC}`, ` clinic:${CLINIC}`, 'Partner']);
+    expect(viewer.grants).toEqual([]);
+    expect(viewer.reach).toBe('');
+  });
+});
+
+describe('without AUTH_*', () => {
+  it('takes whoever asks for a partner viewer', async () => {
+    const { authenticate } = createAuthenticator({ kind: 'open' });
+    for (const header of [undefined, 'Bearer nonsense'])
+      expect(await authenticate(header)).toMatchObject({ subject: 'sandbox', reach: 'partner' });
+  });
+});
+
+async function openIssuer() {
+  const keys: JWK[] = [];
+  const state = { fetches: 0, down: false, respond: undefined as string | undefined };
+  const server = createServer((_, response) => {
+    state.fetches += 1;
+    response.writeHead(state.down ? 500 : 200, { connection: 'close' });
+    response.end(state.respond ?? JSON.stringify({ keys }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanup.push(() => new Promise((resolve) => server.close(() => resolve())));
+
+  const addKey = async (kid: string, alg = 'ES256') => {
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+    keys.push({ ...(await exportJWK(publicKey)), kid, alg });
+    const token = (claims: Claims = CLAIMS) =>
+      new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(privateKey);
+    return { token, publicKey };
+  };
+  const clock = { now: NOW, aheadMs: 0, failures: 0 };
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const url = `http://127.0.0.1:${port}/keys`;
+  const { authenticate } = createAuthenticator(
+    { kind: 'jwks', url, issuer: undefined, audience: undefined },
+    {
+      now: () => clock.now + clock.aheadMs,
+      elapsed: () => clock.now,
+      onKeysUnavailable: () => (clock.failures += 1),
+    },
+  );
+  const bearer = (token: string) => authenticate(`Bearer ${token}`);
+  return { keys, state, clock, addKey, bearer };
+}
+
+describe('with a JWKS URL', () => {
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('takes %s', async (alg) => {
+    const { addKey, bearer } = await openIssuer();
+    const { token } = await addKey('one', alg);
+    expect((await bearer(await token())).subject).toBe('anna');
+  });
+
+  it('fetches the keys once for a storm of viewers', async () => {
+    const { addKey, bearer, state } = await openIssuer();
+    const { token } = await addKey('one');
+    const subjects = Array.from({ length: 20 }, (_, i) => `viewer-${i}`);
+    const tokens = await Promise.all(subjects.map((sub) => token({ ...CLAIMS, sub })));
+    const viewers = await Promise.all(tokens.map(bearer));
+    expect(viewers.map((viewer) => viewer.subject)).toEqual(subjects);
+    expect(state.fetches).toBe(1);
+  });
+
+  it('finds a rotated key, asking at most once in 30 seconds', async () => {
+    const { addKey, bearer, state, clock } = await openIssuer();
+    const { token } = await addKey('one');
+    await bearer(await token());
+    const { token: rotated } = await addKey('two');
+    clock.now += 29_999;
+    await expect(bearer(await rotated())).rejects.toThrow(Unauthenticated);
+    expect(state.fetches).toBe(1);
+    clock.now += 1;
+    expect((await bearer(await rotated())).subject).toBe('anna');
+    expect(state.fetches).toBe(2);
+  });
+
+  it.each([-86_400_000, 86_400_000])(
+    'goes by the time that passes for its keys, and not by a clock that jumps by %d',
+    async (jumpMs) => {
+      const { addKey, bearer, state, clock } = await openIssuer();
+      const { token } = await addKey('one');
+      const longLived = (sub: string) => token({ ...CLAIMS, sub, exp: IN_AN_HOUR + 172_800 });
+      await bearer(await longLived('a'));
+      clock.aheadMs = jumpMs;
+      await bearer(await longLived('b'));
+      expect(state.fetches).toBe(1);
+      const { token: rotated } = await addKey('two');
+      clock.now += 30_000;
+      const claims = { ...CLAIMS, exp: IN_AN_HOUR + 172_800 };
+      expect((await bearer(await rotated(claims))).subject).toBe('anna');
+    },
+  );
+
+  it('asks once for a flood of made-up key ids', async () => {
+    const { addKey, bearer, state, clock, keys } = await openIssuer();
+    const { token } = await addKey('one');
+    await bearer(await token());
+    const strangers = await Promise.all(['../../x', 'three', 'four'].map((kid) => addKey(kid)));
+    keys.splice(1);
+    clock.now += 30_000;
+    for (const stranger of strangers)
+      await expect(bearer(await stranger.token())).rejects.toThrow(Unauthenticated);
+    expect(state.fetches).toBe(2);
+  });
+
+  it('uses the keys it has through an outage, for an hour', async () => {
+    const { addKey, bearer, state, clock } = await openIssuer();
+    const { token } = await addKey('one');
+    const longLived = (sub: string) => token({ ...CLAIMS, sub, exp: IN_AN_HOUR * 2 });
+    await bearer(await longLived('a'));
+    state.down = true;
+    clock.now = NOW + 3_599_999;
+    expect((await bearer(await longLived('b'))).subject).toBe('b');
+    clock.now = NOW + 3_600_000;
+    await expect(bearer(await longLived('c'))).rejects.toThrow(Unauthenticated);
+    expect(clock.failures).toBeGreaterThan(0);
+    state.down = false;
+    clock.now += 30_000;
+    expect((await bearer(await longLived('c'))).subject).toBe('c');
+  });
+
+  it.each(['not json', '{}', '[]', '{"keys":5}', `{"keys":[],"x":"${'x'.repeat(300_000)}"}`])(
+    'lets nobody in on keys that make no sense: %.12s',
+    async (answer) => {
+      const { addKey, bearer, state } = await openIssuer();
+      const { token } = await addKey('one');
+      state.respond = answer;
+      await expect(bearer(await token())).rejects.toThrow(Unauthenticated);
+    },
+  );
+
+  it('refuses an HMAC made with the public key', async () => {
+    const { addKey, bearer } = await openIssuer();
+    const { publicKey } = await addKey('one', 'RS256');
+    const pem = await exportSPKI(publicKey);
+    const forged = new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256', kid: 'one' });
+    await expect(bearer(await forged.sign(Buffer.from(pem)))).rejects.toThrow(Unauthenticated);
+    await expect(bearer(new UnsecuredJWT(CLAIMS).encode())).rejects.toThrow(Unauthenticated);
+  });
+});

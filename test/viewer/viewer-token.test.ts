@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openServer } from '../../src/server.ts';
+import { createTurnableClock } from '../support/access/viewers.ts';
+import { type Gateway, TEST_SECRET, openGateway, post, tokenFor } from '../support/gateway.ts';
+
+const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600;
+const claims = () => ({ sub: 'anna', exp: inAnHour(), grants: ['partner'] });
+const QUERY = { query: '{ viewer { subject } organizations { totalCount } }' };
+
+function signed(more: object = {}, secret = TEST_SECRET): Promise<string> {
+  const payload = Object.fromEntries(
+    Object.entries({ ...claims(), ...more }).filter(([, value]) => value !== undefined),
+  );
+  return new SignJWT(payload).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret));
+}
+
+const good = (more: object = {}) => signed({ iss: 'issuer', aud: 'gateway', ...more });
+
+describe('with a secret', () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await openGateway({ env: { AUTH_ISSUER: 'issuer', AUTH_AUDIENCE: 'gateway' } });
+  });
+  afterAll(() => gateway.close());
+  const ask = (authorization: string | undefined, body: unknown = QUERY) =>
+    post(gateway.url, body, authorization === undefined ? {} : { authorization });
+
+  it('lets a valid token in', async () => {
+    const { status, data } = await ask(`Bearer ${await good()}`);
+    expect([status, data.viewer.subject]).toEqual([200, 'anna']);
+  });
+
+  const bad: [string, () => Promise<string | undefined> | string | undefined][] = [
+    ['none', () => undefined],
+    ['an empty one', () => 'Bearer '],
+    ['another scheme', async () => `Basic ${await good()}`],
+    ['garbage', () => 'Bearer a.b.c'],
+    ['alg none', () => `Bearer ${new UnsecuredJWT(claims()).encode()}`],
+    ['another secret', async () => `Bearer ${await signed({}, `${TEST_SECRET}!`)}`],
+    ['another issuer', async () => `Bearer ${await good({ iss: 'other' })}`],
+    ['another audience', async () => `Bearer ${await good({ aud: 'other' })}`],
+    ['no audience', async () => `Bearer ${await good({ aud: undefined })}`],
+    ['no exp', async () => `Bearer ${await good({ exp: undefined })}`],
+    ['an exp that is a string', async () => `Bearer ${await good({ exp: String(inAnHour()) })}`],
+    ['an exp that is over', async () => `Bearer ${await good({ exp: inAnHour() - 3_601 })}`],
+    ['an nbf to come', async () => `Bearer ${await good({ nbf: inAnHour() })}`],
+    ['no grants', async () => `Bearer ${await good({ grants: undefined })}`],
+    ['no subject', async () => `Bearer ${await good({ sub: undefined })}`],
+  ];
+  it.each(bad)('answers 401 before anything is read or fetched: %s', async (_, authorization) => {
+    gateway.sandbox.resetCounts();
+    // A body that is no JSON shows that it was never looked at.
+    for (const body of [QUERY, 'no json at all']) {
+      const { status, errors, data } = await ask(await authorization(), body);
+      expect([status, data, errors?.[0]?.extensions.code]).toEqual([
+        401,
+        undefined,
+        'UNAUTHENTICATED',
+      ]);
+      expect(errors?.[0]?.message).toBe('A valid bearer token is wanted, but none came.');
+    }
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('takes no token from the query string', async () => {
+    const path = `${gateway.url}/graphql?authorization=${await good()}&token=${await good()}`;
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(QUERY) });
+    expect(response.status).toBe(401);
+  });
+});
+
+async function openIssuer() {
+  const keys: JWK[] = [];
+  const issuer = { fetches: 0, down: false };
+  const server = createServer((_, response) => {
+    issuer.fetches += 1;
+    response.writeHead(issuer.down ? 500 : 200, { connection: 'close' });
+    response.end(JSON.stringify({ keys }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const addKey = async (kid: string) => {
+    const pair = await generateKeyPair('RS256', { extractable: true });
+    keys.push({ ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256' });
+    const token = (subject: string) =>
+      new SignJWT({ ...claims(), sub: subject })
+        .setProtectedHeader({ alg: 'RS256', kid })
+        .sign(pair.privateKey);
+    return { token, publicKey: pair.publicKey };
+  };
+  const { port } = server.address() as AddressInfo;
+  const clock = createTurnableClock();
+  const gateway = await openGateway({
+    clock,
+    env: { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`, AUTH_JWT_SECRET: '' },
+  });
+  const statusOf = async (token: string) =>
+    (await post(gateway.url, QUERY, { authorization: `Bearer ${token}` })).status;
+  const close = async () => {
+    await gateway.close();
+    server.close();
+  };
+  return { issuer, keys, clock, addKey, statusOf, [Symbol.asyncDispose]: close };
+}
+
+describe('with a JWKS URL', () => {
+  it('asks the issuer once, and not at all for whom it knows, even when the issuer is gone', async () => {
+    await using world = await openIssuer();
+    const key = await world.addKey('one');
+    const [anna, ben] = await Promise.all([key.token('anna'), key.token('ben')]);
+    expect(await Promise.all([world.statusOf(anna), world.statusOf(ben)])).toEqual([200, 200]);
+    world.issuer.down = true;
+    expect(await world.statusOf(await key.token('carl'))).toBe(200);
+    expect(world.issuer.fetches).toBe(1);
+  });
+
+  it('finds a rotated key with one fetch in 30 seconds, and uses what it has through an outage', async () => {
+    await using world = await openIssuer();
+    const old = await world.addKey('one');
+    expect(await world.statusOf(await old.token('anna'))).toBe(200);
+    world.keys.pop();
+    const { token } = await world.addKey('two');
+    world.clock.turn(31_000);
+    const subjects = ['ben', 'carl', 'dora'];
+    const tokens = await Promise.all(subjects.map(token));
+    expect(await Promise.all(tokens.map(world.statusOf))).toEqual([200, 200, 200]);
+    expect(world.issuer.fetches).toBe(2);
+    expect(await world.statusOf(await old.token('eve'))).toBe(401);
+    world.issuer.down = true;
+    world.clock.turn(1_800_000);
+    expect(await world.statusOf(await token('finn'))).toBe(200);
+  });
+
+  it('refuses keys that are not published, HMACs with a public key, and odd key ids, with no fetch each', async () => {
+    await using world = await openIssuer();
+    const { token, publicKey } = await world.addKey('one');
+    expect(await world.statusOf(await token('anna'))).toBe(200);
+    const forged = new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'one' });
+    expect(await world.statusOf(await forged.sign(Buffer.from(await exportSPKI(publicKey))))).toBe(
+      401,
+    );
+    expect(await world.statusOf(await tokenFor(['partner']))).toBe(401);
+    for (const kid of ['../../x', 'two', 'https://evil.example/keys']) {
+      const stranger = await world.addKey(kid);
+      world.keys.pop();
+      expect(await world.statusOf(await stranger.token('eve'))).toBe(401);
+    }
+    expect(world.issuer.fetches).toBe(1);
+  });
+});
+
+it('says at start that everyone is a partner viewer where no AUTH_* is set', async () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  const dir = mkdtempSync(join(tmpdir(), 'partner-graph-open-'));
+  using _ = { [Symbol.dispose]: () => rmSync(dir, { recursive: true }) };
+  const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
+  await using server = await openServer(config, log);
+  expect(new URL(server.url).hostname).toBe('127.0.0.1');
+  expect(lines.join('')).toContain('no AUTH_* is set: everyone is a partner viewer');
+  const { data } = await post(server.url, { query: '{ viewer { subject grants } }' });
+  expect(data.viewer).toEqual({ subject: 'sandbox', grants: ['partner'] });
+});

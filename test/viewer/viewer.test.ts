@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Ask, failures, viewerWith } from '../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { callsTo } from '../support/graph/counted.ts';
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+beforeAll(async () => {
+  gateway = await openGateway();
+  ({ ids } = gateway.sandbox);
+});
+afterAll(() => gateway.close());
+
+const GRANTS = `{ viewer { subject grants organizations { totalCount nodes { organizationId name } }
+  clinics { clinicId name } clinicians { clinicianId email } clients { clientId lastName }
+  sessions { sessionId } } organizations { nodes { organizationId } } }`;
+
+async function callsOf(ask: () => Promise<unknown>): Promise<number> {
+  const before = callsTo(gateway);
+  await ask();
+  return callsTo(gateway) - before;
+}
+
+describe('viewer', () => {
+  it('shows who asks and the grants, sorted, each once and in lower case', async () => {
+    const clinic = `clinic:${ids.clinic(1)}`;
+    const ask = await viewerWith(
+      gateway,
+      [clinic.toUpperCase(), clinic, 'nonsense', clinic],
+      'ann',
+    );
+    const { data } = await ask('{ viewer { subject grants } }');
+    expect(data.viewer).toEqual({ subject: 'ann', grants: [clinic] });
+  });
+
+  it('starts from the records that the grants name', async () => {
+    const ask = await viewerWith(gateway, [
+      `organization:${ids.organization(1)}`,
+      `clinic:${ids.clinic(0)}`,
+      `clinician:${ids.clinician(30)}`,
+      `client:${ids.client(500)}`,
+      `session:${ids.session(3, 1)}`,
+    ]);
+    const { data, errors } = await ask(GRANTS);
+    expect(errors).toBeUndefined();
+    const { viewer } = data;
+    expect(viewer.organizations.nodes).toEqual([
+      { organizationId: ids.organization(1), name: expect.any(String) },
+    ]);
+    expect(viewer.clinics).toEqual([{ clinicId: ids.clinic(0), name: expect.any(String) }]);
+    expect(viewer.clinicians).toEqual([
+      { clinicianId: ids.clinician(30), email: expect.any(String) },
+    ]);
+    expect(viewer.clients).toEqual([{ clientId: ids.client(500), lastName: expect.any(String) }]);
+    expect(viewer.sessions).toEqual([{ sessionId: ids.session(3, 1) }]);
+  });
+
+  it('sees every organization as the partner, and none by lesser grants', async () => {
+    const partner = await viewerWith(gateway, ['partner']);
+    expect((await partner(GRANTS)).data.organizations.nodes).toHaveLength(2);
+    for (const grant of [
+      `clinic:${ids.clinic(0)}`,
+      `clinician:${ids.clinician(0)}`,
+      `client:${ids.client(0)}`,
+      `session:${ids.session(0, 0)}`,
+    ]) {
+      const ask = await viewerWith(gateway, [grant]);
+      const { data } = await ask('{ organizations { totalCount nodes { name } } }');
+      expect(data.organizations).toEqual({ totalCount: 0, nodes: [] });
+    }
+  });
+
+  it('shows nothing at all to somebody without grants, at no cost', async () => {
+    const ask = await viewerWith(gateway, []);
+    expect(await callsOf(() => ask(GRANTS))).toBe(0);
+    const { data } = await ask(GRANTS);
+    expect(data.viewer.clinics).toEqual([]);
+  });
+
+  it('keeps the partner’s own record for the partner', async () => {
+    const ask = await viewerWith(gateway, [`organization:${ids.organization(0)}`]);
+    const answer = await ask('{ partner { raw } }');
+    expect([answer.data, failures(answer)]).toEqual([{ partner: null }, ['partner: NOT_FOUND']]);
+  });
+});
+
+describe('walking down', () => {
+  it('costs its pages and nothing for proof', async () => {
+    const down = `sessions(first: 1) { nodes { progressNote { isLoading } } }`;
+    const cases: [string, string, number][] = [
+      [
+        `organization:${ids.organization(1)}`,
+        `{ viewer { organizations { nodes { clinics(first: 1) { nodes { clients(first: 1) { nodes { ${down} } } } } } } } }`,
+        4,
+      ],
+      [
+        `clinic:${ids.clinic(0)}`,
+        `{ viewer { clinics { clients(first: 1) { nodes { ${down} } } } } }`,
+        3,
+      ],
+      [
+        `clinician:${ids.clinician(4)}`,
+        `{ viewer { clinicians { clients(first: 1) { nodes { ${down} } } } } }`,
+        3,
+      ],
+      [`client:${ids.client(900)}`, `{ viewer { clients { ${down} } } }`, 2],
+      [`session:${ids.session(7, 0)}`, '{ viewer { sessions { progressNote { isLoading } } } }', 1],
+    ];
+    await using cold = await openGateway();
+    for (const [grant, document, calls] of cases) {
+      const { errors, extensions } = await (await viewerWith(cold, [grant]))(document);
+      expect([errors, extensions.upstream.calls]).toEqual([undefined, calls]);
+    }
+  });
+
+  it('opens all by id that was met on the way, for no call but its own', async () => {
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(2)}`]);
+    await ask(`{ viewer { clinicians { clients(first: 10) { nodes { sessions(first: 10) { nodes {
+      progressNote { progressNoteId } } } } } } } }`);
+    const document = `query($client: ID!, $session: ID!, $note: ID!) {
+      client(id: $client) { firstName }
+      session(id: $session) { sessionExternalId client { clientId } transcript { id } }
+      progressNote(id: $note) { progressNoteId } }`;
+    const [client, session, note] = [ids.client(2), ids.session(2, 0), ids.note(2, 0)];
+    const before = callsTo(gateway);
+    const { data, errors } = await ask(document, { client, session, note });
+    expect(errors).toBeUndefined();
+    expect(data.session.transcript.id).toEqual(expect.any(String));
+    expect(data.progressNote.progressNoteId).toBe(note);
+    // The transcript, and the note by its own id.
+    expect(callsTo(gateway) - before).toBe(2);
+  });
+});
+
+describe('an upward link', () => {
+  let ask: Ask;
+  const UP = `{ clinicId name raw clients { totalCount } clinicians { totalCount } assessments { totalCount }
+    organization { organizationId name raw clinics { totalCount } programs { totalCount } } }`;
+  const CLOSED = { name: null, raw: null };
+
+  it('shows ids to whoever may see the child, and nothing beside or below', async () => {
+    ask = await viewerWith(gateway, [`clinician:${ids.clinician(5)}`]);
+    const answer = await ask(`{ viewer { clinicians { email clinic ${UP} } } }`);
+    const [clinician] = answer.data.viewer.clinicians;
+    expect(clinician.email).toEqual(expect.any(String));
+    expect(clinician.clinic).toMatchObject({ clinicId: ids.clinic(0), ...CLOSED, clients: null });
+    expect(clinician.clinic.organization).toMatchObject({
+      organizationId: ids.organization(0),
+      ...CLOSED,
+      clinics: null,
+    });
+    expect(failures(answer).map((text) => text.split('.clinic.')[1])).toEqual(
+      expect.arrayContaining(['clients: NOT_FOUND', 'organization.clinics: NOT_FOUND']),
+    );
+    expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
+      new Set(['NOT_FOUND']),
+    );
+  });
+
+  it('shows the client of a session by id alone to whoever has the session', async () => {
+    const partner = await viewerWith(gateway, ['partner']);
+    await partner('query($id: ID!) { client(id: $id) { sessions { nodes { id } } } }', {
+      id: ids.client(9),
+    });
+    ask = await viewerWith(gateway, [`session:${ids.session(9, 0)}`]);
+    const answer = await ask(
+      `query($id: ID!) { session(id: $id) { client { clientId firstName lastName email raw status
+        sessions { totalCount } programs { totalCount } } progressNote { note } } }`,
+      { id: ids.session(9, 0) },
+    );
+    expect(answer.data.session.progressNote.note.length).toBeGreaterThan(0);
+    expect(answer.data.session.client).toEqual({
+      clientId: ids.client(9),
+      firstName: null,
+      lastName: null,
+      email: null,
+      raw: null,
+      status: null,
+      sessions: null,
+      programs: null,
+    });
+    expect(failures(answer).toSorted()).toEqual([
+      'session.client.programs: NOT_FOUND',
+      'session.client.sessions: NOT_FOUND',
+    ]);
+  });
+});

@@ -1,0 +1,164 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openBrowser } from '../support/browser.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+
+const focusedText = (page: Page) =>
+  page.evaluate<string>('document.activeElement.textContent.trim()');
+
+/** What axe would look for first: everything that can be used has a name, ids are single, headings don't skip. */
+const FLAWS = `(() => {
+  const flaws = [];
+  const visible = (e) => e.checkVisibility();
+  for (const e of document.querySelectorAll('input, select, textarea'))
+    if (visible(e) && !(e.labels?.length || e.ariaLabel)) flaws.push('no label: ' + e.id);
+  for (const e of document.querySelectorAll('a, button'))
+    if (visible(e) && !e.textContent.trim() && !e.ariaLabel) flaws.push('no name: ' + e.outerHTML);
+  for (const e of document.querySelectorAll('img'))
+    if (!e.hasAttribute('alt')) flaws.push('no alt: ' + e.src);
+  for (const e of document.querySelectorAll('[aria-labelledby], [aria-controls], [aria-describedby]'))
+    for (const name of ['aria-labelledby', 'aria-controls', 'aria-describedby'])
+      for (const id of (e.getAttribute(name) ?? '').split(' ').filter(Boolean))
+        if (!document.getElementById(id)) flaws.push(name + ' leads nowhere: ' + id);
+  const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
+  flaws.push(...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => 'twice: ' + id));
+  let level = 0;
+  for (const e of document.querySelectorAll('h1, h2, h3, h4')) {
+    if (!visible(e)) continue;
+    if (Number(e.tagName[1]) > level + 1) flaws.push('heading skips: ' + e.textContent);
+    level = Number(e.tagName[1]);
+  }
+  for (const role of ['main', 'header', 'nav', 'h1'])
+    if (!document.querySelector(role)) flaws.push('no ' + role);
+  return flaws;
+})()`;
+
+describe.skipIf(process.env['SKIP_CHROMIUM'])(
+  'live notes, for everybody',
+  { timeout: 60_000 },
+  () => {
+    let browser: Browser;
+    let gateway: Gateway;
+    let clinician: string;
+
+    beforeAll(async () => {
+      [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+      clinician = await nameOfClinician(gateway, 1);
+    }, 60_000);
+    afterAll(async () => {
+      await browser.close();
+      await gateway.close();
+    });
+
+    it('works by keyboard alone: find, pick, open, edit', async () => {
+      const notes = await openLiveNotes(browser, gateway);
+      const { page } = notes;
+      await page.getByRole('link', { name: clinician }).waitFor();
+      await page.locator('#find').focus();
+      await page.keyboard.type(clinician);
+      await page.keyboard.press('Tab');
+      expect(await focusedText(page)).toContain(clinician);
+      await page.keyboard.press('Enter');
+      await notes.live();
+      expect(await focusedText(page)).toBe(clinician);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.locator('#note h4').first().waitFor();
+      const client = await page.locator('#detail-title').textContent();
+      expect(await focusedText(page)).toBe(client);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('Make it shorter.');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText('Edited as instructed: Make it shorter.').waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('tabpanel', { name: 'Decision making' }).waitFor();
+      await notes.close();
+    });
+
+    it('keeps the focus where it is when events arrive', async () => {
+      const notes = await openLiveNotes(browser, gateway);
+      const { page } = notes;
+      await page.getByRole('link', { name: clinician }).click();
+      await notes.live();
+      await notes.rows.nth(1).focus();
+      const held = await focusedText(page);
+      gateway.sandbox.startSession(gateway.sandbox.ids.client(27));
+      await notes.rows.filter({ hasText: 'Today' }).filter({ hasText: 'Ready' }).first().waitFor();
+      expect(await focusedText(page)).toBe(held);
+      await notes.close();
+    });
+
+    it.each([360, 1024, 1440])(
+      'fits a window of %i pixels, with nothing unnamed',
+      async (width) => {
+        const notes = await openLiveNotes(browser, gateway, { width, height: 740 });
+        const { page } = notes;
+        const checked = async () => {
+          const wide =
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+          expect(await page.evaluate(wide)).toBe(0);
+          expect(await page.evaluate(FLAWS)).toEqual([]);
+        };
+        await page.getByRole('link', { name: clinician }).waitFor();
+        await checked();
+        await page.getByRole('link', { name: clinician }).click();
+        await notes.rows.first().waitFor();
+        await checked();
+        await notes.rows.first().click();
+        await page.locator('#note h4').first().waitFor();
+        await checked();
+        await page.goBack();
+        await notes.rows.first().waitFor();
+        expect(notes.problems).toEqual([]);
+        await notes.close();
+      },
+    );
+
+    it.each(['light', 'dark'] as const)('can be read in the %s scheme', async (colorScheme) => {
+      const notes = await openLiveNotes(browser, gateway, { colorScheme });
+      const { page } = notes;
+      await page.getByRole('link', { name: clinician }).click();
+      await notes.rows.first().click();
+      await page.locator('#note h4').first().waitFor();
+      // Transitions aside: colours as they end up.
+      const low = await page.evaluate<readonly string[]>(CONTRAST);
+      expect(low).toEqual([]);
+      await notes.close();
+    });
+  },
+);
+
+/** Texts under 4.5 to 1 against the nearest background that is painted. */
+const CONTRAST = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgb = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => {
+    const [r, g, b] = rgb(color).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const color = getComputedStyle(e).backgroundColor;
+      if (rgb(color)[3] === 255) return color;
+    }
+    return 'white';
+  };
+  const low = [];
+  for (const e of document.body.querySelectorAll('*')) {
+    const hasText = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!hasText || !e.checkVisibility() || e.matches('.spoken, noscript, option, :disabled')) continue;
+    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push(e.textContent.trim().slice(0, 30) + ' ' + ratio.toFixed(2));
+  }
+  return [...new Set(low)];
+})()`;

@@ -1,0 +1,117 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openBrowser } from '../support/browser.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { type LiveNotes, nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+
+describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let gateway: Gateway;
+  let notes: LiveNotes;
+  let sessionId: string;
+
+  beforeAll(async () => {
+    [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+    notes = await openLiveNotes(browser, gateway);
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.close();
+  });
+
+  it('shows the latest sessions of the clinician that was picked', async () => {
+    const { page, rows } = notes;
+    // The second of the clinic prescribes: their sessions have decision making.
+    const clinician = await nameOfClinician(gateway, 1);
+    await page.getByLabel('Find').fill(clinician.slice(0, 5));
+    await page.getByRole('link', { name: clinician }).click();
+    await notes.live();
+    expect(await page.locator('#feed-title').textContent()).toBe(clinician);
+    expect(await rows.count()).toBeGreaterThan(10);
+    expect(await notes.rowOf(await notes.nameOf(1)).textContent()).toContain('Ready');
+  });
+
+  it('shows a note as it becomes ready, with nobody asking', async () => {
+    const client = await notes.nameOf(14);
+    ({ sessionId } = gateway.sandbox.startSession(gateway.sandbox.ids.client(14)));
+    const row = notes.rows.filter({ hasText: 'Today' }).filter({ hasText: client });
+    await row.filter({ hasText: 'Ready' }).waitFor();
+    expect(await notes.rows.first().textContent()).toContain(client);
+    expect(await notes.page.locator('#news').textContent()).toContain(client);
+  });
+
+  it('opens a session: note, transcript, decision making', async () => {
+    const { page } = notes;
+    await notes.rows.first().click();
+    const note = page.getByRole('article', { name: 'Progress note' });
+    await note.getByRole('heading', { name: 'Plan' }).waitFor();
+    expect(await page.locator('.transcript li').count()).toBeGreaterThan(10);
+    await page.getByRole('tab', { name: 'Decision making' }).click();
+    await page.getByRole('heading', { name: 'Problems addressed' }).waitFor();
+    expect(await page.locator('.transcript').isVisible()).toBe(false);
+  });
+
+  it('asks for a magic edit once, and shows the new version when it arrives', async () => {
+    const { page } = notes;
+    gateway.sandbox.set({ rewriteMs: 3_600_000 });
+    await page.getByLabel('Magic edit').fill('Add the next appointment.');
+    await page.getByRole('button', { name: 'Rewrite note' }).dblclick();
+    await page.getByText('Accepted.').waitFor();
+    await page.locator('#note [data-standing=rewriting]').waitFor();
+    gateway.sandbox.settle();
+    await page.getByText('Edited as instructed: Add the next appointment.').waitFor();
+    expect(await page.locator('#note .version').textContent()).toBe('Version 2');
+    expect(await page.locator('#note [data-changed]').count()).toBe(1);
+    expect(gateway.sandbox.countOf('POST /progress-notes/:progressNoteId/magic-edit')).toBe(1);
+    gateway.sandbox.set({ rewriteMs: 0 });
+  });
+
+  it('shows a score that the client completes meanwhile', async () => {
+    const { page } = notes;
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(14));
+    await page.getByRole('tab', { name: 'Scores' }).click();
+    await page.locator('.score').waitFor();
+    await page.locator('.score summary').click();
+    expect(await page.locator('#note [data-changed]').count()).toBe(1);
+    expect(await page.locator('.score dt').count()).toBeGreaterThan(0);
+  });
+
+  it('shows markup in a note as the text it is', async () => {
+    const { page } = notes;
+    const text = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const edit = `mutation ($id: ID!, $patch: JSON!) {
+      updateProgressNote(input: { progressNoteId: $id, patch: $patch }) { __typename }
+    }`;
+    const id = gateway.sandbox.noteIdOf(sessionId);
+    await gateway.query(edit, { id, patch: { note: [{ title: text, text }, text, 7, [text]] } });
+    await page.reload();
+    await page.locator('#note h4').filter({ hasText: text }).waitFor();
+    await notes.rowOf(text).waitFor();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.title()).toBe('Live notes');
+  });
+
+  it('shows the lock of a note that was finalized, and offers no edit', async () => {
+    const { page } = notes;
+    gateway.sandbox.finalize(gateway.sandbox.noteIdOf(sessionId) ?? '');
+    await page.locator('#note .chip[data-standing=locked]').waitFor();
+    await page.locator('#edit').waitFor({ state: 'hidden' });
+    expect(await notes.rows.first().textContent()).toContain('Finalized');
+  });
+
+  it('says what cannot be transcribed', async () => {
+    const { page } = notes;
+    const client = gateway.sandbox.ids.client(27);
+    gateway.sandbox.startSession(client, { failTranscription: true });
+    const row = notes.rows.filter({ hasText: 'Transcription failed' });
+    await row.click();
+    await page.getByText('there will be no note').waitFor();
+    await page.locator('#edit').waitFor({ state: 'hidden' });
+  });
+
+  it('complained about nothing, and asked no other host', () => {
+    expect(notes.problems).toEqual([]);
+    expect([...notes.hosts]).toEqual([new URL(gateway.url).host]);
+  });
+});

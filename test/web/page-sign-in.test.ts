@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openServer } from '../../src/server.ts';
+import { openBrowser, openPage } from '../support/browser.ts';
+import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { nameOfClinician } from '../support/live-notes.ts';
+
+describe.skipIf(process.env['SKIP_CHROMIUM'])(
+  'signing in to live notes',
+  { timeout: 60_000 },
+  () => {
+    let browser: Browser;
+    let gateway: Gateway;
+
+    beforeAll(async () => {
+      [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+    }, 60_000);
+    afterAll(async () => {
+      await browser.close();
+      await gateway.close();
+    });
+
+    it('asks for a token first, refuses a wrong one, and forgets it on signing out', async () => {
+      const { page, problems, close } = await openPage(browser);
+      await page.goto(gateway.url);
+      await page.getByLabel('Access token').waitFor();
+      expect(problems).toEqual([]);
+      await page.getByLabel('Access token').fill('nonsense');
+      await page.keyboard.press('Enter');
+      await page.locator('#token-problem').filter({ hasText: 'token' }).waitFor();
+      await page.getByLabel('Access token').fill(await tokenFor(['partner']));
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Clinicians' }).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Access token').waitFor();
+      expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
+      await close();
+    });
+
+    it('shows a clinician their own sessions at once', async () => {
+      const { page, problems, close } = await openPage(browser);
+      const token = await tokenFor([`clinician:${gateway.sandbox.ids.clinician(2)}`]);
+      await page.goto(gateway.url);
+      await page.getByLabel('Access token').fill(token);
+      await page.keyboard.press('Enter');
+      await page.locator('#state[data-state=live]').waitFor();
+      const name = await nameOfClinician(gateway, 2);
+      expect(await page.locator('#feed-title').textContent()).toBe(name);
+      expect(await page.locator('#sessions a').count()).toBeGreaterThan(5);
+      expect(problems).toEqual([]);
+      await close();
+    });
+
+    it('asks again when the token has expired', async () => {
+      const { page, close } = await openPage(browser);
+      await page.goto(gateway.url);
+      const grant = `clinician:${gateway.sandbox.ids.clinician(2)}`;
+      await page.getByLabel('Access token').fill(await tokenFor([grant], { expiresInSeconds: 3 }));
+      await page.keyboard.press('Enter');
+      await page.locator('#state[data-state=live]').waitFor();
+      await page.getByText('expired').waitFor();
+      expect(await page.getByLabel('Access token').isVisible()).toBe(true);
+      expect(await page.locator('#panes').isVisible()).toBe(false);
+      await close();
+    });
+
+    it('asks for nothing in a sandbox without AUTH_*', async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'partner-graph-open-'));
+      const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
+      const server = await openServer(config, createLog('silent'));
+      const { page, problems, close } = await openPage(browser);
+      await page.goto(server.url);
+      await page.locator('#clinicians a').first().click();
+      await page.locator('#state[data-state=live]').waitFor();
+      expect(await page.getByLabel('Access token').isVisible()).toBe(false);
+      expect(await page.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(false);
+      expect(problems).toEqual([]);
+      await close();
+      await server[Symbol.asyncDispose]();
+      rmSync(dir, { recursive: true, force: true });
+    });
+  },
+);
