@@ -36,6 +36,8 @@ export interface UpstreamConfig {
 export interface OperationConfig {
   readonly maxUpstreamCalls: number;
   readonly maxEstimatedCalls: number;
+  /** Of one look-up by id without a parent. */
+  readonly lookupMaxCalls: number;
 }
 
 /** How the sender signs. The Partner API does not document it, so all of it can be set. */
@@ -93,13 +95,14 @@ export function readConfig(env: Environment): Config {
       maxUpstreamCalls: reader.integer(
         'OPERATION_MAX_UPSTREAM_CALLS',
         { min: 1, max: MILLION },
-        300,
+        1_000,
       ),
       maxEstimatedCalls: reader.integer(
         'OPERATION_MAX_ESTIMATED_CALLS',
         { min: 1, max: 1_000 * MILLION },
         10_000,
       ),
+      lookupMaxCalls: reader.integer('LOOKUP_MAX_CALLS', { min: 1, max: MILLION }, 100),
     },
     auth,
     webhook: readWebhook(reader),

@@ -1,25 +1,26 @@
-import type { Answer } from './answer.ts';
 import type { CursorCodec } from './connection/cursor.ts';
-import type { Page } from './connection/page.ts';
-import type { EventHub } from './events/event-hub.ts';
-import type { Milestones } from './store/milestones.ts';
+import type { EventHub } from './events/hub.ts';
 import type { Freshness } from './freshness.ts';
 import type { Loaded } from './loaded.ts';
-import type { OperationTrace } from './observability/tracing.ts';
 import type { Audit } from './observability/audit.ts';
 import type { OperationAudit } from './observability/operation-audit.ts';
+import type { OperationTrace } from './observability/tracing.ts';
+import type { RecentLists } from './resolvers/access/recent-lists.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
+import type { Page } from './rest/page.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
+import type { GlobalIds } from './schema/global-id.ts';
 import type { Position } from './store/event-log.ts';
-import type { LineageStore, Link } from './store/lineage-store.ts';
+import type { Milestones } from './store/milestones.ts';
 import type { Once } from './store/once.ts';
+import type { Places } from './store/places.ts';
 import type { Store } from './store/store.ts';
 import { type Reach, reachOf } from './viewer/reach.ts';
 import type { Viewer } from './viewer/viewer.ts';
 
-/** A row that a search came upon, and the list it stood in. */
+/** A row that a look-up found, and the list it stands in. */
 export interface FoundRow {
   readonly row: RecordOf<ListName>;
   readonly list: ListRef;
@@ -31,41 +32,37 @@ export interface House {
   readonly store: Store;
   readonly hub: EventHub;
   readonly cursors: CursorCodec;
+  readonly ids: GlobalIds;
+  readonly recentLists: RecentLists;
   readonly milestones: Milestones;
   readonly freshness: Freshness;
   readonly once: Once;
-  /** Undefined where nothing is written down. */
+  /** Undefined where nothing is audited. */
   readonly audit: Audit | undefined;
   /** Is there room to write down a change? */
   readonly isAuditKept: () => boolean;
-  /** Wall time that does not jump: how old a link is decides what it proves. */
-  readonly now: () => number;
+  /** Of one look-up by id without a parent. */
+  readonly lookupMaxCalls: number;
 }
 
 export type Door = 'http' | 'sse' | 'ws';
 
-/**
- * What a resolver may reach. New for every operation and every delivered event. What is called for instead of being
- * there makes an answer depend on more than the Partner API's own, and is noted when it is called for.
- */
+/** What a resolver may use. New for every operation and every delivered event. */
 export interface Context {
+  readonly viewer: Viewer;
   readonly reach: Reach;
   readonly usage: Usage;
   readonly loaders: Loaders;
   readonly partner: Partner;
+  readonly hub: EventHub;
   readonly cursors: CursorCodec;
+  readonly ids: GlobalIds;
+  readonly recentLists: RecentLists;
+  readonly places: Places;
+  readonly milestones: Milestones;
   readonly freshness: Freshness;
   readonly once: Once;
-  readonly now: () => number;
-  viewer(): Viewer;
-  store(): Store;
-  lineage(): LineageStore;
-  hub(): EventHub;
-  milestones(): Milestones;
-  /** What the lineage knows of a record. Where it need not ask for it, whoever keeps the answer hears of changes. */
-  linksOf(child: string): Promise<readonly Link[]>;
-  /** Adds to the lineage, which asks nothing of it. */
-  readonly remember: LineageStore['record'];
+  readonly lookupMaxCalls: number;
   /** Whoever shows a patient's record says so here, and whoever does not show it too. */
   readonly audit: OperationAudit | undefined;
   readonly isAuditKept: () => boolean;
@@ -74,35 +71,22 @@ export interface Context {
   readonly trace: OperationTrace | undefined;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
-  /** Pages this operation has read: the first place where a search looks. */
+  /** Pages this operation has read: the first place where a look-up looks. */
   readonly seenPages: Map<Page<{ readonly id: string }>, ListRef>;
-  /** Searches and proofs, each made once an operation. */
-  lookups(): Map<string, Promise<FoundRow | undefined>>;
-  proofs(): Map<string, Loaded<boolean>>;
-  /** True once the answer depends on the log, the lineage or the clock, in a way that nobody would hear of. */
-  readonly isBeyondRest: boolean;
-  /** Makes a part of the answer, at once, and tells what it was made of. */
-  recorded<T>(make: () => T): Recorded<T>;
+  /** Look-ups and proofs, each made once an operation. */
+  readonly lookups: Map<string, Promise<FoundRow | undefined>>;
+  readonly proofs: Map<string, Loaded<boolean>>;
+  /** The answer depends on more than what the Partner API said: the event log, the clock, a denial. */
+  doNotCache(): void;
+  /** The answer is right until this time at most, on the clock that the REST cache expires by. */
+  expiresBy(at: number): void;
+  readonly cachePolicy: CachePolicy;
 }
 
-export interface Recorded<T> {
-  readonly made: T;
-  readonly answers: ReadonlySet<Answer>;
-  /** Records of patients that are in it. */
-  readonly seen: ReadonlySet<string>;
-  /** False if anything but those answers and the viewer's reach had a say in it. */
-  readonly isOfRest: boolean;
-}
-
-/** A record, and functions over it: there is one for each operation, and closures of its own would cost it dearly. */
-interface OperationContext extends Context {
-  readonly house: House;
-  readonly asking: Viewer;
-  searched: ReturnType<Context['lookups']> | undefined;
-  proven: ReturnType<Context['proofs']> | undefined;
-  isBeyondRest: boolean;
-  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
-  isPartOfRest: boolean;
+/** What beside the Partner API's answers decides for how long the operation's own answer may be kept. */
+export interface CachePolicy {
+  isCacheable: boolean;
+  expiresAt: number;
 }
 
 export function createContext(
@@ -113,108 +97,36 @@ export function createContext(
   operation: { readonly name: string | undefined; readonly id?: string },
   trace?: OperationTrace,
 ): Context {
-  const context: OperationContext = {
+  const cachePolicy: CachePolicy = { isCacheable: true, expiresAt: Number.POSITIVE_INFINITY };
+  return {
+    viewer,
     reach: reachOf(viewer),
     usage,
     loaders: house.partner.loadersFor(usage),
     partner: house.partner,
+    hub: house.hub,
     cursors: house.cursors,
+    ids: house.ids,
+    recentLists: house.recentLists,
+    places: house.store.places,
+    milestones: house.milestones,
     freshness: house.freshness,
     once: house.once,
-    now: house.now,
-    remember: house.store.lineage.record,
+    lookupMaxCalls: house.lookupMaxCalls,
     audit: house.audit?.begin(viewer.subject, operation.name, operation.id),
     isAuditKept: house.isAuditKept,
     door,
     trace,
     beganAt: house.hub.position,
     seenPages: new Map(),
-    house,
-    asking: viewer,
-    searched: undefined,
-    proven: undefined,
-    isBeyondRest: false,
-    isPartOfRest: true,
-    viewer: viewerOf,
-    store: storeOf,
-    lineage: lineageOf,
-    hub: hubOf,
-    milestones: milestonesOf,
-    linksOf,
-    lookups: lookupsOf,
-    proofs: proofsOf,
-    recorded,
+    lookups: new Map(),
+    proofs: new Map(),
+    cachePolicy,
+    doNotCache() {
+      cachePolicy.isCacheable = false;
+    },
+    expiresBy(at) {
+      cachePolicy.expiresAt = Math.min(cachePolicy.expiresAt, at);
+    },
   };
-  return context;
-}
-
-function beyondRest(context: OperationContext): House {
-  context.isBeyondRest = true;
-  context.isPartOfRest = false;
-  return context.house;
-}
-
-function viewerOf(this: OperationContext): Viewer {
-  this.isPartOfRest = false;
-  return this.asking;
-}
-
-function storeOf(this: OperationContext): Store {
-  return beyondRest(this).store;
-}
-
-function lineageOf(this: OperationContext): LineageStore {
-  return beyondRest(this).store.lineage;
-}
-
-function hubOf(this: OperationContext): EventHub {
-  return beyondRest(this).hub;
-}
-
-function milestonesOf(this: OperationContext): Milestones {
-  return beyondRest(this).milestones;
-}
-
-function lookupsOf(this: OperationContext): ReturnType<Context['lookups']> {
-  this.isPartOfRest = false;
-  return (this.searched ??= new Map());
-}
-
-function proofsOf(this: OperationContext): ReturnType<Context['proofs']> {
-  this.isPartOfRest = false;
-  return (this.proven ??= new Map());
-}
-
-async function linksOf(this: OperationContext, child: string): Promise<readonly Link[]> {
-  const kept = this.house.store.lineage.kept(child);
-  if (!kept) {
-    const [links = []] = await this.lineage().parentsOf([child]);
-    return links;
-  }
-  this.isPartOfRest = false;
-  this.usage.proofs.add(kept);
-  return kept.value;
-}
-
-function recorded<T>(this: OperationContext, make: () => T): Recorded<T> {
-  const { usage, audit } = this;
-  const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
-  const part = {
-    answers: new Set<Answer>(),
-    seen: new Set<string>(),
-    missing: new Set<string>(),
-  };
-  usage.answers = part.answers;
-  if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
-  this.isPartOfRest = true;
-  try {
-    const made = make();
-    return { made, ...part, isOfRest: this.isPartOfRest && part.missing.size === 0 };
-  } finally {
-    for (const answer of part.answers) answers.add(answer);
-    for (const name of part.seen) seen?.add(name);
-    for (const name of part.missing) missing?.add(name);
-    usage.answers = answers;
-    if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
-  }
 }

@@ -18,7 +18,7 @@ import { openLineOutput } from './observability/line-output.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { partnerObserver, watchPartner } from './observability/partner-observer.ts';
-import { type Clock, steadily, systemClock } from './rest/clock.ts';
+import { type Clock, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
@@ -27,7 +27,9 @@ import { createMilestones } from './store/milestones.ts';
 import { createOnce } from './store/once.ts';
 import { openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
-import { createPlaceOf } from './viewer/place.ts';
+import { createPlaceOf } from './events/place-of.ts';
+import { createRecentLists } from './resolvers/access/recent-lists.ts';
+import { createGlobalIds } from './schema/global-id.ts';
 
 export interface Server extends AsyncDisposable {
   readonly url: string;
@@ -71,14 +73,15 @@ export async function openServer(
     }),
   );
   watchPartner(partner, metrics);
+  const recentLists = createRecentLists(clock.now);
   const milestones = createMilestones(store.keys);
-  const freshness = createFreshness(partner, store, milestones);
+  const freshness = createFreshness(partner, store, milestones, recentLists.eventNamed);
   let app: App | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
       before: freshness.heard,
-      placeOf: createPlaceOf(store.lineage),
+      placeOf: createPlaceOf(store.places),
       async setAside(entry) {
         metrics.eventsPoisonous();
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
@@ -103,7 +106,9 @@ export async function openServer(
       freshness,
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
-      now: steadily(clock),
+      ids: createGlobalIds(connection.clientSecret),
+      recentLists,
+      lookupMaxCalls: config.operation.lookupMaxCalls,
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),
       isAuditKept: () => lines.problem() === undefined,
     },

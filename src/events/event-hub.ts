@@ -1,4 +1,5 @@
 import type { Position } from '../store/event-log.ts';
+import type { Loaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
 import type { EventFilter, Place } from './filter.ts';
 import type { PartnerEvent, SessionEvent } from './partner-event.ts';
@@ -38,6 +39,8 @@ export interface EventHub extends AsyncDisposable {
   /** Everything in the next stretch of the log. Throws EventsExpired if some of it is gone. */
   scan(after: Position, limit: number): Promise<LogStretch>;
   placeOf(event: PartnerEvent): Promise<Place>;
+  /** As the newest event of the session in the log says. */
+  clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined>;
   /** For whatever is done with an event: after some failures it is set aside, and the answer undefined. */
   readonly attempt: Attempt;
 }

@@ -10,6 +10,8 @@ export interface EventFilter {
   readonly clinicianId?: Uuid;
   readonly clientId?: Uuid;
   readonly sessionId?: Uuid;
+  /** Known from the signed id that named the session: for the proof of access, not to filter by. */
+  readonly clientOfSession?: Uuid;
 }
 
 /** What an event lies under. For an assessment, which names its client only, the lineage tells. */

@@ -1,5 +1,8 @@
+import { LRUCache } from 'lru-cache';
+
 import type { EventLog, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/quarantine.ts';
+import type { Uuid } from '../uuid.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
 import { followLog } from './follow-log.ts';
@@ -35,6 +38,7 @@ export interface HubParts {
 }
 
 const NONE: ReadonlySet<PartnerEvent> = new Set();
+const MAX_SESSION_CLIENTS = 50_000;
 
 /** Hears what comes after this moment. What came before is read from the log. */
 export async function openHub(parts: HubParts): Promise<EventHub> {
@@ -109,10 +113,23 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     batch.forEach((stored, i) => {
       ({ position } = stored);
       const event = events[i];
+      if (event && isSessionEvent(event))
+        clients.set(event.sessionId, { clientId: event.clientId });
       if (event === undefined) onProblem('unreadable');
       else if (index.size > 0 && !poisonous.has(event))
         tell(event, places.get(event) ?? placeByOwnIds(event));
     });
+  }
+
+  // By session; null where the log has no event of it. Events that come keep it right.
+  const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
+    max: MAX_SESSION_CLIENTS,
+  });
+
+  async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
+    const clientId = (await reader.ofSession(sessionId)).at(-1)?.clientId;
+    if (!clients.has(sessionId)) clients.set(sessionId, { clientId });
+    return clients.get(sessionId)?.clientId;
   }
 
   function tell(event: PartnerEvent, place: Place): void {
@@ -142,6 +159,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     const reaches = bounds.oldest <= position && position <= bounds.newest;
     if (bounds.epoch === epoch && reaches) return;
     ({ newest: position, epoch } = bounds);
+    clients.clear();
     onProblem('lost');
   }
 
@@ -167,6 +185,10 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     },
     ofSession: async (sessionId) => readAhead(await reader.ofSession(sessionId)),
     placeOf,
+    clientOfSession(sessionId) {
+      const known = clients.get(sessionId);
+      return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
+    },
     attempt: attemptTelling,
     async [Symbol.asyncDispose]() {
       closing.abort();

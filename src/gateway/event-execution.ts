@@ -2,8 +2,8 @@ import { type ValidatedSubscriptionArgs, executeSubscriptionEvent } from 'graphq
 
 import { type Context, type Door, type House, createContext } from '../context.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
-import { mayHear } from '../resolvers/hearing.ts';
-import { sawEvent } from '../resolvers/shown.ts';
+import { mayReceiveEvent } from '../resolvers/access/event-access.ts';
+import { sawEvent } from '../resolvers/access/audit-reads.ts';
 import { createUsage } from '../rest/usage.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { inDocumentOrder } from './error-order.ts';
@@ -40,7 +40,7 @@ export function createEventExecution(parts: EventExecutionParts) {
     const contextValue = contextFor(listening);
     const timer = setTimeout(() => contextValue.usage.end(), parts.operationMs);
     try {
-      if (!(await mayHear(event, contextValue))) return undefined;
+      if (!(await mayReceiveEvent(event, contextValue))) return undefined;
       const args = listening.prepared.args as ValidatedSubscriptionArgs;
       const execution = { ...args, rootValue: event, contextValue };
       const { data, errors } = await executeSubscriptionEvent(execution);

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 
 import type { Position } from '../store/event-log.ts';
-import { mayListen } from '../resolvers/listening.ts';
+import { requireFilterAccess } from '../resolvers/access/filter-access.ts';
 import {
   type EventExecutionParts,
   type Listening,
@@ -54,8 +54,8 @@ export function createFanOut(parts: FanOutParts) {
 
   /** Resolves once it is live. */
   async function begin(subscription: Subscription, listening: Listening): Promise<void> {
-    const { filter, after: cursor, key } = wantedBy(listening.prepared.args);
-    await mayListen(filter, contextFor(listening));
+    const { filter, after: cursor, key } = wantedBy(listening.prepared.args, house.ids);
+    await requireFilterAccess(filter, contextFor(listening));
     const after = cursor === undefined ? undefined : await hub.resume(cursor);
     if (subscription.isOver) return;
     const held = groups.hold(listening, key, filter);

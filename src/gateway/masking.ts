@@ -57,7 +57,11 @@ export function spokenOf(error: GraphQLError, onMasked: (cause: unknown) => void
 
 /** Absent and forbidden must look the same, whoever noticed. */
 const messageOf = (error: OurError): string =>
-  error.code === 'NOT_FOUND' ? NOT_FOUND_MESSAGE : error.message;
+  'clientMessage' in error && typeof error.clientMessage === 'string'
+    ? error.clientMessage
+    : error.code === 'NOT_FOUND'
+      ? NOT_FOUND_MESSAGE
+      : error.message;
 
 function toldOf(error: OurError): SpokenError['extensions'] {
   const told = TOLD.filter((name) => name in error && error[name as never] !== undefined);

@@ -16,7 +16,6 @@ import { type Usage, createUsage } from '../rest/usage.ts';
 import { reachOf } from '../viewer/reach.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { planOf } from './compiled/compile.ts';
-import { type RememberedRows, createRememberedRows } from './compiled/remembered-rows.ts';
 import { type Executed, runPlan } from './compiled/run.ts';
 import { type DocumentLimits, createDocuments, spokenValidationError } from './documents.ts';
 import { inDocumentOrder } from './error-order.ts';
@@ -102,7 +101,6 @@ export type Pipeline = ReturnType<typeof createPipeline>;
 export function createPipeline(parts: PipelineParts) {
   const { schema, house, limits } = parts;
   const documents = createDocuments(schema, limits, parts.introspection);
-  const rows = createRememberedRows(parts.now);
 
   function prepare(request: OperationRequest, viewer: Viewer): Prepared | Refusal {
     const document = documents(request.query);
@@ -134,7 +132,7 @@ export function createPipeline(parts: PipelineParts) {
     });
     const contextValue = createContext(house, viewer, usage, door, { name, id }, trace);
     const { audit } = contextValue;
-    const result = run(prepared.args, contextValue, rows);
+    const result = run(prepared.args, contextValue);
     let failed = false;
     const finish = (finished: Executed): Answer => {
       failed = finished.errors.length > 0;
@@ -148,11 +146,13 @@ export function createPipeline(parts: PipelineParts) {
       return answer;
     };
     const basis = (): Basis | undefined => {
-      if (kind !== 'query' || failed || contextValue.isBeyondRest || audit?.missing.size)
+      const { cachePolicy } = contextValue;
+      if (kind !== 'query' || failed || !cachePolicy.isCacheable || audit?.missing.size)
         return undefined;
       const used = new Set([...usage.answers, ...usage.repeated.flat()]);
       const hasShown = audit?.hasSeen() ?? false;
-      const answers = [...used, ...usage.proofs];
+      const proof = { value: undefined, expiresAt: cachePolicy.expiresAt, valid: true };
+      const answers = [...used, proof];
       return { id, name, estimated, answers, cached: used.size, hasShown };
     };
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
@@ -187,9 +187,9 @@ export function createPipeline(parts: PipelineParts) {
 }
 
 /** By its plan where it has one; by graphql's own executor otherwise. */
-function run(args: ValidatedExecutionArgs, ctx: Context, rows: RememberedRows): Loaded<Executed> {
+function run(args: ValidatedExecutionArgs, ctx: Context): Loaded<Executed> {
   const plan = planOf(args);
-  if (plan) return runPlan(plan, ctx, args.variableValues, rows);
+  if (plan) return runPlan(plan, ctx, args.variableValues, args.fragmentDefinitions);
   const result = executeRootSelectionSet({ ...args, contextValue: ctx });
   return whenLoaded(result, ({ data, errors = [] }) => ({ data: JSON.stringify(data), errors }));
 }

@@ -8,6 +8,7 @@ import {
   visit,
 } from 'graphql';
 
+import type { GlobalIds } from '../schema/global-id.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { EventType } from '../events/partner-event.ts';
 
@@ -24,11 +25,11 @@ export interface Hears {
   readonly hears: {
     readonly types: readonly EventType[] | undefined;
     /** The schema's input as the events' own filter; throws for ids that are none. */
-    readonly filterOf: (input: unknown) => EventFilter;
+    readonly filterOf: (input: unknown, ids: GlobalIds) => EventFilter;
   };
 }
 
-export function wantedBy(args: ValidatedExecutionArgs): Wanted {
+export function wantedBy(args: ValidatedExecutionArgs, ids: GlobalIds): Wanted {
   const { schema, operation, variableValues, rawVariableValues } = args;
   const node = firstField(operation.selectionSet, args);
   const root = schema.getSubscriptionType();
@@ -43,7 +44,7 @@ export function wantedBy(args: ValidatedExecutionArgs): Wanted {
       ? without(resumeVariable, rawVariableValues ?? {})
       : (rawVariableValues ?? {});
   return {
-    filter: withTypes(hears.filterOf(filter), hears.types),
+    filter: withTypes(hears.filterOf(filter, ids), hears.types),
     after: typeof after === 'string' ? after : undefined,
     key: JSON.stringify([operation.name?.value, sorted(shared)]),
   };

@@ -1,24 +1,35 @@
 import type { Context } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
-import { liesUnderGrant } from './access.ts';
-import { parentsOf } from './parents.ts';
+import { isOpen } from './access/prove.ts';
 import type { ClientRef, ScoreRef } from './refs.ts';
 
-/** Only a signed event tells whose score it is: without one, nobody but the partner itself may see it. */
-export async function scoreById(id: Uuid, ctx: Context): Promise<ScoreRef | null> {
-  const [client] = await parentsOf('score', id, 'client', ctx);
-  const open = client ? await liesUnderGrant('client', client.id, ctx) : ctx.reach.isPartner;
-  const record = open && (await ctx.loaders.score(id));
-  if (record) return scoreShown({ kind: 'score', id, record, clientId: client?.id }, ctx);
-  ctx.audit?.missed(`AssessmentScore:${id}`);
-  return null;
+interface ScoreName {
+  readonly id: Uuid;
+  /** As the score's global id says; without it nobody but the partner itself may see the score. */
+  readonly clientId?: Uuid | undefined;
 }
 
-export function scoreShown(score: ScoreRef, ctx: Context): ScoreRef {
-  ctx.audit?.saw(`AssessmentScore:${score.id}`);
+export async function scoreById(
+  { id, clientId }: ScoreName,
+  ctx: Context,
+): Promise<ScoreRef | null> {
+  const open = clientId
+    ? await isOpen({ kind: 'client', id: clientId, open: false }, ctx)
+    : ctx.reach.isPartner;
+  const score = open ? await scoreOf({ id, clientId }, ctx) : null;
+  if (!score) ctx.audit?.missed(`AssessmentScore:${id}`);
   return score;
 }
 
-export function clientOfScore(score: ScoreRef): ClientRef | null {
-  return score.clientId ? { kind: 'client', id: score.clientId, open: true } : null;
+export function scoreOf({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
+  return whenLoaded(ctx.loaders.score(id), (record) => {
+    if (!record) return null;
+    ctx.audit?.saw(`AssessmentScore:${id}`);
+    return { kind: 'score', id, record, clientId };
+  });
+}
+
+export function clientOfScore({ clientId }: ScoreRef): ClientRef | null {
+  return clientId ? { kind: 'client', id: clientId, open: true } : null;
 }

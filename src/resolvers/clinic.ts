@@ -1,41 +1,21 @@
 import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
-import { type Loaded, whenLoaded } from '../loaded.ts';
+import type { Loaded } from '../loaded.ts';
 import type { AssessmentRecord, ClientRecord, ClinicianRecord } from '../rest/records.ts';
-import type { Uuid } from '../uuid.ts';
-import { isOpenUnder } from './access.ts';
+import { parentLink } from './access/parent-link.ts';
+import { requireAccess } from './access/require-access.ts';
 import { listed } from './list.ts';
-import { find } from './lookup.ts';
-import { opened } from './opened.ts';
-import { organizationById } from './organization.ts';
-import { parentsOf } from './parents.ts';
+import { find } from './lookup/find.ts';
 import type { AssessmentRef, ClientRef, ClinicRef, ClinicianRef, OrganizationRef } from './refs.ts';
-import { upward } from './upward.ts';
-
-interface ClinicArgs {
-  readonly id: Uuid;
-  readonly organizationId?: Uuid | undefined;
-}
-
-export function clinicById({ id, organizationId }: ClinicArgs, ctx: Context): Loaded<ClinicRef> {
-  const clinic: ClinicRef = { kind: 'clinic', id, open: ctx.reach.isPartner };
-  if (!organizationId) return clinic;
-  if (clinic.open) return { ...clinic, hint: { organizationId } };
-  const parent = { kind: 'organization', id: organizationId } as const;
-  return whenLoaded(isOpenUnder('clinic', id, parent, ctx), (open) => ({ ...clinic, open }));
-}
 
 export function organizationOfClinic(
   clinic: ClinicRef,
   _args: unknown,
   ctx: Context,
 ): Loaded<OrganizationRef | null> {
-  return upward(clinic, ctx, async () => {
-    const [remembered] = clinic.organizationId
-      ? [{ id: clinic.organizationId }]
-      : await parentsOf('clinic', clinic.id, 'organization', ctx);
-    const id = remembered?.id ?? (await find(clinic, ctx))?.list.id;
-    return id ? { ...organizationById({ id }), above: true } : null;
+  return parentLink(clinic, ctx, async () => {
+    const id = clinic.organizationId ?? (await find(clinic, ctx))?.list.id;
+    return id ? { kind: 'organization', id, open: false, above: true } : null;
   });
 }
 
@@ -52,7 +32,7 @@ export function cliniciansOfClinic(clinic: ClinicRef, args: CliniciansArgs, ctx:
     clinicId: clinic.id,
   });
   const list = filtered({ name: 'cliniciansOfClinic', id: clinic.id } as const, args.filter);
-  return opened(clinic, ctx, () => listed(list, args, ctx, toClinician));
+  return requireAccess(clinic, ctx, () => listed(list, args, ctx, toClinician));
 }
 
 interface ClientsArgs extends WindowArgs {
@@ -68,7 +48,7 @@ export function clientsOfClinic(clinic: ClinicRef, args: ClientsArgs, ctx: Conte
     clinicId: clinic.id,
   });
   const list = filtered({ name: 'clientsOfClinic', id: clinic.id } as const, args.filter);
-  return opened(clinic, ctx, () => listed(list, args, ctx, toClient));
+  return requireAccess(clinic, ctx, () => listed(list, args, ctx, toClient));
 }
 
 interface AssessmentsArgs extends WindowArgs {
@@ -86,7 +66,7 @@ export function assessmentsOfClinic(clinic: ClinicRef, args: AssessmentsArgs, ct
   const filter =
     typeof defaultOnly === 'boolean' ? { defaultOnly: String(defaultOnly) } : undefined;
   const list = filtered({ name: 'assessmentsOfClinic', id: clinic.id } as const, filter);
-  return opened(clinic, ctx, () => listed(list, args, ctx, toAssessment));
+  return requireAccess(clinic, ctx, () => listed(list, args, ctx, toAssessment));
 }
 
 /** An empty filter is no filter: the same list, the same cursors, the same cached pages. */

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import { PartnerNotFound } from '../rest/errors.ts';
 import type { JsonObject } from '../rest/json.ts';
 import type { Uuid } from '../uuid.ts';
-import { liesUnderGrant } from './access.ts';
+import { isOpen } from './access/prove.ts';
 import { BadInput } from './bad-input.ts';
-import { told } from './unclear.ts';
+import { withWriteErrors } from './write-errors.ts';
 
 export type TokenOutcome =
   | { readonly kind: 'minted'; readonly tokens: JsonObject }
@@ -20,11 +20,12 @@ export async function authenticateClinician(
 ): Promise<TokenOutcome> {
   if (ctx.door !== 'http')
     throw new BadInput('Clinician tokens are handed out over plain HTTP only.');
-  return told('ask for another pair', () => mint(clinicianId, ctx));
+  return withWriteErrors('ask for another pair', () => mint(clinicianId, ctx));
 }
 
 async function mint(clinicianId: Uuid, ctx: Context): Promise<TokenOutcome> {
-  if (!(await liesUnderGrant('clinician', clinicianId, ctx))) return { kind: 'missing' };
+  const clinician = { kind: 'clinician', id: clinicianId, open: false } as const;
+  if (!(await isOpen(clinician, ctx))) return { kind: 'missing' };
   try {
     const tokens = await ctx.partner.writes.authenticateClinician(clinicianId, ctx.usage);
     return { kind: 'minted', tokens };

@@ -4,8 +4,9 @@ import type { EventFilter } from '../events/filter.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import type { Position } from '../store/event-log.ts';
 import { BadInput } from './bad-input.ts';
-import { maySeeEvent } from './hearing.ts';
-import { sawEvent } from './shown.ts';
+import { requireFilterAccess } from './access/filter-access.ts';
+import { maySeeEvent } from './access/event-access.ts';
+import { sawEvent } from './access/audit-reads.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
@@ -30,8 +31,10 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
   if (first < 1 || first > MOST_EVENTS) {
     throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
   }
+  await requireFilterAccess(args.filter, ctx);
+  ctx.doNotCache();
   const isResumed = typeof args.after === 'string';
-  const after = isResumed ? await ctx.hub().resume(args.after) : await ctx.hub().oldestPosition();
+  const after = isResumed ? await ctx.hub.resume(args.after) : await ctx.hub.oldestPosition();
   const found: PartnerEvent[] = [];
   let at = after;
   let hasMore = true;
@@ -39,7 +42,7 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
   // One more than asked for tells whether there is a next page without reading the log to its end.
   const most = ctx.reach.isPartner ? first + 1 : AT_A_TIME;
   while (hasMore && found.length <= first && judged < MOST_JUDGED) {
-    const page = await ctx.hub().history(at, args.filter, most);
+    const page = await ctx.hub.history(at, args.filter, most);
     for (const event of page.events) if (await maySeeEvent(event, ctx)) found.push(event);
     judged += page.events.length;
     ({ scannedTo: at, hasMore } = page);
@@ -57,10 +60,10 @@ function windowOf(
 ): EventWindow {
   const edges = found.slice(0, first).map((node) => {
     sawEvent(node, ctx);
-    return { cursor: ctx.hub().cursorAt(node.position), node };
+    return { cursor: ctx.hub.cursorAt(node.position), node };
   });
   const isCut = found.length > first;
-  const end = isCut || goesOnAt === undefined ? edges.at(-1)?.cursor : ctx.hub().cursorAt(goesOnAt);
+  const end = isCut || goesOnAt === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(goesOnAt);
   return {
     edges,
     pageInfo: {

@@ -7,26 +7,30 @@ import type {
   SessionEvent,
   TranscriptReadyEvent,
 } from '../events/partner-event.ts';
-import { whenLoaded } from '../loaded.ts';
-import { scoreShown } from './assessment-score.ts';
-import { opened } from './opened.ts';
-import { noteRef } from './note-ref.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { PartnerContractBroken } from '../rest/errors.ts';
+import { routes } from '../rest/routes.ts';
+import { missed } from './access/audit-reads.ts';
+import { isOpen } from './access/prove.ts';
+import { requireAccess } from './access/require-access.ts';
+import { scoreOf } from './assessment-score.ts';
 import type {
   ClientRef,
   ClinicRef,
   ClinicianRef,
+  ListedRef,
   OrganizationRef,
-  ScoreRef,
   SessionRef,
 } from './refs.ts';
-import { mdmOfSession, transcriptOfSession } from './session.ts';
+import { mdmOfSession, noteRef, transcriptOfSession } from './session.ts';
 
-/** Whoever hears an event may see its session and client; what lies above needs a grant of its own. */
+/** An event shows the ids in it; what they name is open only with proof by a list, as any record is. */
 export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef => ({
   kind: 'session',
   id: sessionId,
   clientId,
-  open: true,
+  open: false,
+  above: true,
 });
 
 export const clientOfEvent = ({ clientId }: PartnerEvent): ClientRef => ({
@@ -61,32 +65,60 @@ export const organizationOfEvent = (event: SessionEvent): OrganizationRef => ({
 
 /** Null if it is gone by then: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
-  return whenLoaded(ctx.loaders.note(event.progressNoteId), (record) =>
-    record ? noteRef(record, event.sessionId, ctx) : null,
+  const session = sessionOfEvent(event);
+  return ifOpen(session, ctx, () =>
+    whenLoaded(ctx.loaders.note(event.progressNoteId), (record) => {
+      if (record?.sessionId && record.sessionId !== event.sessionId) throw anotherSession();
+      return record ? noteRef(record, session, ctx) : null;
+    }),
   );
 }
 
-export const transcriptOfEvent = (event: TranscriptReadyEvent, args: unknown, ctx: Context) =>
-  transcriptOfSession(sessionOfEvent(event), args, ctx);
+const anotherSession = () =>
+  new PartnerContractBroken(routes.note.template, 'the note belongs to another session');
 
-export const mdmOfEvent = (event: MdmEvent, args: unknown, ctx: Context) =>
-  mdmOfSession(sessionOfEvent(event), args, ctx);
+export const transcriptOfEvent = (event: TranscriptReadyEvent, args: unknown, ctx: Context) => {
+  const session = sessionOfEvent(event);
+  return ifOpen(session, ctx, () => transcriptOfSession(session, args, ctx));
+};
 
-export function scoreOfEvent({ scoreId, clientId }: AssessmentEvent, _args: unknown, ctx: Context) {
-  return whenLoaded(ctx.loaders.score(scoreId), (record): ScoreRef | null =>
-    record ? scoreShown({ kind: 'score', id: scoreId, record, clientId }, ctx) : null,
+export const mdmOfEvent = (event: MdmEvent, args: unknown, ctx: Context) => {
+  const session = sessionOfEvent(event);
+  return ifOpen(session, ctx, () => mdmOfSession(session, args, ctx));
+};
+
+export const scoreOfEvent = (
+  { scoreId, clientId }: AssessmentEvent,
+  _args: unknown,
+  ctx: Context,
+) =>
+  ifOpen({ kind: 'client', id: clientId, open: false }, ctx, () =>
+    scoreOf({ id: scoreId, clientId }, ctx),
   );
+
+/** What an event links to is null, and no error, where the viewer may see the event alone. */
+function ifOpen<T>(ref: ListedRef, ctx: Context, inside: () => Loaded<T | null>): Loaded<T | null> {
+  return whenLoaded(isOpen(ref, ctx), (open) => {
+    if (open) return inside();
+    missed(ref, ctx);
+    return null;
+  });
 }
 
 export const cursorOfEvent = (event: PartnerEvent, _args: unknown, ctx: Context): string =>
-  ctx.hub().cursorAt(event.position);
+  ctx.hub.cursorAt(event.position);
 
 export const receivedAtOf = ({ receivedAt }: PartnerEvent): string =>
   new Date(receivedAt).toISOString();
 
 export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
-  return opened(session, ctx, () => ctx.hub().ofSession(session.id));
+  return requireAccess(session, ctx, () => {
+    ctx.doNotCache();
+    return ctx.hub.ofSession(session.id);
+  });
 }
 
-export const cursorWhenBegun = (_parent: unknown, _args: unknown, ctx: Context): string =>
-  ctx.hub().cursorAt(ctx.beganAt);
+export function cursorWhenBegun(_parent: unknown, _args: unknown, ctx: Context): string {
+  ctx.doNotCache();
+  return ctx.hub.cursorAt(ctx.beganAt);
+}

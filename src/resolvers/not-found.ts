@@ -1,9 +1,21 @@
-/** Not there, or not the viewer's: the two must look the same, so there is one message for both. */
+const MESSAGE = 'No such record, or none that you may see.';
+
+/**
+ * Not there, or not the viewer's: the two must look the same. What may be said beside that is what the request lacks,
+ * whether or not the record exists.
+ */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
   readonly code = 'NOT_FOUND';
+  /** Written for the client, unlike the messages of the Partner API's own errors. */
+  readonly clientMessage: string;
 
-  constructor() {
-    super('No such record, or none that you may see.');
+  constructor(message = MESSAGE) {
+    super(message);
+    this.clientMessage = message;
   }
 }
+
+/** A parent has to be named: without it the record is looked for nowhere. */
+export const missingArgument = (argument: string): NotFound =>
+  new NotFound(`${MESSAGE} To look it up, add ${argument}.`);

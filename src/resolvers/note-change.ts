@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+
 import type { Context } from '../context.ts';
+import type { ChangedNote } from '../freshness.ts';
 import {
   NoteLocked,
   OutcomeUnknown,
@@ -6,90 +9,177 @@ import {
   PartnerNotFound,
   PartnerRejected,
 } from '../rest/errors.ts';
+import { KeyReused } from '../store/once.ts';
 import type { Uuid } from '../uuid.ts';
-import { noteRef } from './note-ref.ts';
-import { proofOfNote } from './progress-note.ts';
-import type { NoteRef } from './refs.ts';
+import { isOpen } from './access/prove.ts';
+import { NotFound, missingArgument } from './not-found.ts';
+import { type NamedSession, type NoteName, sessionOfName } from './progress-note.ts';
+import type { NoteRef, SessionRef } from './refs.ts';
+import { noteRef } from './session.ts';
+import { withWriteErrors } from './write-errors.ts';
 
-/** What became of a change, as data: everything that a person can act on. */
-export type ChangeOutcome = NoteChange | Refused;
+/** What came of a change, as data: everything that a person can act on. */
+export type ChangeOutcome = NoteChange | Rejected;
 
-export interface NoteChange extends Accepted, Note {}
-
-interface Note {
-  readonly noteId: Uuid;
-  readonly sessionId: Uuid | undefined;
+export interface NoteChange extends Accepted {
+  readonly session: SessionRef | undefined;
 }
 
-/** What may be remembered of a change under its key: no note, and nothing about who asked. */
-export type Deed = Accepted | Refused;
+/** What is stored under an idempotency key: no note, and nothing about who asked. */
+type StoredOutcome = Accepted | Rejected;
 
 interface Accepted {
   readonly kind: 'changed';
+  readonly noteId: Uuid;
   /** The log's position just before the change. */
   readonly cursor: string;
   /** The Partner API's answer. */
   readonly raw: unknown;
 }
 
-type Refused =
+type Rejected =
   | { readonly kind: 'locked' }
   | { readonly kind: 'invalid'; readonly issues: readonly string[] }
-  | { readonly kind: 'missing' };
+  | { readonly kind: 'missing'; readonly message?: string };
 
-export interface NoteTarget {
-  readonly id: Uuid;
-  readonly sessionId?: Uuid | undefined;
-  readonly clientId?: Uuid | undefined;
+export interface NoteTarget extends NamedSession {
+  readonly name: NoteName;
+  /** The id as the client sent it. */
+  readonly sentId: string;
 }
 
-interface Write {
-  readonly send: () => Promise<unknown>;
-  /** A rewrite ends in a `progress_note_regenerated`, which must count as new although its key may have been seen. */
-  readonly rewrites: boolean;
-  /** Does it, or finds out what came of it when it was done before. */
-  readonly once?: (perform: () => Promise<Deed>) => Promise<Deed>;
+export interface IdempotentTarget extends NoteTarget {
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+const MAX_INSTRUCTIONS = 5_000;
+const MAX_KEY_LENGTH = 200;
+const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
+
+/** Trimmed as the Partner API would, so that what can't succeed is never sent. */
+export async function magicEdit(
+  target: IdempotentTarget & { readonly userInstructions: string },
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const instructions = target.userInstructions.trim();
+  const issues = [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)];
+  if (issues.length > 0) return { kind: 'invalid', issues };
+  const send = (noteId: Uuid) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage);
+  const once = onceByKey(target, ['magicEdit', target.sentId, instructions], ctx);
+  return withWriteErrors(AWAIT_EVENT, () => changeNote(target, send, once, ctx));
+}
+
+export async function regenerateNote(
+  target: IdempotentTarget,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const issues = keyIssues(target.idempotencyKey);
+  if (issues.length > 0) return { kind: 'invalid', issues };
+  const send = (noteId: Uuid) => ctx.partner.writes.regenerate(noteId, ctx.usage);
+  const once = onceByKey(target, ['regenerate', target.sentId], ctx);
+  return withWriteErrors(AWAIT_EVENT, () => changeNote(target, send, once, ctx));
+}
+
+/** The patch is passed on as it is: the Partner API does not show what it takes, only that it is an object. */
+export async function updateNote(
+  { patch, ...target }: NoteTarget & { readonly patch: unknown },
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    return { kind: 'invalid', issues: ['"patch" must be a JSON object.'] };
+  }
+  const send = (noteId: Uuid) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage);
+  return withWriteErrors('read the note to see', () => changeNote(target, send, runOnce, ctx));
+}
+
+type Send = (noteId: Uuid) => Promise<unknown>;
+type Once = (perform: () => Promise<StoredOutcome>) => Promise<StoredOutcome>;
+
+const runOnce: Once = (perform) => perform();
+
+/**
+ * One change of one note: proven to be the viewer's, sent once, and dropped from every cache before it is answered. Each
+ * caller proves its own access, also where the change itself was another call's: a viewer may have lost access since.
+ */
+async function changeNote(
+  target: NoteTarget,
+  send: Send,
+  once: Once,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const session = sessionOfName(target.name, target);
+  if (!session && !ctx.reach.isPartner) {
+    return {
+      kind: 'missing',
+      message: missingArgument('`sessionId` and `clientId`').clientMessage,
+    };
+  }
+  const denied = session && (await denialOf(session, ctx));
+  if (denied) return denied;
+  const outcome = await once(() => perform(target.name, session, send, ctx));
+  return outcome.kind === 'changed'
+    ? { ...outcome, session: session && { ...session, open: true } }
+    : outcome;
+}
+
+async function denialOf(session: SessionRef, ctx: Context): Promise<Rejected | undefined> {
+  try {
+    return (await isOpen(session, ctx)) ? undefined : { kind: 'missing' };
+  } catch (error) {
+    if (error instanceof NotFound) return { kind: 'missing', message: error.clientMessage };
+    throw error;
+  }
+}
+
+async function perform(
+  name: NoteName,
+  session: SessionRef | undefined,
+  send: Send,
+  ctx: Context,
+): Promise<StoredOutcome> {
+  const noteId = await presentNoteId(name, session, ctx);
+  if (typeof noteId !== 'string') return noteId;
+  const clientId = session?.clientId ?? session?.named?.clientId;
+  const note = { noteId, sessionId: session?.id, clientId };
+  const cursor = ctx.hub.newestCursor();
+  let raw: unknown;
+  try {
+    raw = await send(noteId);
+  } catch (error) {
+    const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
+    // It may have taken effect: then the caches may be wrong.
+    if (!isCertain) await ctx.freshness.noteChanged(note);
+    return rejectionOf(error, note, ctx);
+  }
+  await ctx.freshness.noteChanged(note);
+  return { kind: 'changed', noteId, cursor, raw };
 }
 
 /**
- * One change of one note: proven to be the viewer's, sent once, and forgotten by every cache before it is told. The
- * proof is each caller's own, also where the deed was another's: a viewer may have lost access since.
+ * The id to send to. A note named by its global id is the session's note, whatever its id is by now; a bare UUID means
+ * exactly that note.
  */
-export async function changeNote(
-  target: NoteTarget,
-  write: Write,
+async function presentNoteId(
+  name: NoteName,
+  session: SessionRef | undefined,
   ctx: Context,
-): Promise<ChangeOutcome> {
-  const proof = await proofOfNote(target, ctx);
-  if (!proof) return { kind: 'missing' };
-  const note = { noteId: target.id, sessionId: proof.sessionId };
-  const perform = () => performed(note, write, ctx);
-  const deed = await (write.once ? write.once(perform) : perform());
-  return deed.kind === 'changed' ? { ...deed, ...note } : deed;
+): Promise<Uuid | Rejected> {
+  const bare = 'noteId' in name ? name.noteId : undefined;
+  if (!session) return bare ?? { kind: 'missing' };
+  const record = await ctx.loaders.noteOfSession(session.id, { fresh: true });
+  if (bare) return record?.id === bare ? bare : { kind: 'missing' };
+  if (record?.id) return record.id;
+  if (!record) return { kind: 'missing' };
+  return {
+    kind: 'invalid',
+    issues: ['"progressNoteId": the note is still being generated for the first time.'],
+  };
 }
 
-async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> {
-  const cursor = ctx.hub().newestCursor();
-  // By its session where that is known: several rewrites may run, and one may change the note's id.
-  const arming = note.sessionId ? `session:${note.sessionId}` : note.noteId;
-  if (write.rewrites) await ctx.store().log.arm(arming);
-  let raw: unknown;
-  try {
-    raw = await write.send();
-  } catch (error) {
-    const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
-    // It may have taken effect: then its event is still to come, and the caches may be wrong.
-    if (!isCertain) await ctx.freshness.noteChanged(note);
-    else if (write.rewrites) await ifPossible(ctx.store().log.disarm(arming));
-    return refusalOf(error, note, ctx);
-  }
-  await ctx.freshness.noteChanged(note);
-  return { kind: 'changed', cursor, raw };
-}
-
-async function refusalOf(error: unknown, note: Note, ctx: Context): Promise<Refused> {
+async function rejectionOf(error: unknown, note: ChangedNote, ctx: Context): Promise<Rejected> {
   if (error instanceof NoteLocked) {
-    await ifPossible(ctx.milestones().markLocked(note.noteId));
+    // What the Partner API answered is passed on even if the store can't record it.
+    await ctx.milestones.markLocked(note.noteId).catch(() => undefined);
     await ctx.freshness.noteChanged(note);
     return { kind: 'locked' };
   }
@@ -98,17 +188,57 @@ async function refusalOf(error: unknown, note: Note, ctx: Context): Promise<Refu
   throw error;
 }
 
-/** What the Partner API answered is told even if the store, which was there a moment ago, can't note it. */
-const ifPossible = async (noting: Promise<void>): Promise<void> => noting.catch(() => undefined);
-
-/** Read past every cache. A rewrite may have given it another id: then its session knows it. */
+/** Read past every cache, by its session where that is known: a rewrite may have given it another id. */
 export async function noteAfterChange(
-  { noteId, sessionId }: NoteChange,
+  { noteId, session }: NoteChange,
   _args: unknown,
   ctx: Context,
 ): Promise<NoteRef | null> {
-  const record =
-    (await ctx.loaders.note(noteId, { fresh: true })) ??
-    (sessionId && (await ctx.loaders.noteOfSession(sessionId, { fresh: true })));
-  return record ? noteRef(record, sessionId, ctx) : null;
+  const record = session
+    ? await ctx.loaders.noteOfSession(session.id, { fresh: true })
+    : await ctx.loaders.note(noteId, { fresh: true });
+  return record ? noteRef(record, session, ctx) : null;
 }
+
+/**
+ * The Partner API has no idempotency keys, and a second edit edits twice: so they are kept here. A key belongs to the
+ * viewer's subject, whatever the grants: with them in its name, a token that was renewed with one grant more between
+ * a click and its retry would edit again. The input is compared as the client sent it: the note may have been renamed.
+ */
+function onceByKey(
+  { idempotencyKey: key }: IdempotentTarget,
+  input: readonly string[],
+  ctx: Context,
+): Once {
+  if (typeof key !== 'string') return runOnce;
+  const name = `once:${digest([ctx.viewer.subject, key])}`;
+  return async (run) => {
+    try {
+      return await ctx.once(name, digest(input), run);
+    } catch (error) {
+      if (!(error instanceof KeyReused)) throw error;
+      return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+    }
+  };
+}
+
+/** Characters as people count them: an emoji is one. */
+function instructionIssues(text: string): string[] {
+  const count = Array.from(text).length;
+  if (count === 0) return ['"userInstructions" must not be empty.'];
+  if (text.includes('\0')) return ['"userInstructions" must be text, without NUL characters.'];
+  return count > MAX_INSTRUCTIONS
+    ? [`"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`]
+    : [];
+}
+
+function keyIssues(key: string | null | undefined): string[] {
+  const fits = typeof key !== 'string' || (key.length > 0 && key.length <= MAX_KEY_LENGTH);
+  return fits
+    ? []
+    : [`"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`];
+}
+
+/** Neither a viewer's name nor a word of the instructions is stored. */
+const digest = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

@@ -1,10 +1,9 @@
 import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
 import type { ClinicRecord, OrganizationRecord, ProgramRecord } from '../rest/records.ts';
-import type { Uuid } from '../uuid.ts';
+import { requireAccess } from './access/require-access.ts';
 import { listed } from './list.ts';
 import { listedHere } from './listed-here.ts';
-import { opened } from './opened.ts';
 import type { ClinicRef, OrganizationRef, ProgramRef } from './refs.ts';
 
 export const toOrganization = (record: OrganizationRecord): OrganizationRef => ({
@@ -21,14 +20,12 @@ export const toProgram = (record: ProgramRecord): ProgramRef => ({
   open: true,
 });
 
-export function organizationById({ id }: { readonly id: Uuid }): OrganizationRef {
-  return { kind: 'organization', id, open: false };
-}
-
 /** All of them for whoever acts for the partner; otherwise those that a grant names. */
 export function organizationsOfViewer(_parent: unknown, args: WindowArgs, ctx: Context) {
   if (ctx.reach.isPartner) return listed({ name: 'organizations' }, args, ctx, toOrganization);
-  const granted = ctx.reach.granted('organization').map((id) => organizationById({ id }));
+  const granted = ctx.reach
+    .granted('organization')
+    .map((id): OrganizationRef => ({ kind: 'organization', id, open: true }));
   return listedHere('granted organizations', granted, args, ctx);
 }
 
@@ -41,10 +38,10 @@ export function clinicsOfOrganization(parent: OrganizationRef, args: WindowArgs,
     organizationId: parent.id,
   });
   const list = { name: 'clinicsOfOrganization', id: parent.id } as const;
-  return opened(parent, ctx, () => listed(list, args, ctx, toClinic));
+  return requireAccess(parent, ctx, () => listed(list, args, ctx, toClinic));
 }
 
 export function programsOfOrganization(parent: OrganizationRef, args: WindowArgs, ctx: Context) {
   const list = { name: 'programsOfOrganization', id: parent.id } as const;
-  return opened(parent, ctx, () => listed(list, args, ctx, toProgram));
+  return requireAccess(parent, ctx, () => listed(list, args, ctx, toProgram));
 }

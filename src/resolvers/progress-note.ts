@@ -1,105 +1,73 @@
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import type { NoteRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
-import { isOpen, liesUnderGrant } from './access.ts';
-import { noteMet, noteRef } from './note-ref.ts';
-import { type Parent, parentsOf } from './parents.ts';
+import { isOpen } from './access/prove.ts';
+import { missingArgument } from './not-found.ts';
 import type { NoteRef, SessionRef } from './refs.ts';
-import { sessionById } from './session.ts';
+import { noteRef } from './session.ts';
 
-export interface NoteArgs {
-  readonly id: Uuid;
+/** A note by its session, as its global id names it, or by its own UUID, which a regeneration may change. */
+export type NoteName =
+  | { readonly noteId: Uuid }
+  | { readonly sessionId: Uuid; readonly clientId?: Uuid | undefined };
+
+export interface NamedSession {
   readonly sessionId?: Uuid | undefined;
   readonly clientId?: Uuid | undefined;
 }
 
 /** The API hands any note to the partner: whose it is has to be proven before it is shown to anybody else. */
-export function noteById(args: NoteArgs, ctx: Context): Loaded<NoteRef | null> {
-  if (ctx.reach.isPartner) {
-    return whenLoaded(ctx.loaders.note(args.id), (record) =>
-      shownNote(record, undefined, args, ctx),
-    );
+export function noteByName(
+  name: NoteName,
+  named: NamedSession,
+  ctx: Context,
+): Loaded<NoteRef | null> {
+  const session = sessionOfName(name, named);
+  const noteId = 'noteId' in name ? name.noteId : undefined;
+  if (session) return noteInSession(session, noteId, ctx);
+  if (!ctx.reach.isPartner || !noteId) throw missingArgument('`sessionId` and `clientId`');
+  return whenLoaded(ctx.loaders.note(noteId), (record) => {
+    if (record) return noteRef(record, undefined, ctx);
+    ctx.audit?.missed(`ProgressNote:${noteId}`);
+    return null;
+  });
+}
+
+/** Undefined for a bare UUID without the session that it belongs to. */
+export function sessionOfName(name: NoteName, named: NamedSession): SessionRef | undefined {
+  if ('sessionId' in name) {
+    return { kind: 'session', id: name.sessionId, clientId: name.clientId, open: false };
   }
-  return provenNote(args, ctx);
+  if (!named.sessionId) return undefined;
+  return { kind: 'session', id: named.sessionId, named: { clientId: named.clientId }, open: false };
 }
 
-async function provenNote(args: NoteArgs, ctx: Context): Promise<NoteRef | null> {
-  const proof = await proofOfNote(args, ctx);
-  return shownNote(proof && (await ctx.loaders.note(args.id)), proof?.sessionId, args, ctx);
-}
-
-function shownNote(
-  record: NoteRecord | undefined,
-  sessionId: Uuid | undefined,
-  { id }: NoteArgs,
+/** The arguments may be wrong: the session has to hold this very note. */
+function noteInSession(
+  session: SessionRef,
+  noteId: Uuid | undefined,
   ctx: Context,
-): NoteRef | null {
-  if (record) return noteRef(record, sessionId, ctx);
-  ctx.audit?.missed(`ProgressNote:${id}`);
-  return null;
+): Loaded<NoteRef | null> {
+  return whenLoaded(isOpen(session, ctx), (open) =>
+    whenLoaded(open ? ctx.loaders.noteOfSession(session.id) : undefined, (record) => {
+      if (record && (!noteId || record.id === noteId)) {
+        return noteRef(record, { ...session, open: true }, ctx);
+      }
+      ctx.audit?.missed(`ProgressNote:${noteId ?? `session:${session.id}`}`);
+      return null;
+    }),
+  );
 }
 
-/** The note of a session that has none of its own id yet. */
-export async function noteBySession(sessionId: Uuid, ctx: Context): Promise<NoteRef | null> {
-  const session = await sessionById({ id: sessionId }, ctx);
-  const record = (await isOpen(session, ctx)) && (await ctx.loaders.noteOfSession(sessionId));
-  if (record) return noteRef(record, sessionId, ctx);
-  ctx.audit?.missed(`ProgressNote:session:${sessionId}`);
-  return null;
+/** Known from the id or the arguments; to a `partner`, who needs no proof, the record may tell. */
+export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
+  if (session) return session;
+  return record.sessionId ? { kind: 'session', id: record.sessionId, open: true } : null;
 }
-
-interface Proof {
-  readonly sessionId: Uuid | undefined;
-}
-
-/**
- * Whose note it is, if the viewer may see it: known from the lineage, or from the session that a hint names. A note that
- * is known to be another's is looked for as one that nobody knows, so that the cost does not tell them apart.
- */
-export async function proofOfNote(args: NoteArgs, ctx: Context): Promise<Proof | undefined> {
-  const [known] = await parentsOf('note', args.id, 'session', ctx);
-  if (ctx.reach.isPartner) return { sessionId: known?.id };
-  if (known && (await liesUnderGrant('session', known.id, ctx))) return { sessionId: known.id };
-  const { sessionId, clientId } = args;
-  if (!sessionId || !(await isOpen(await sessionById({ id: sessionId, clientId }, ctx), ctx)))
-    return undefined;
-  if (known?.id === sessionId) return { sessionId };
-  // The hint may lie: the session has to hold this very note.
-  const record = await ctx.loaders.noteOfSession(sessionId);
-  if (record?.id !== args.id) return undefined;
-  noteMet(record, sessionId, ctx);
-  return { sessionId };
-}
-
-/** Known from the proof or the record; to the partner, who needs no proof, the lineage may tell. */
-export function sessionOfNote(
-  { sessionId, record }: NoteRef,
-  _args: unknown,
-  ctx: Context,
-): Loaded<SessionRef | null> {
-  if (sessionId) return { kind: 'session', id: sessionId, open: true };
-  return record.id ? whenLoaded(parentsOf('note', record.id, 'session', ctx), firstSession) : null;
-}
-
-const firstSession = ([known]: readonly Parent[]): SessionRef | null =>
-  known ? { kind: 'session', id: known.id, open: true } : null;
 
 /** True or unknown, never false: finalization happens elsewhere, and its event may still be on the way. */
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
   if (!note.record.id) return null;
-  return whenLoaded(ctx.milestones().noteLocked(note.record.id), (locked) =>
-    locked ? true : null,
-  );
-}
-
-/** A note by whichever name it has: its own id, or its session's while it has none. */
-export function noteByName(
-  name: { readonly noteId: Uuid } | { readonly noteOfSession: Uuid },
-  hints: Omit<NoteArgs, 'id'>,
-  ctx: Context,
-): Loaded<NoteRef | null> {
-  return 'noteId' in name
-    ? noteById({ id: name.noteId, ...hints }, ctx)
-    : noteBySession(name.noteOfSession, ctx);
+  ctx.doNotCache();
+  return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
 }

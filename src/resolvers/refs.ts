@@ -16,22 +16,22 @@ import type { Uuid } from '../uuid.ts';
 
 /**
  * A record as the graph holds it: known by id, perhaps with its attributes. The Partner API has no get-by-id
- * for most of them, so attributes are looked for only when a field asks.
+ * for most of them, so attributes are looked up only when a field asks.
  *
- * `open` means that the viewer may look inside: it was reached by walking down from what is open, or proven.
+ * `open` means that the viewer may read what is inside: it was reached by walking down from what is open, or proven.
  * Otherwise (an upward link) only its id may be shown until access is proven.
  */
 interface Ref<Kind extends string> {
   readonly kind: Kind;
   readonly id: Uuid;
   readonly open: boolean;
-  /** Reached by going up from what the viewer may see: its id may be shown, and what it lies under in turn. */
+  /** Reached by going up from what the viewer may see: its id may be shown, and the ids of what it lies under. */
   readonly above?: true;
-  /** Where the caller says that it stands: a place to look first, and no proof. */
-  readonly hint?: Hint;
+  /** The parent that the arguments name: the only place to look in, and no proof. */
+  readonly named?: NamedParent | undefined;
 }
 
-export interface Hint {
+export interface NamedParent {
   readonly organizationId?: Uuid | undefined;
   readonly clinicId?: Uuid | undefined;
   readonly clinicianId?: Uuid | undefined;
@@ -44,7 +44,7 @@ export interface OrganizationRef extends Ref<'organization'> {
 
 export interface ClinicRef extends Ref<'clinic'> {
   readonly record?: ClinicRecord;
-  readonly organizationId?: Uuid;
+  readonly organizationId?: Uuid | undefined;
 }
 
 export interface ProgramRef extends Ref<'program'> {
@@ -53,18 +53,22 @@ export interface ProgramRef extends Ref<'program'> {
 
 export interface ClinicianRef extends Ref<'clinician'> {
   readonly record?: ClinicianRecord;
-  readonly clinicId?: Uuid;
+  readonly clinicId?: Uuid | undefined;
 }
 
 export interface ClientRef extends Ref<'client'> {
   readonly record?: ClientRecord;
-  readonly clinicId?: Uuid;
-  readonly clinicianId?: Uuid;
+  /** The list it was reached by. */
+  readonly clinicId?: Uuid | undefined;
+  readonly clinicianId?: Uuid | undefined;
 }
 
 export interface SessionRef extends Ref<'session'> {
   readonly record?: SessionRecord;
-  readonly clientId?: Uuid;
+  /** As a list, a signed event or a signed id has shown it; never as an argument says. */
+  readonly clientId?: Uuid | undefined;
+  /** The global ids of the session and its artifacts, signed once: rows of a cached page are shared. */
+  globalIds?: Map<string, string>;
 }
 
 export interface AssessmentRef {
@@ -86,7 +90,8 @@ export interface MagicEditRef {
 export interface NoteRef {
   readonly kind: 'note';
   readonly record: NoteRecord;
-  readonly sessionId: Uuid | undefined;
+  /** Undefined for a `partner` who named the note by its UUID alone. */
+  readonly session: SessionRef | undefined;
 }
 
 export interface TranscriptRef {
@@ -108,7 +113,7 @@ export interface ScoreRef {
   readonly clientId: Uuid | undefined;
 }
 
-/** Those of which the API has lists only: looked for, not fetched. */
+/** Those of which the API has lists only: looked up in lists, not fetched. */
 export type ListedRef =
   | OrganizationRef
   | ClinicRef
@@ -116,6 +121,8 @@ export type ListedRef =
   | ClinicianRef
   | ClientRef
   | SessionRef;
+
+export type ListedKind = ListedRef['kind'];
 
 export type NodeRef =
   | ListedRef

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import { pathOf } from '../rest/lists.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../rest/errors.ts';
 import type { Uuid } from '../uuid.ts';
-import { liesUnderGrant } from './access.ts';
+import { isOpen } from './access/prove.ts';
 import type { ClientRef } from './refs.ts';
-import { told } from './unclear.ts';
+import { withWriteErrors } from './write-errors.ts';
 
 const MOST_CLINICIANS = 50;
 
@@ -27,7 +27,7 @@ export async function assignSecondaryClinicians(
     const issue = `"clinicianIds" must be 1 to ${MOST_CLINICIANS}, but got ${each.length}.`;
     return { kind: 'invalid', issues: [issue] };
   }
-  return told('send it again, which is safe', () => assign(clientId, each, ctx));
+  return withWriteErrors('send it again, which is safe', () => assign(clientId, each, ctx));
 }
 
 /** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
@@ -36,7 +36,8 @@ async function assign(
   clinicianIds: readonly Uuid[],
   ctx: Context,
 ): Promise<AssignmentOutcome> {
-  if (!(await liesUnderGrant('client', clientId, ctx))) return { kind: 'missing' };
+  const client: ClientRef = { kind: 'client', id: clientId, open: false };
+  if (!(await isOpen(client, ctx))) return { kind: 'missing' };
   const forget = () =>
     ctx.freshness.listsChanged(
       clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
@@ -48,7 +49,7 @@ async function assign(
       ctx.usage,
     );
     await forget();
-    return { kind: 'assigned', client: { kind: 'client', id: clientId, open: true }, raw };
+    return { kind: 'assigned', client: { ...client, open: true }, raw };
   } catch (error) {
     if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
     if (error instanceof PartnerNotFound) return { kind: 'missing' };

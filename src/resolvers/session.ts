@@ -1,40 +1,27 @@
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import type { Uuid } from '../uuid.ts';
-import { isOpenUnder } from './access.ts';
-import { find } from './lookup.ts';
-import { opened } from './opened.ts';
-import { parentsOf } from './parents.ts';
-import { noteRef } from './note-ref.ts';
+import type { NoteRecord } from '../rest/records.ts';
+import { parentLink } from './access/parent-link.ts';
+import { isOpen } from './access/prove.ts';
+import { requireAccess } from './access/require-access.ts';
+import { find } from './lookup/find.ts';
 import type { ClientRef, MdmRef, NoteRef, SessionRef, TranscriptRef } from './refs.ts';
-import { upward } from './upward.ts';
 
-interface SessionArgs {
-  readonly id: Uuid;
-  readonly clientId?: Uuid | undefined;
-}
-
-export function sessionById({ id, clientId }: SessionArgs, ctx: Context): Loaded<SessionRef> {
-  const session: SessionRef = { kind: 'session', id, open: ctx.reach.isPartner };
-  if (!clientId) return session;
-  if (session.open) return { ...session, hint: { clientId } };
-  // A hint is only a place to look: whoever may see the client still has to find the session there.
-  const parent = { kind: 'client', id: clientId } as const;
-  return whenLoaded(isOpenUnder('session', id, parent, ctx), (open) => ({ ...session, open }));
-}
-
+/** Known from its id, a list or an event; otherwise a `partner`, or whoever has a grant for it, may ask its list. */
 export function clientOfSession(
   session: SessionRef,
   _args: unknown,
   ctx: Context,
 ): Loaded<ClientRef | null> {
-  return upward(session, ctx, async () => {
-    const [remembered] = session.clientId
-      ? [{ id: session.clientId }]
-      : await parentsOf('session', session.id, 'client', ctx);
-    const id = remembered?.id ?? (await find(session, ctx))?.list.id;
+  return parentLink(session, ctx, async () => {
+    const id = session.clientId ?? (await foundClientOf(session, ctx));
     return id ? { kind: 'client', id, open: false, above: true } : null;
   });
+}
+
+async function foundClientOf(session: SessionRef, ctx: Context) {
+  if (session.named?.clientId) return (await find(session, ctx))?.list.id;
+  return ctx.hub.clientOfSession(session.id);
 }
 
 export function noteOfSession(
@@ -42,11 +29,23 @@ export function noteOfSession(
   _args: unknown,
   ctx: Context,
 ): Loaded<NoteRef | null> {
-  return opened(session, ctx, () =>
+  return requireAccess(session, ctx, () =>
     whenLoaded(ctx.loaders.noteOfSession(session.id), (record) =>
-      record ? noteRef(record, session.id, ctx) : null,
+      record ? noteRef(record, session, ctx) : null,
     ),
   );
+}
+
+/** A note that is shown. Whose it is tells later which answers a change of it makes stale. */
+export function noteRef(
+  record: NoteRecord,
+  session: SessionRef | undefined,
+  ctx: Context,
+): NoteRef {
+  const sessionId = session?.id ?? record.sessionId ?? undefined;
+  if (record.id) ctx.freshness.noteRead(record.id, sessionId);
+  ctx.audit?.saw(`ProgressNote:${record.id ?? `session:${sessionId}`}`);
+  return { kind: 'note', record, session };
 }
 
 export function transcriptOfSession(
@@ -54,10 +53,12 @@ export function transcriptOfSession(
   _args: unknown,
   ctx: Context,
 ): Loaded<TranscriptRef | null> {
-  return opened(session, ctx, () =>
-    whenLoaded(ctx.loaders.transcript(session.id), (record) =>
-      record === 'not-ready' ? null : shown({ kind: 'transcript', session, record }, ctx),
-    ),
+  return requireAccess(session, ctx, () =>
+    whenLoaded(ctx.loaders.transcript(session.id), (record) => {
+      if (record === 'not-ready') return null;
+      ctx.audit?.saw(`Transcript:${session.id}`);
+      return { kind: 'transcript', session, record };
+    }),
   );
 }
 
@@ -66,29 +67,41 @@ export function mdmOfSession(
   _args: unknown,
   ctx: Context,
 ): Loaded<MdmRef | null> {
-  return opened(session, ctx, () =>
-    whenLoaded(ctx.loaders.mdm(session.id), (record) =>
-      record === 'not-ready' ? null : shown({ kind: 'mdm', session, record }, ctx),
-    ),
+  return requireAccess(session, ctx, () =>
+    whenLoaded(ctx.loaders.mdm(session.id), (record) => {
+      if (record === 'not-ready') return null;
+      ctx.audit?.saw(`MDM:${session.id}`);
+      return { kind: 'mdm', session, record };
+    }),
   );
 }
 
-function shown<R extends TranscriptRef | MdmRef>(artifact: R, ctx: Context): R {
-  const type = artifact.kind === 'mdm' ? 'MDM' : 'Transcript';
-  ctx.audit?.saw(`${type}:${artifact.session.id}`);
-  return artifact;
+/** By its own global id, which names the session. */
+export async function transcriptById(
+  session: SessionRef,
+  ctx: Context,
+): Promise<TranscriptRef | null> {
+  if (await isOpen(session, ctx)) return transcriptOfSession({ ...session, open: true }, {}, ctx);
+  ctx.audit?.missed(`Transcript:${session.id}`);
+  return null;
+}
+
+export async function mdmById(session: SessionRef, ctx: Context): Promise<MdmRef | null> {
+  if (await isOpen(session, ctx)) return mdmOfSession({ ...session, open: true }, {}, ctx);
+  ctx.audit?.missed(`MDM:${session.id}`);
+  return null;
 }
 
 export type ArtifactStatus = 'READY' | 'NOT_READY' | 'FAILED';
 
 export function transcriptStatus(session: SessionRef, _args: unknown, ctx: Context) {
-  return opened(session, ctx, () =>
+  return requireAccess(session, ctx, () =>
     whenLoaded(ctx.loaders.transcript(session.id), (record) => statusOf(session, record, ctx)),
   );
 }
 
 export function mdmStatus(session: SessionRef, _args: unknown, ctx: Context) {
-  return opened(session, ctx, () =>
+  return requireAccess(session, ctx, () =>
     whenLoaded(ctx.loaders.mdm(session.id), (record) => statusOf(session, record, ctx)),
   );
 }
@@ -96,7 +109,8 @@ export function mdmStatus(session: SessionRef, _args: unknown, ctx: Context) {
 /** Without a transcript there is no note and no MDM either: a failed transcription fails them all. */
 function statusOf(session: SessionRef, record: unknown, ctx: Context): Loaded<ArtifactStatus> {
   if (record !== 'not-ready') return 'READY';
-  return whenLoaded(ctx.milestones().transcriptionFailed(session.id), (failed) =>
+  ctx.doNotCache();
+  return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) =>
     failed ? 'FAILED' : 'NOT_READY',
   );
 }

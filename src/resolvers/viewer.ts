@@ -3,10 +3,10 @@ import { grantText } from '../viewer/grants.ts';
 import type { ClientRef, ClinicRef, ClinicianRef, SessionRef } from './refs.ts';
 
 /** Where a viewer starts from: the records that the grants name, known by id and open. */
-export const viewerOf = (_parent: unknown, _args: unknown, ctx: Context) => ctx.viewer();
+export const viewerOf = (_parent: unknown, _args: unknown, ctx: Context) => ctx.viewer;
 
 export const grantsOf = (_parent: unknown, _args: unknown, ctx: Context): readonly string[] =>
-  ctx.viewer().grants.map(grantText);
+  ctx.viewer.grants.map(grantText);
 
 export const clinicsOfViewer = (_parent: unknown, _args: unknown, ctx: Context): ClinicRef[] =>
   ctx.reach.granted('clinic').map((id) => ({ kind: 'clinic', id, open: true }));

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { recordOf } from '../resolvers/lookup.ts';
+import { recordOf } from '../resolvers/lookup/by-id.ts';
 import type { ListedRef } from '../resolvers/refs.ts';
 
 type RecordOf<R extends ListedRef> = NonNullable<R['record']>;

@@ -1,6 +1,6 @@
 import { whenLoaded } from '../loaded.ts';
 import { clinicOfClient, programsOfClient, sessionsOfClient } from '../resolvers/client.ts';
-import { recordOf } from '../resolvers/lookup.ts';
+import { recordOf } from '../resolvers/lookup/by-id.ts';
 import { attribute } from './attribute.ts';
 import { ClientStatus, clientStatusOf } from './client-status.ts';
 import { ProgramConnection, SessionConnection, windowArgs } from './connection.ts';

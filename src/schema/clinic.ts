@@ -46,7 +46,11 @@ Clinic.implement({
       },
       extensions: listPrice,
       resolve: (clinic, args, ctx) =>
-        cliniciansOfClinic(clinic, { ...args, filter: clinicianFilterOf(args.filter) }, ctx),
+        cliniciansOfClinic(
+          clinic,
+          { ...args, filter: clinicianFilterOf(args.filter, ctx.ids) },
+          ctx,
+        ),
     }),
     clients: t.field({
       type: ClientConnection,
@@ -57,7 +61,7 @@ Clinic.implement({
       },
       extensions: listPrice,
       resolve: (clinic, args, ctx) =>
-        clientsOfClinic(clinic, { ...args, filter: clientFilterOf(args.filter) }, ctx),
+        clientsOfClinic(clinic, { ...args, filter: clientFilterOf(args.filter, ctx.ids) }, ctx),
     }),
     assessments: t.field({
       type: AssessmentConnection,

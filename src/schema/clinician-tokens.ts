@@ -60,7 +60,7 @@ builder.mutationFields((t) => ({
     },
     extensions: { ...oneCall, once: true },
     resolve: (_root, { input }, ctx) => {
-      const id = idOf('Clinician', 'clinicianId', input.clinicianId);
+      const id = idOf('Clinician', 'clinicianId', input.clinicianId, ctx.ids);
       return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, () =>
         authenticateClinician(id, ctx),
       );

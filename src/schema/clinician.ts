@@ -41,7 +41,11 @@ Clinician.implement({
       },
       extensions: listPrice,
       resolve: (clinician, args, ctx) =>
-        clientsOfClinician(clinician, { ...args, filter: clientFilterOf(args.filter) }, ctx),
+        clientsOfClinician(
+          clinician,
+          { ...args, filter: clientFilterOf(args.filter, ctx.ids) },
+          ctx,
+        ),
     }),
     magicEdits: t.field({
       type: MagicEditConnection,

@@ -1,5 +1,5 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
-import { type Named, nodeShown, nodesShown } from '../resolvers/shown.ts';
+import { type Named, auditedNode, auditedNodes } from '../resolvers/access/audit-reads.ts';
 import { builder } from './builder.ts';
 import {
   Assessment,
@@ -53,7 +53,7 @@ function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
         type: node,
         description: 'The record.',
         nullable: false,
-        resolve: (row, args, ctx) => nodeShown(row, args, ctx) as never,
+        resolve: (row, args, ctx) => auditedNode(row, args, ctx) as never,
       }),
     }),
   });
@@ -70,7 +70,7 @@ function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
         type: [node],
         description: 'The rows.',
         nullable: false,
-        resolve: (window, args, ctx) => nodesShown(window, args, ctx) as never,
+        resolve: (window, args, ctx) => auditedNodes(window, args, ctx) as never,
       }),
       pageInfo: t.field({
         type: PageInfo,

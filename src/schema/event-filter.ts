@@ -1,7 +1,7 @@
 import type { EventFilter as Filter } from '../events/filter.ts';
 import { builder } from './builder.ts';
 import { PartnerEventType, eventTypeOf } from './event-type.ts';
-import { optionalIdOf } from './global-id.ts';
+import { type GlobalIds, idWithClientOf, optionalIdOf } from './global-id.ts';
 
 export const EventFilter = builder.inputType('EventFilter', {
   description: 'Which events. Given fields are combined with AND.',
@@ -15,16 +15,24 @@ export const EventFilter = builder.inputType('EventFilter', {
   }),
 });
 
-export function eventFilterOf(input: typeof EventFilter.$inferInput | null | undefined): Filter {
+export function eventFilterOf(
+  input: typeof EventFilter.$inferInput | null | undefined,
+  ids: GlobalIds,
+): Filter {
   if (!input) return {};
   const types = input.types?.map(eventTypeOf).filter((type) => type !== undefined);
-  const ids = {
-    organizationId: optionalIdOf('Organization', 'organizationId', input.organizationId),
-    clinicId: optionalIdOf('Clinic', 'clinicId', input.clinicId),
-    clinicianId: optionalIdOf('Clinician', 'clinicianId', input.clinicianId),
-    clientId: optionalIdOf('Client', 'clientId', input.clientId),
-    sessionId: optionalIdOf('Session', 'sessionId', input.sessionId),
+  const session =
+    typeof input.sessionId === 'string'
+      ? idWithClientOf('Session', 'sessionId', input.sessionId, ids)
+      : undefined;
+  const records = {
+    organizationId: optionalIdOf('Organization', 'organizationId', input.organizationId, ids),
+    clinicId: optionalIdOf('Clinic', 'clinicId', input.clinicId, ids),
+    clinicianId: optionalIdOf('Clinician', 'clinicianId', input.clinicianId, ids),
+    clientId: optionalIdOf('Client', 'clientId', input.clientId, ids),
+    sessionId: session?.id,
+    clientOfSession: session?.clientId,
   };
-  const given = Object.entries(ids).filter(([, id]) => id !== undefined);
+  const given = Object.entries(records).filter(([, id]) => id !== undefined);
   return { ...(types && { types }), ...Object.fromEntries(given) };
 }

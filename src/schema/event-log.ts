@@ -64,6 +64,6 @@ builder.queryFields((t) => ({
     },
     extensions: forEvents(10, 'first'),
     resolve: (_root, args, ctx) =>
-      eventsSince({ ...args, filter: eventFilterOf(args.filter) }, ctx),
+      eventsSince({ ...args, filter: eventFilterOf(args.filter, ctx.ids) }, ctx),
   }),
 }));

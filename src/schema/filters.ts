@@ -1,7 +1,7 @@
 import { BadInput } from '../resolvers/bad-input.ts';
 import { builder } from './builder.ts';
 import { ClientStatus } from './client-status.ts';
-import { idOf } from './global-id.ts';
+import { type GlobalIds, idOf } from './global-id.ts';
 
 /** Given fields are combined with AND by the Partner API; a field that is null or left out is not asked for. */
 type Query = Readonly<Record<string, string>>;
@@ -51,6 +51,7 @@ type Given<T> = { readonly [K in keyof T]?: string | null | undefined };
 
 export function clientFilterOf(
   filter: typeof ClinicClientFilter.$inferInput | null | undefined,
+  ids: GlobalIds,
 ): Query | undefined {
   if (!filter) return undefined;
   const { status, clinicianId, phoneNumber } = filter;
@@ -61,15 +62,16 @@ export function clientFilterOf(
   return given({
     ...filter,
     status: status?.toLowerCase(),
-    clinicianId: clinicianId && idOf('Clinician', 'clinicianId', clinicianId),
+    clinicianId: clinicianId && idOf('Clinician', 'clinicianId', clinicianId, ids),
   });
 }
 
 export function clinicianFilterOf(
   filter: typeof ClinicianFilter.$inferInput | null | undefined,
+  ids: GlobalIds,
 ): Query | undefined {
   return filter
-    ? given({ ...filter, id: filter.id && idOf('Clinician', 'id', filter.id) })
+    ? given({ ...filter, id: filter.id && idOf('Clinician', 'id', filter.id, ids) })
     : undefined;
 }
 

@@ -1,78 +1,231 @@
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+
+import { derivedKey } from '../derived-key.ts';
 import { BadInput } from '../resolvers/bad-input.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
- * A global id holds the type and what names the record: its UUID; for an Assessment and a MagicEdit the list
- * it stands in as well; for a ProgressNote that has no id yet, its session's. The same record has the same id
- * whichever way it was reached, so nothing else goes in.
+ * What a global id names. Ids carry the record's permanent parents: a session never changes its client, nor a note its
+ * session. So whoever presents an id says where the record is, without a store and on every instance.
  */
-export type NodeType =
-  | 'Organization'
-  | 'Clinic'
-  | 'Program'
-  | 'Clinician'
-  | 'Client'
-  | 'Session'
-  | 'ProgressNote'
-  | 'Transcript'
-  | 'MDM'
-  | 'Assessment'
-  | 'AssessmentScore'
-  | 'MagicEdit';
+export type NodeId =
+  | { readonly type: PlainType; readonly id: Uuid }
+  | { readonly type: 'Session'; readonly id: Uuid; readonly clientId?: Uuid | undefined }
+  | {
+      readonly type: SessionArtifact;
+      readonly sessionId: Uuid;
+      readonly clientId?: Uuid | undefined;
+    }
+  /** A note whose session is not known. */
+  | { readonly type: 'ProgressNote'; readonly noteId: Uuid }
+  | { readonly type: 'AssessmentScore'; readonly id: Uuid; readonly clientId?: Uuid | undefined }
+  | { readonly type: 'Assessment'; readonly clinicId: Uuid; readonly id: string }
+  | { readonly type: 'MagicEdit'; readonly clinicianId: Uuid; readonly id: Uuid };
 
-/** Longer than any id we make, and short enough to decode without a thought. */
-const MAX_LENGTH = 512;
+type PlainType = 'Organization' | 'Clinic' | 'Program' | 'Clinician' | 'Client';
+type SessionArtifact = 'ProgressNote' | 'Transcript' | 'MDM';
+export type NodeType = NodeId['type'];
 
-export interface GlobalId {
-  readonly type: string;
-  readonly parts: readonly string[];
+export interface GlobalIds {
+  encode(node: NodeId): string;
+  /** Undefined for whatever this gateway did not make: forged, cut, or put together from two ids. */
+  decode(text: string): NodeId | undefined;
 }
 
-export function encodeGlobalId(type: NodeType, ...parts: readonly string[]): string {
-  return Buffer.from([type, ...parts].join(':')).toString('base64url');
+/** The first byte of an id. `N` is a note by its own UUID. */
+const CODES = {
+  Organization: 'O',
+  Clinic: 'K',
+  Program: 'R',
+  Clinician: 'D',
+  Client: 'C',
+  Session: 'S',
+  ProgressNote: 'P',
+  Transcript: 'T',
+  MDM: 'M',
+  AssessmentScore: 'A',
+  Assessment: 'Q',
+  MagicEdit: 'E',
+} as const satisfies Record<NodeType, string>;
+const NOTE_BY_UUID = 'N';
+const TYPES = new Map<string, NodeType>(
+  Object.entries(CODES).map(([type, code]) => [code, type as NodeType]),
+);
+const PLAIN: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
+
+const UUID_BYTES = 16;
+const MAC_BYTES = 8;
+/** Longer than any id made here. Assessments are named by strings of at most a few hundred characters. */
+const MAX_LENGTH = 1_024;
+
+/** Ids signed under `previousSecret` are accepted, too, so that the secret can be exchanged. */
+export function createGlobalIds(secret: string, previousSecret?: string): GlobalIds {
+  const sign = createMac(derivedKey(secret, 'global id'));
+  const previous = previousSecret && createMac(derivedKey(previousSecret, 'global id'));
+
+  const isSigned = (body: Buffer, mac: Buffer): boolean =>
+    timingSafeEqual(sign(body), mac) || (previous ? timingSafeEqual(previous(body), mac) : false);
+
+  return {
+    encode(node) {
+      const body = bytesOf(node);
+      return isPlain(body)
+        ? body.toString('base64url')
+        : Buffer.concat([body, sign(body)]).toString('base64url');
+    },
+    decode(text) {
+      if (text.length > MAX_LENGTH) return undefined;
+      const bytes = Buffer.from(text, 'base64url');
+      // The decoder skips what is not base64url: only the spelling that `encode` gives is an id.
+      if (bytes.length <= UUID_BYTES || bytes.toString('base64url') !== text) return undefined;
+      if (isPlain(bytes)) return nodeOf(bytes);
+      const body = bytes.subarray(0, -MAC_BYTES);
+      return isSigned(body, bytes.subarray(-MAC_BYTES)) ? nodeOf(body) : undefined;
+    },
+  };
 }
 
-/** The parts of a global id, or undefined for what this gateway can't have made. */
-export function decodeGlobalId(text: string): GlobalId | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
-  const bytes = Buffer.from(text, 'base64url');
-  const [type, ...parts] = bytes.toString().split(':');
-  const canonical = bytes.toString('base64url') === text.replace(/=+$/, '');
-  return canonical && type && parts.length > 0 ? { type, parts } : undefined;
+const isPlain = (bytes: Buffer): boolean => PLAIN.has(String.fromCharCode(bytes[0] ?? 0));
+
+/** HMAC-SHA-256, cut to eight bytes. A key object, since a plain key is parsed anew each time. */
+function createMac(key: Buffer): (message: Buffer) => Buffer {
+  const secretKey = createSecretKey(key);
+  return (message) =>
+    createHmac('sha256', secretKey).update(message).digest().subarray(0, MAC_BYTES);
 }
 
-const badId = (argument: string, type: string) =>
+function bytesOf(node: NodeId): Buffer {
+  const code = CODES[node.type];
+  switch (node.type) {
+    case 'ProgressNote':
+    case 'Transcript':
+    case 'MDM':
+      return 'noteId' in node
+        ? packed(NOTE_BY_UUID, node.noteId)
+        : packed(code, node.sessionId, node.clientId);
+    case 'Session':
+    case 'AssessmentScore':
+      return packed(code, node.id, node.clientId);
+    case 'Assessment':
+      return Buffer.concat([packed(code, node.clinicId), Buffer.from(node.id)]);
+    case 'MagicEdit':
+      return packed(code, node.clinicianId, node.id);
+    default:
+      return packed(code, node.id);
+  }
+}
+
+const packed = (code: string, first: Uuid, second?: Uuid): Buffer =>
+  Buffer.from(
+    `${code.charCodeAt(0).toString(16)}${first}${second ?? ''}`.replaceAll('-', ''),
+    'hex',
+  );
+
+function nodeOf(body: Buffer): NodeId | undefined {
+  const code = String.fromCharCode(body[0] ?? 0);
+  const first = uuidAt(body, 1);
+  const rest = body.subarray(1 + UUID_BYTES);
+  if (!first) return undefined;
+  if (code === 'Q') return assessmentOf(first, rest);
+  const second = rest.length === UUID_BYTES ? uuidAt(rest, 0) : undefined;
+  if (rest.length > 0 && !second) return undefined;
+  const type = TYPES.get(code);
+  switch (type) {
+    case 'ProgressNote':
+    case 'Transcript':
+    case 'MDM':
+      return { type, sessionId: first, clientId: second };
+    case 'Session':
+    case 'AssessmentScore':
+      return { type, id: first, clientId: second };
+    case 'MagicEdit':
+      return second && { type, clinicianId: first, id: second };
+    case undefined:
+      return code === NOTE_BY_UUID && !second ? { type: 'ProgressNote', noteId: first } : undefined;
+    case 'Assessment':
+      return undefined;
+    default:
+      return second ? undefined : { type, id: first };
+  }
+}
+
+function assessmentOf(clinicId: Uuid, rest: Buffer): NodeId | undefined {
+  const id = rest.toString();
+  return id === '' ? undefined : { type: 'Assessment', clinicId, id };
+}
+
+function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
+  const hex = bytes.toString('hex', at, at + UUID_BYTES);
+  return toUuid(
+    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+  );
+}
+
+const badId = (argument: string, type: NodeType) =>
   new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
 
 /** An argument that names a record: the global id of the right type, or the bare UUID. */
-export function idOf(type: NodeType, argument: string, text: string): Uuid {
+export function idOf(type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid {
   const bare = toUuid(text);
   if (bare) return bare;
-  const global = decodeGlobalId(text);
-  const uuid = global?.type === type && global.parts.length === 1 && toUuid(global.parts[0]);
-  if (!uuid) throw badId(argument, type);
-  return uuid;
+  const node = ids.decode(text);
+  if (node?.type !== type) throw badId(argument, type);
+  return node.id;
 }
 
 export function optionalIdOf(
-  type: NodeType,
+  type: PlainType,
   argument: string,
   text: string | null | undefined,
+  ids: GlobalIds,
 ): Uuid | undefined {
-  return text === null || text === undefined ? undefined : idOf(type, argument, text);
+  return text === null || text === undefined ? undefined : idOf(type, argument, text, ids);
 }
 
-/** A note is named by its own id, or by its session's while it has none. */
-export type NoteName = { readonly noteId: Uuid } | { readonly noteOfSession: Uuid };
+/** The same for what has a parent: a global id may carry it. */
+export function idWithClientOf(
+  type: 'Session' | 'AssessmentScore',
+  argument: string,
+  text: string,
+  ids: GlobalIds,
+): { readonly id: Uuid; readonly clientId?: Uuid | undefined } {
+  const bare = toUuid(text);
+  if (bare) return { id: bare };
+  const node = ids.decode(text);
+  if (node?.type !== type) throw badId(argument, type);
+  return node;
+}
 
-export function noteNameOf(argument: string, text: string): NoteName {
+export type NoteName =
+  | { readonly noteId: Uuid }
+  | { readonly sessionId: Uuid; readonly clientId?: Uuid | undefined };
+
+/** A note by its session, as its global id names it, or by its own UUID. */
+export function noteNameOf(argument: string, text: string, ids: GlobalIds): NoteName {
   const bare = toUuid(text);
   if (bare) return { noteId: bare };
-  const global = decodeGlobalId(text);
-  if (global?.type !== 'ProgressNote' || global.parts[0] !== 'session') {
-    return { noteId: idOf('ProgressNote', argument, text) };
-  }
-  const sessionId = toUuid(global.parts[1]);
-  if (!sessionId || global.parts.length !== 2) throw badId(argument, 'ProgressNote');
-  return { noteOfSession: sessionId };
+  const node = ids.decode(text);
+  if (node?.type !== 'ProgressNote') throw badId(argument, 'ProgressNote');
+  return node;
+}
+
+/** The session that the arguments name. A global id of one may carry its client. */
+export function namedSessionOf(
+  {
+    sessionId,
+    clientId,
+  }: {
+    readonly sessionId?: string | null | undefined;
+    readonly clientId?: string | null | undefined;
+  },
+  ids: GlobalIds,
+): { readonly sessionId?: Uuid | undefined; readonly clientId?: Uuid | undefined } {
+  const session =
+    typeof sessionId === 'string'
+      ? idWithClientOf('Session', 'sessionId', sessionId, ids)
+      : undefined;
+  return {
+    sessionId: session?.id,
+    clientId: optionalIdOf('Client', 'clientId', clientId, ids) ?? session?.clientId,
+  };
 }

@@ -1,73 +1,66 @@
+import type { GraphQLResolveInfo } from 'graphql';
+
 import type { Context } from '../context.ts';
 import type { Loaded } from '../loaded.ts';
-import { BadInput } from '../resolvers/bad-input.ts';
+import { assessmentById } from '../resolvers/assessment.ts';
 import { scoreById } from '../resolvers/assessment-score.ts';
-import {
-  assessmentById,
-  listedById,
-  magicEditById,
-  mdmById,
-  transcriptById,
-} from '../resolvers/node.ts';
-import { noteById, noteBySession } from '../resolvers/progress-note.ts';
-import type { NodeRef } from '../resolvers/refs.ts';
-import { toUuid, type Uuid } from '../uuid.ts';
-import { builder } from './builder.ts';
+import { BadInput } from '../resolvers/bad-input.ts';
+import { byId } from '../resolvers/lookup/by-id.ts';
+import { magicEditById } from '../resolvers/magic-edit-record.ts';
 import { callForEach, oneCall } from '../resolvers/price.ts';
-import { decodeGlobalId, type NodeType } from './global-id.ts';
+import { noteByName } from '../resolvers/progress-note.ts';
+import type { NodeRef, SessionRef } from '../resolvers/refs.ts';
+import { mdmById, transcriptById } from '../resolvers/session.ts';
+import { builder } from './builder.ts';
+import { wantsAttributes } from './look-ahead.ts';
 import { Node } from './node.ts';
 
-const MOST_NODES = 100;
+const MAX_NODES = 100;
 
-type Fetch = (parts: readonly string[], ctx: Context) => Loaded<NodeRef | null> | undefined;
+const KINDS = {
+  Organization: 'organization',
+  Clinic: 'clinic',
+  Program: 'program',
+  Clinician: 'clinician',
+  Client: 'client',
+} as const;
 
-/** Undefined from here means that the id is none of ours. */
-const byUuid =
-  (fetch: (id: Uuid, ctx: Context) => Loaded<NodeRef | null>): Fetch =>
-  ([text, ...more], ctx) => {
-    const id = toUuid(text);
-    return id && more.length === 0 ? fetch(id, ctx) : undefined;
-  };
-
-const fetchers: Record<NodeType, Fetch> = {
-  Organization: byUuid((id, ctx) => listedById('organization', id, ctx)),
-  Clinic: byUuid((id, ctx) => listedById('clinic', id, ctx)),
-  Program: byUuid((id, ctx) => listedById('program', id, ctx)),
-  Clinician: byUuid((id, ctx) => listedById('clinician', id, ctx)),
-  Client: byUuid((id, ctx) => listedById('client', id, ctx)),
-  Session: byUuid((id, ctx) => listedById('session', id, ctx)),
-  Transcript: byUuid(transcriptById),
-  MDM: byUuid(mdmById),
-  AssessmentScore: byUuid(scoreById),
-  ProgressNote: (parts, ctx) =>
-    parts[0] === 'session'
-      ? byUuid(noteBySession)(parts.slice(1), ctx)
-      : byUuid((id, context) => noteById({ id }, context))(parts, ctx),
-  Assessment: ([clinic, ...rest], ctx) => {
-    const clinicId = toUuid(clinic);
-    const id = rest.join(':');
-    return clinicId && id ? assessmentById(clinicId, id, ctx) : undefined;
-  },
-  MagicEdit: ([clinician, edit, ...more], ctx) => {
-    const [clinicianId, id] = [toUuid(clinician), toUuid(edit)];
-    return clinicianId && id && more.length === 0 ? magicEditById(clinicianId, id, ctx) : undefined;
-  },
-};
-
-function nodeOf(globalId: string, ctx: Context): Loaded<NodeRef | null> {
-  const { type, parts } = decodeGlobalId(globalId) ?? { type: '', parts: [] };
-  const fetch = Object.hasOwn(fetchers, type) ? fetchers[type as NodeType] : undefined;
-  const node = fetch?.(parts, ctx);
-  if (node === undefined)
-    throw new BadInput('An id must be a global id, as another answer gave it.');
-  return node;
+function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
+  const node = ctx.ids.decode(globalId);
+  if (!node) throw new BadInput('An id must be a global id, as another answer gave it.');
+  const wanted = wantsAttributes(info, node.type);
+  switch (node.type) {
+    case 'Session':
+      return byId(sessionRef(node.id, node.clientId), wanted, ctx);
+    case 'ProgressNote':
+      return noteByName(node, {}, ctx);
+    case 'Transcript':
+      return transcriptById(sessionRef(node.sessionId, node.clientId), ctx);
+    case 'MDM':
+      return mdmById(sessionRef(node.sessionId, node.clientId), ctx);
+    case 'AssessmentScore':
+      return scoreById(node, ctx);
+    case 'Assessment':
+      return assessmentById(node, wanted, ctx);
+    case 'MagicEdit':
+      return magicEditById(node, wanted, ctx);
+    default:
+      return byId({ kind: KINDS[node.type], id: node.id, open: false }, wanted, ctx);
+  }
 }
 
-function nodesOf(globalIds: readonly string[], ctx: Context): Loaded<NodeRef | null>[] {
-  if (globalIds.length > MOST_NODES) {
-    throw new BadInput(`"ids" must be at most ${MOST_NODES}, but got ${globalIds.length}`);
+const sessionRef = (id: SessionRef['id'], clientId: SessionRef['clientId']): SessionRef => ({
+  kind: 'session',
+  id,
+  clientId,
+  open: false,
+});
+
+function nodesOf(globalIds: readonly string[], ctx: Context, info: GraphQLResolveInfo) {
+  if (globalIds.length > MAX_NODES) {
+    throw new BadInput(`"ids" must be at most ${MAX_NODES}, but got ${globalIds.length}`);
   }
-  return globalIds.map(async (id) => nodeOf(id, ctx));
+  return globalIds.map(async (id) => nodeOf(id, ctx, info));
 }
 
 builder.queryFields((t) => ({
@@ -76,7 +69,7 @@ builder.queryFields((t) => ({
     description: 'A record by its global id.',
     args: { id: t.arg.id({ required: true, description: 'A global id.' }) },
     extensions: oneCall,
-    resolve: (_root, { id }, ctx) => nodeOf(id, ctx),
+    resolve: (_root, { id }, ctx, info) => nodeOf(id, ctx, info),
   }),
   nodes: t.field({
     type: [Node],
@@ -84,6 +77,6 @@ builder.queryFields((t) => ({
     nullable: { list: false, items: true },
     args: { ids: t.arg.idList({ required: true, description: 'Global ids.' }) },
     extensions: callForEach('ids'),
-    resolve: (_root, { ids }, ctx) => nodesOf(ids, ctx),
+    resolve: (_root, { ids }, ctx, info) => nodesOf(ids, ctx, info),
   }),
 }));

@@ -1,10 +1,16 @@
-import { type NoteChange, noteAfterChange } from '../resolvers/note-change.ts';
+import type { Context } from '../context.ts';
 import { auditedWrite } from '../resolvers/audited-write.ts';
+import {
+  type NoteChange,
+  type NoteTarget,
+  magicEdit,
+  noteAfterChange,
+  regenerateNote,
+  updateNote,
+} from '../resolvers/note-change.ts';
 import { oneCall } from '../resolvers/price.ts';
-import { magicEdit, regenerateNote } from '../resolvers/rewrite-note.ts';
-import { updateNote } from '../resolvers/update-note.ts';
 import { builder } from './builder.ts';
-import { idOf, optionalIdOf } from './global-id.ts';
+import { namedSessionOf, noteNameOf } from './global-id.ts';
 import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
 import { ProgressNote } from './refs.ts';
 
@@ -85,13 +91,19 @@ interface TargetInput {
   readonly clientId?: string | null | undefined;
 }
 
-const targetOf = (input: TargetInput) => ({
-  id: idOf('ProgressNote', 'progressNoteId', input.progressNoteId),
-  sessionId: optionalIdOf('Session', 'sessionId', input.sessionId),
-  clientId: optionalIdOf('Client', 'clientId', input.clientId),
+const targetOf = (input: TargetInput, { ids }: Context): NoteTarget => ({
+  name: noteNameOf('progressNoteId', input.progressNoteId, ids),
+  sentId: input.progressNoteId,
+  ...namedSessionOf(input, ids),
 });
 
-const nameOf = ({ id }: { readonly id: string }) => `ProgressNote:${id}`;
+const keyOf = ({ idempotencyKey }: { readonly idempotencyKey?: string | null | undefined }) => ({
+  idempotencyKey,
+});
+
+/** For the audit: which note, by the name that the client used. */
+const recordOf = ({ name }: NoteTarget) =>
+  'noteId' in name ? `ProgressNote:${name.noteId}` : `ProgressNote:session:${name.sessionId}`;
 
 builder.mutationFields((t) => ({
   magicEdit: t.field({
@@ -101,9 +113,9 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: MagicEditInput, required: true, description: 'What to do.' }) },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {
-      const target = targetOf(input);
-      return auditedWrite('magicEdit', nameOf(target), ctx, () =>
-        magicEdit({ ...input, ...target }, ctx),
+      const target = targetOf(input, ctx);
+      return auditedWrite('magicEdit', recordOf(target), ctx, () =>
+        magicEdit({ ...target, ...keyOf(input), userInstructions: input.userInstructions }, ctx),
       );
     },
   }),
@@ -120,9 +132,9 @@ builder.mutationFields((t) => ({
     },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {
-      const target = targetOf(input);
-      return auditedWrite('regenerateProgressNote', nameOf(target), ctx, () =>
-        regenerateNote({ ...input, ...target }, ctx),
+      const target = targetOf(input, ctx);
+      return auditedWrite('regenerateProgressNote', recordOf(target), ctx, () =>
+        regenerateNote({ ...target, ...keyOf(input) }, ctx),
       );
     },
   }),
@@ -135,8 +147,8 @@ builder.mutationFields((t) => ({
     },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {
-      const target = targetOf(input);
-      return auditedWrite('updateProgressNote', nameOf(target), ctx, () =>
+      const target = targetOf(input, ctx);
+      return auditedWrite('updateProgressNote', recordOf(target), ctx, () =>
         updateNote({ ...target, patch: input.patch }, ctx),
       );
     },

@@ -1,7 +1,7 @@
 import { builder } from './builder.ts';
 
 /** What a resolver reports as data, under the name the schema gives it. */
-type Missing = { readonly kind: 'missing' };
+type Missing = { readonly kind: 'missing'; readonly message?: string };
 type Locked = { readonly kind: 'locked' };
 type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
 
@@ -41,7 +41,8 @@ export const NotFound = builder.objectRef<Missing>('NotFound').implement({
 
 function messageOf(problem: Missing | Locked | Invalid): string {
   if (problem.kind === 'locked') return 'The progress note is locked.';
-  if (problem.kind === 'missing') return 'No such record, or none that you may see.';
+  if (problem.kind === 'missing')
+    return problem.message ?? 'No such record, or none that you may see.';
   return 'The input can’t be used: "issues" says why.';
 }
 

@@ -52,8 +52,10 @@ builder.mutationFields((t) => ({
     },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {
-      const clientId = idOf('Client', 'clientId', input.clientId);
-      const clinicianIds = input.clinicianIds.map((id) => idOf('Clinician', 'clinicianIds', id));
+      const clientId = idOf('Client', 'clientId', input.clientId, ctx.ids);
+      const clinicianIds = input.clinicianIds.map((id) =>
+        idOf('Clinician', 'clinicianIds', id, ctx.ids),
+      );
       return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, () =>
         assignSecondaryClinicians({ clientId, clinicianIds }, ctx),
       );

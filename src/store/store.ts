@@ -1,14 +1,14 @@
 import type { Bus } from './bus.ts';
 import type { EventLog } from './event-log.ts';
 import type { KeyStore } from './key-store.ts';
-import type { LineageStore } from './lineage-store.ts';
+import type { Places } from './places.ts';
 import type { StoreOptions, StoreSettings } from './options.ts';
 import type { Quarantine } from './quarantine.ts';
 
 /** What must survive a crash and be shared between instances. */
 export interface Store extends AsyncDisposable {
   readonly log: EventLog;
-  readonly lineage: LineageStore;
+  readonly places: Places;
   readonly keys: KeyStore;
   readonly bus: Bus;
   readonly quarantine: Quarantine;

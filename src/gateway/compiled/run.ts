@@ -1,22 +1,24 @@
-import { type GraphQLError, type VariableValues, getArgumentValues } from 'graphql';
+import {
+  type FragmentDefinitionNode,
+  type GraphQLError,
+  type GraphQLResolveInfo,
+  type VariableValues,
+  getArgumentValues,
+} from 'graphql';
 
 import type { Context } from '../../context.ts';
-import { isRow } from '../../resolvers/list.ts';
 import { type Failures, failed, failedLate, tellable } from './failures.ts';
 import { type Place, type Text, giveUp, placeIn, wholeText } from './place.ts';
 import type { FieldPlan, LeafPlan, ObjectPlan, TypePlan } from './plan.ts';
-import type { RememberedRows } from './remembered-rows.ts';
+
+type Fragments = Readonly<Record<string, FragmentDefinitionNode | undefined>>;
 
 interface Run extends Failures {
   readonly ctx: Context;
   readonly variables: VariableValues;
-  readonly rows: RememberedRows | undefined;
+  readonly fragments: Fragments;
   /** Arguments that variables decide, each read once. */
   readonly args: Readonly<Record<string, unknown>>[];
-  /** How often they had a say. */
-  variablesUsed: number;
-  /** Rows within a row are remembered with it. */
-  isInRow: boolean;
   whenWhole: () => void;
 }
 
@@ -31,17 +33,15 @@ export function runPlan(
   plan: ObjectPlan,
   ctx: Context,
   variables: VariableValues,
-  rows?: RememberedRows,
+  fragments: Fragments = {},
 ): Executed | Promise<Executed> {
   const root = placeIn(undefined, '', true);
   const run: Run = {
     ctx,
     variables,
-    rows,
+    fragments,
     errors: [],
     args: [],
-    variablesUsed: 0,
-    isInRow: false,
     awaited: 0,
     whenWhole: () => undefined,
   };
@@ -85,23 +85,6 @@ function withRest(parts: Text[] | undefined, rest: string): Text {
   return parts;
 }
 
-/** What holds for everybody of the same reach, and not for this operation's variables alone, may be repeated. */
-function rowText(plan: ObjectPlan, source: object, place: Place, run: Run): Text {
-  if (!run.rows || run.isInRow || !isRow(source)) return objectText(plan, source, place, run);
-  const [failures, used] = [run.errors.length, run.variablesUsed];
-  return run.rows.textOf(source, plan, run.ctx, {
-    make() {
-      run.isInRow = true;
-      try {
-        return objectText(plan, source, place, run);
-      } finally {
-        run.isInRow = false;
-      }
-    },
-    isCommon: () => run.errors.length === failures && run.variablesUsed === used,
-  });
-}
-
 function fieldText(
   plan: FieldPlan,
   typeName: string,
@@ -113,7 +96,7 @@ function fieldText(
   if (field.name === '__typename') return JSON.stringify(typeName);
   try {
     const value: unknown = field.resolve
-      ? field.resolve(source, argsOf(plan, run), run.ctx, undefined as never)
+      ? field.resolve(source, argsOf(plan, run), run.ctx, infoOf(plan, run))
       : (source as Record<string, unknown>)[field.name];
     if (type.kind === 'leaf' && !(value instanceof Promise)) return scalarText(type, value, plan);
     return placedText(type, value, plan, placeOf(plan, above), run);
@@ -121,6 +104,10 @@ function fieldText(
     return failed(error, plan, placeOf(plan, above), run);
   }
 }
+
+/** What resolvers look at of it: the selection below the field. */
+const infoOf = ({ nodes }: FieldPlan, { fragments, variables }: Run) =>
+  ({ fieldNodes: nodes, fragments, variableValues: variables }) as unknown as GraphQLResolveInfo;
 
 const placeOf = ({ responseKey, type }: FieldPlan, above: Place): Place =>
   placeIn(above, responseKey, type.nullable);
@@ -167,7 +154,6 @@ function countDown(run: Run): void {
 
 function argsOf(plan: FieldPlan, run: Run): Readonly<Record<string, unknown>> {
   if (plan.fixedArgs) return plan.fixedArgs;
-  run.variablesUsed += 1;
   return (run.args[plan.index] ??= getArgumentValues(plan.field, plan.nodes[0]!, run.variables));
 }
 
@@ -176,9 +162,9 @@ function valueText(type: TypePlan, value: unknown, plan: FieldPlan, place: Place
   if (isMissing(value, type, plan)) return 'null';
   switch (type.kind) {
     case 'object':
-      return rowText(type.plan, value as object, place, run);
+      return objectText(type.plan, value, place, run);
     case 'abstract':
-      return rowText(type.planOf(value), value as object, place, run);
+      return objectText(type.planOf(value), value, place, run);
     case 'list':
       return listText(type.of, value as Iterable<unknown>, plan, place, run);
   }

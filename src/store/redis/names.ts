@@ -12,6 +12,5 @@ export const names = {
   armed: (noteId: string) => `${PREFIX}armed:${noteId}`,
   ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,
   fact: (key: string) => `${PREFIX}fact:${key}`,
-  children: (parent: string, kind: string) => `${PREFIX}children:${kind}:${parent}`,
   bus: (database: string) => `${PREFIX}bus:${database}`,
 };

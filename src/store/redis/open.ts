@@ -1,7 +1,6 @@
-import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
-import { createLineage } from '../lineage.ts';
 import type { StoreSettings } from '../options.ts';
+import { createPlaces } from '../places.ts';
 import { addressOf } from './address.ts';
 import type { Address } from './address.ts';
 import { createAppendQueue } from './append-queue.ts';
@@ -10,9 +9,9 @@ import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
 import { createRedisKeys } from './keys.ts';
-import { createRedisLineage, trimLineage } from './lineage.ts';
 import { openLogView } from './log-view.ts';
 import { names } from './names.ts';
+import { createRedisPlaces } from './places.ts';
 import { createRedisQuarantine } from './quarantine.ts';
 import { createTail } from './tail.ts';
 import { openWriter } from './writer.ts';
@@ -20,8 +19,6 @@ import { openWriter } from './writer.ts';
 const TIDY_EVERY_MS = 60_000;
 /** How soon a replica that was added is waited for. */
 const INSPECT_EVERY_MS = 10_000;
-/** So that what other instances learn arrives here, too. */
-const LINEAGE_MAX_AGE_MS = 30_000;
 
 async function openParts(
   connections: readonly [Connection, ...Connection[]],
@@ -38,26 +35,17 @@ async function openParts(
   const view = await openLogView(reader.command);
   const queue = createAppendQueue(writer, view, retentionMs);
   const log = createRedisLog({ view, queue, writer, reader, retentionMs, clock });
-  const lineage = createLineage(createRedisLineage(reader), { maxAgeMs: LINEAGE_MAX_AGE_MS });
+  const places = createPlaces(createRedisPlaces(reader));
   const bus = await createRedisBus(subscriber, reader, database, onProblem);
 
   const background = new AsyncDisposableStack();
   background.use(createTail(tailing, view));
   background.use(inBackground(INSPECT_EVERY_MS, () => writer.look(), onProblem));
-  background.use(
-    inBackground(
-      TIDY_EVERY_MS,
-      async () => {
-        await log.trim();
-        await trimLineage(reader, (clock ?? steadyNow)());
-      },
-      onProblem,
-    ),
-  );
+  background.use(inBackground(TIDY_EVERY_MS, () => log.trim(), onProblem));
 
   return {
     log,
-    lineage,
+    places,
     bus,
     keys: createRedisKeys(writer, reader),
     quarantine: createRedisQuarantine(writer, reader),
@@ -67,9 +55,7 @@ async function openParts(
     },
     async [Symbol.asyncDispose]() {
       await background.disposeAsync();
-      await lineage
-        .flush()
-        .catch(() => onProblem('the last moments of the lineage were not written'));
+      await places.flush().catch(() => undefined);
       await queue.drained();
       await Promise.all([...connections].map((connection) => connection.close()));
     },

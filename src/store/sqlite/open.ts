@@ -1,22 +1,19 @@
 import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
 import { silentBus } from '../bus.ts';
+import { type PlaceEngine, createPlaces } from '../places.ts';
 import type { KeyStore } from '../key-store.ts';
-import { createLineage } from '../lineage.ts';
-import type { LineageEngine } from '../lineage-store.ts';
 import type { StoreSettings } from '../options.ts';
 import type { Quarantine } from '../quarantine.ts';
 import { createEmbeddedLog } from './event-log.ts';
-import { flatLinks } from './flat-links.ts';
 import type { Thread } from './thread.ts';
 import { openThread } from './thread.ts';
 
 const TIDY_EVERY_MS = 60_000;
 
-const lineageEngine = ({ call }: Thread): LineageEngine => ({
-  write: (changes) => call('writeLinks', flatLinks(changes)),
-  parentsOf: (children) => call('parentsOf', children),
-  childrenOf: (parent, kind) => call('childrenOf', parent, kind),
+const placeEngine = ({ call }: Thread, clock: () => number): PlaceEngine => ({
+  write: (changes) => call('writePlaces', changes, clock()),
+  read: (clientId) => call('placesOf', clientId),
 });
 
 const keyStore = ({ call }: Thread, clock: () => number): KeyStore => ({
@@ -41,30 +38,28 @@ export async function openEmbedded(dir: string, settings: StoreSettings) {
     onBroken();
   });
   const log = createEmbeddedLog(thread, retentionMs, clock);
-  const lineage = createLineage(lineageEngine(thread), { maxAgeMs: 0 });
+  const places = createPlaces(placeEngine(thread, clock));
 
   const tidying = inBackground(
     TIDY_EVERY_MS,
     async () => {
       await log.trim();
       while (await thread.call('trimFacts', clock()));
-      while (await thread.call('trimLinks', clock()));
+      while (await thread.call('trimPlaces', clock()));
     },
     onProblem,
   );
 
   return {
     log,
-    lineage,
+    places,
     keys: keyStore(thread, clock),
     bus: silentBus,
     quarantine: quarantine(thread),
     check: () => thread.call('touch', clock()),
     async [Symbol.asyncDispose]() {
       tidying[Symbol.dispose]();
-      await lineage
-        .flush()
-        .catch(() => onProblem('the last moments of the lineage were not written'));
+      await places.flush().catch(() => undefined);
       await thread.close();
     },
   };

@@ -3,7 +3,7 @@ import { appendStatements } from './append-statements.ts';
 import { eventStatements } from './event-statements.ts';
 import { factStatements } from './fact-statements.ts';
 import type { Indexes } from './indexes.ts';
-import { lineageStatements } from './lineage-statements.ts';
+import { placeStatements } from './place-statements.ts';
 import { quarantineStatements } from './quarantine-statements.ts';
 
 /** Everything the worker can be asked for, by name. */
@@ -11,7 +11,7 @@ export function createOperations(db: DatabaseSync, indexes: Indexes) {
   return {
     ...appendStatements(db, indexes),
     ...eventStatements(db, indexes),
-    ...lineageStatements(db),
+    ...placeStatements(db),
     ...factStatements(db),
     ...quarantineStatements(db),
   };
@@ -27,8 +27,7 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'bounds',
   'eventsAfter',
   'eventsOfSubject',
-  'parentsOf',
-  'childrenOf',
+  'placesOf',
   'factsOf',
   'quarantined',
   'countQuarantined',

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * An event carries its key and subject; `seen` and `event_of_subject` are filled from it behind. Up to where that was
@@ -19,11 +19,11 @@ const TABLES = `
   CREATE TABLE seen (key TEXT PRIMARY KEY, at INTEGER NOT NULL, stamps TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE armed (note TEXT PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE link (
-    id INTEGER PRIMARY KEY, child TEXT NOT NULL, parent TEXT NOT NULL, page INTEGER, seen_at INTEGER NOT NULL,
-    UNIQUE (child, parent)
-  ) STRICT;
-  CREATE INDEX link_of_parent ON link (parent, child);
+  CREATE TABLE place (
+    client TEXT NOT NULL, list TEXT NOT NULL, page INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+    PRIMARY KEY (client, list)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX place_seen ON place (seen_at);
 
   CREATE TABLE fact (key TEXT PRIMARY KEY, value TEXT NOT NULL, ends_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX fact_ends ON fact (ends_at);

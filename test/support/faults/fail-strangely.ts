@@ -18,7 +18,7 @@ function fieldsOf(name: string): GraphQLFieldMap<unknown, Context> {
 }
 
 function failAs(ctx: Context): never {
-  throw STRANGE[ctx.viewer().subject];
+  throw STRANGE[ctx.viewer.subject];
 }
 
 fieldsOf('Query')['partner']!.resolve = (_parent, _args, ctx) => failAs(ctx);

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+
+import type { ListName, ListRef } from '../../rest/lists.ts';
+import type { Page } from '../../rest/page.ts';
+
+/** Clients and clinicians move, so a page proves for this long who is in its list; then it is read again. */
+export const PROOF_MS = 60_000;
+
+const MAX_ROWS = 200_000;
+const MAX_CONTRADICTIONS = 50_000;
+
+/** The lists that say who lies under whom. */
+const PROVING: ReadonlySet<ListName> = new Set([
+  'clinicsOfOrganization',
+  'cliniciansOfClinic',
+  'clientsOfClinic',
+  'clientsOfClinician',
+]);
+
+interface EventLocation {
+  readonly at: number;
+  readonly clinicianId: string;
+  readonly clinicId: string;
+}
+
+/** Who was in which list, on pages that this process read within the last minute: the proof of access. */
+export type RecentLists = ReturnType<typeof createRecentLists>;
+
+export function createRecentLists(now: () => number) {
+  const readAt = new LRUCache<string, Map<string, number>>({ max: 20_000, maxSize: MAX_ROWS });
+  const named = new LRUCache<string, EventLocation>({ max: MAX_CONTRADICTIONS });
+
+  const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
+
+  /** An event after this page named another clinician or clinic: the page proves nothing any more. */
+  function isContradicted({ name, id }: ListRef, row: string, at: number): boolean {
+    const event = named.get(row);
+    if (!event || event.at < at) return false;
+    if (name === 'clientsOfClinician') return event.clinicianId !== id;
+    return name === 'clientsOfClinic' && event.clinicId !== id;
+  }
+
+  return {
+    /** A page that has just been read. */
+    record(list: ListRef, { rows }: Page<{ readonly id: string }>): void {
+      if (!PROVING.has(list.name)) return;
+      const name = nameOf(list);
+      const known = readAt.get(name) ?? new Map<string, number>();
+      const at = now();
+      for (const row of rows) if (row) known.set(row.id, at);
+      readAt.set(name, known, { size: known.size + 1 });
+    },
+    /** On `now`'s clock; undefined where the list has to be read. */
+    provenUntil(list: ListRef, id: string): number | undefined {
+      const at = readAt.get(nameOf(list))?.get(id);
+      if (at === undefined || at + PROOF_MS <= now() || isContradicted(list, id, at))
+        return undefined;
+      return at + PROOF_MS;
+    },
+    /** True where what is cached of the list may be older than an event that contradicts it. */
+    isDoubtful(list: ListRef, id: string): boolean {
+      const at = readAt.get(nameOf(list))?.get(id);
+      return at !== undefined && isContradicted(list, id, at);
+    },
+    /** The rows of a list that were seen, of whatever age. */
+    idsIn: (list: ListRef): Iterable<string> => readAt.get(nameOf(list))?.keys() ?? [],
+    /** The list was read and does not hold the record. */
+    forget: (list: ListRef, id: string): void => void readAt.get(nameOf(list))?.delete(id),
+    /** A signed event says who treats the client. It proves no place, but may contradict one. */
+    eventNamed(event: {
+      readonly clientId: string;
+      readonly clinicianId?: string;
+      readonly clinicId?: string;
+    }): void {
+      const { clientId, clinicianId, clinicId } = event;
+      if (clinicianId && clinicId) named.set(clientId, { at: now(), clinicianId, clinicId });
+    },
+  };
+}

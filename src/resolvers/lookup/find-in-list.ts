@@ -1,0 +1,96 @@
+import { PAGE_SIZE, firstOffsetOf } from '../../connection/page.ts';
+import type { Context } from '../../context.ts';
+import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
+import { hasCode } from '../has-code.ts';
+import { NotFound } from '../not-found.ts';
+import { readPage } from './read-page.ts';
+
+/** Pages of one list read side by side: enough to be quick, few enough to stop early. */
+const PAGES_AT_A_TIME = 4;
+
+/** How many pages one look-up may still read; undefined where only the operation's own limit counts. */
+export interface LookupBudget {
+  pagesLeft: number;
+  readonly limit: number;
+  /** Named in the error when the look-up is cut. */
+  readonly argument: string;
+}
+
+/** The row with this id, looked for from the page where it was last seen; undefined once the whole list was read. */
+export async function findInList<N extends ListName>(
+  list: ListRef<N>,
+  id: string,
+  ctx: Context,
+  {
+    page: start = 1,
+    budget,
+  }: { readonly page?: number | undefined; readonly budget?: LookupBudget | undefined } = {},
+): Promise<RecordOf<N> | undefined> {
+  const first =
+    (await pageIfThere(list, start, ctx, budget)) ??
+    (start > 1 ? await pageIfThere(list, 1, ctx, budget) : undefined);
+  if (!first) return undefined;
+  const here = rowOf(first.rows, id);
+  if (here) return here;
+  const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
+  for (let at = 0; at < rest.length; at += PAGES_AT_A_TIME) {
+    const some = rest.slice(at, at + PAGES_AT_A_TIME);
+    const pages = await Promise.all(some.map(async (page) => pageIfThere(list, page, ctx, budget)));
+    const row = rowOf(
+      pages.flatMap((page) => page?.rows ?? []),
+      id,
+    );
+    if (row) return row;
+  }
+  return undefined;
+}
+
+/** Every row of a list, page by page. */
+export async function* everyRow<N extends ListName>(
+  list: ListRef<N>,
+  ctx: Context,
+  budget?: LookupBudget,
+): AsyncGenerator<RecordOf<N>> {
+  for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
+    const read = await pageIfThere(list, page, ctx, budget);
+    total = read?.total ?? 0;
+    for (const row of read?.rows ?? []) if (row) yield row;
+  }
+}
+
+/** A parent that is gone holds nothing; past the end of a list that got shorter there may be no page either. */
+async function pageIfThere<N extends ListName>(
+  list: ListRef<N>,
+  page: number,
+  ctx: Context,
+  budget: LookupBudget | undefined,
+) {
+  if (budget) {
+    if (budget.pagesLeft <= 0) throw cutShort(budget);
+    budget.pagesLeft -= 1;
+  }
+  try {
+    return await readPage(list, page, ctx);
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+const cutShort = ({ limit, argument }: LookupBudget): NotFound =>
+  new NotFound(
+    `The record was not found within ${limit} calls to the Partner API: add ${argument} to say where it is.`,
+  );
+
+export function rowOf<R extends { readonly id: string }>(
+  rows: readonly (R | undefined)[],
+  id: string,
+): R | undefined {
+  return rows.find((row) => row?.id === id);
+}
+
+/** The other pages, nearest to `from` first: rows move by a few places, not by many. */
+function pagesFrom(count: number, from: number): readonly number[] {
+  const others = Array.from({ length: count }, (_, index) => index + 1).filter((p) => p !== from);
+  return others.toSorted((a, b) => Math.abs(a - from) - Math.abs(b - from));
+}

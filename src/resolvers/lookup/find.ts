@@ -1,0 +1,238 @@
+import type { Context, FoundRow } from '../../context.ts';
+import { type ListName, type ListRef, pathOf } from '../../rest/lists.ts';
+import type { Uuid } from '../../uuid.ts';
+import { missingArgument } from '../not-found.ts';
+import type {
+  ClientRef,
+  ClinicRef,
+  ClinicianRef,
+  ListedKind,
+  ListedRef,
+  ProgramRef,
+  SessionRef,
+} from '../refs.ts';
+import { type LookupBudget, everyRow, findInList, rowOf } from './find-in-list.ts';
+
+/**
+ * The Partner API has no get-by-id for what stands in lists, so a record known by id alone is looked up there: in the
+ * parent that its id, the arguments or the event name, and nowhere else; otherwise in the lists that the viewer's grants
+ * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
+ */
+
+/** Where the record stands, looked up once an operation. */
+export function find(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined> {
+  const { clientId, clinicianId, clinicId, organizationId } = parentsOf(ref);
+  const name = [ref.kind, ref.id, clientId, clinicianId, clinicId, organizationId].join(':');
+  const known = ctx.lookups.get(name);
+  if (known) return known;
+  const search = lookUp(ref, ctx);
+  ctx.lookups.set(name, search);
+  return search;
+}
+
+type Parents = {
+  readonly [K in 'clientId' | 'clinicianId' | 'clinicId' | 'organizationId']?: Uuid | undefined;
+};
+
+const parentsOf = (ref: ListedRef): Parents => ({ ...ref.named, ...(ref as Parents) });
+
+async function lookUp(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined> {
+  const seen = findInSeenPages(ref, ctx);
+  if (seen) return seen;
+  switch (ref.kind) {
+    case 'organization':
+      return inLists(ref, [{ name: 'organizations' }], ctx);
+    case 'clinic':
+      return findClinic(ref, ctx);
+    case 'program':
+      return findProgram(ref, ctx);
+    case 'clinician':
+      return findClinician(ref, ctx);
+    case 'client':
+      return findClient(ref, ctx);
+    case 'session':
+      return findSession(ref, ctx);
+  }
+}
+
+/** Which lists hold a kind of record. */
+const LISTS: Readonly<Record<ListedKind, readonly ListName[]>> = {
+  organization: ['organizations'],
+  clinic: ['clinicsOfOrganization'],
+  program: ['programsOfClient', 'programsOfOrganization'],
+  clinician: ['cliniciansOfClinic'],
+  client: ['clientsOfClinician', 'clientsOfClinic'],
+  session: ['sessionsOfClient'],
+};
+
+/** In what this operation has read already, if that may be the place. */
+function findInSeenPages(ref: ListedRef, ctx: Context): FoundRow | undefined {
+  const parents: readonly (Uuid | undefined)[] = Object.values(parentIdsOf(ref));
+  const isNamed = parents.some((id) => id !== undefined);
+  for (const [page, list] of ctx.seenPages) {
+    if (!LISTS[ref.kind].includes(list.name)) continue;
+    if (isNamed && list.id && !parents.includes(list.id)) continue;
+    const row = rowOf(page.rows, ref.id);
+    if (row) return { row: row as FoundRow['row'], list };
+  }
+  return undefined;
+}
+
+const parentIdsOf = (ref: ListedRef): Parents => {
+  const { clientId, clinicianId, clinicId, organizationId } = parentsOf(ref);
+  if (ref.kind === 'session') return { clientId };
+  if (ref.kind === 'client') return { clinicianId, clinicId };
+  if (ref.kind === 'clinician') return { clinicId };
+  return { organizationId };
+};
+
+function findClinic(ref: ClinicRef, ctx: Context) {
+  const { organizationId } = parentsOf(ref);
+  if (organizationId) return inLists(ref, [clinicsOf(organizationId)], ctx);
+  if (!isSearchedEverywhere(ref, ctx)) {
+    return inLists(ref, ctx.reach.granted('organization').map(clinicsOf), ctx);
+  }
+  const budget = budgetFor('`organizationId`', ctx);
+  return inLists(ref, everyOrganization('clinicsOfOrganization', ctx, budget), ctx, budget);
+}
+
+function findProgram(ref: ProgramRef, ctx: Context) {
+  const name = 'programsOfOrganization' as const;
+  if (!ctx.reach.isPartner) {
+    const own = ctx.reach.granted('organization').map((id): ListRef => ({ name, id }));
+    return inLists(ref, own, ctx);
+  }
+  const budget = budgetFor('its organization', ctx);
+  return inLists(ref, everyOrganization(name, ctx, budget), ctx, budget);
+}
+
+/** The one list that filters by id: a call a clinic, whatever its size. */
+function findClinician(ref: ClinicianRef, ctx: Context) {
+  const ofClinic = (id: Uuid): ListRef => ({
+    name: 'cliniciansOfClinic',
+    id,
+    filter: { id: ref.id },
+  });
+  const { clinicId } = parentsOf(ref);
+  if (clinicId) return inLists(ref, [ofClinic(clinicId)], ctx);
+  const isEverywhere = isSearchedEverywhere(ref, ctx);
+  const budget = isEverywhere ? budgetFor('`clinicId`', ctx) : undefined;
+  const clinics = isEverywhere ? everyClinic(ctx, budget) : clinicsUnderGrants(ctx);
+  return inLists(ref, mapped(clinics, ofClinic), ctx, budget);
+}
+
+async function findClient(ref: ClientRef, ctx: Context): Promise<FoundRow | undefined> {
+  const { clinicianId, clinicId } = parentsOf(ref);
+  if (clinicianId || clinicId) {
+    const named = [
+      ...(clinicianId ? [ofClinician(clinicianId)] : []),
+      ...(clinicId ? [ofClinic(clinicId)] : []),
+    ];
+    return inLists(ref, named, ctx);
+  }
+  if (!isSearchedEverywhere(ref, ctx)) return findClientUnderGrants(ref.id, ctx);
+  const budget = budgetFor('`clinicId` or `clinicianId`', ctx);
+  for (const { kind, id, page } of await ctx.places.of(ref.id)) {
+    const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
+    const row = await findInList(list, ref.id, ctx, { page, budget });
+    if (row) return { row, list };
+    ctx.places.forget(ref.id, { kind, id });
+  }
+  return inLists(ref, mapped(everyClinic(ctx, budget), ofClinic), ctx, budget);
+}
+
+/**
+ * The list of a granted clinician or clinic, or of a clinic of a granted organization, that holds the client: the proof of
+ * access, too. Those where the client was last seen are read first, at that page; small lists before large ones.
+ */
+export async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<FoundRow | undefined> {
+  const places = await ctx.places.of(id);
+  const pageIn = ({ name, id: parent }: ListRef): number | undefined =>
+    places.find(
+      (place) => place.id === parent && (place.kind === 'clinic') === (name === 'clientsOfClinic'),
+    )?.page;
+  const cost = (list: ListRef) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
+  const lists: ListRef<'clientsOfClinician' | 'clientsOfClinic'>[] = ctx.reach
+    .granted('clinician')
+    .map(ofClinician);
+  for await (const clinic of clinicsUnderGrants(ctx)) lists.push(ofClinic(clinic));
+  for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
+    // Cached pages may be older than the event that makes the list doubtful.
+    if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.forget([pathOf(list)]);
+    const row = await findInList(list, id, ctx, { page: pageIn(list) });
+    if (row) return { row, list };
+    ctx.recentLists.forget(list, id);
+  }
+  return undefined;
+}
+
+/** A session is looked up only where its client is known: going through all clients would take for ever. */
+async function findSession(ref: SessionRef, ctx: Context): Promise<FoundRow | undefined> {
+  const { clientId } = parentsOf(ref);
+  const client = clientId ?? (await ctx.hub.clientOfSession(ref.id));
+  if (!client) throw missingArgument('`clientId`');
+  return inLists(ref, [{ name: 'sessionsOfClient', id: client }], ctx);
+}
+
+/** By a `partner`; and for a record that a grant names, or an upward link: whose id may be shown may be located. */
+const isSearchedEverywhere = ({ kind, id, above }: ListedRef, { reach }: Context): boolean =>
+  above === true || reach.isPartner || reach.holds(kind, id);
+
+async function inLists(
+  { id }: ListedRef,
+  lists: Iterable<ListRef> | AsyncIterable<ListRef>,
+  ctx: Context,
+  budget?: LookupBudget,
+): Promise<FoundRow | undefined> {
+  for await (const list of lists) {
+    const row = await findInList(list, id, ctx, { budget });
+    if (row) return { row, list };
+  }
+  return undefined;
+}
+
+const ofClinician = (id: Uuid): ListRef<'clientsOfClinician'> => ({
+  name: 'clientsOfClinician',
+  id,
+});
+const ofClinic = (id: Uuid): ListRef<'clientsOfClinic'> => ({ name: 'clientsOfClinic', id });
+const clinicsOf = (id: Uuid): ListRef<'clinicsOfOrganization'> => ({
+  name: 'clinicsOfOrganization',
+  id,
+});
+
+function budgetFor(argument: string, { lookupMaxCalls: limit }: Context): LookupBudget {
+  return { pagesLeft: limit, limit, argument };
+}
+
+async function* everyOrganization(
+  name: 'clinicsOfOrganization' | 'programsOfOrganization',
+  ctx: Context,
+  budget: LookupBudget,
+): AsyncGenerator<ListRef> {
+  for await (const { id } of everyRow({ name: 'organizations' }, ctx, budget)) {
+    yield { name, id: id as Uuid };
+  }
+}
+
+async function* everyClinic(ctx: Context, budget: LookupBudget | undefined): AsyncGenerator<Uuid> {
+  for await (const organization of everyRow({ name: 'organizations' }, ctx, budget)) {
+    const clinics = clinicsOf(organization.id);
+    for await (const { id } of everyRow(clinics, ctx, budget)) yield id;
+  }
+}
+
+/** The granted clinics, and those of granted organizations. */
+export async function* clinicsUnderGrants(ctx: Context): AsyncGenerator<Uuid> {
+  yield* ctx.reach.granted('clinic');
+  for (const organization of ctx.reach.granted('organization')) {
+    for await (const { id } of everyRow(clinicsOf(organization), ctx)) yield id;
+  }
+}
+
+async function* mapped(
+  ids: AsyncIterable<Uuid>,
+  toList: (id: Uuid) => ListRef,
+): AsyncGenerator<ListRef> {
+  for await (const id of ids) yield toList(id);
+}

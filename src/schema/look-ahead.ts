@@ -1,0 +1,75 @@
+import {
+  type FieldNode,
+  type GraphQLResolveInfo,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>;
+
+/** Fields that a record's row in its list answers: the id, its lists and its links upward need no look-up. */
+const ATTRIBUTES: ReadonlySet<string> = new Set([
+  'name',
+  'raw',
+  'firstName',
+  'lastName',
+  'email',
+  'externalId',
+  'phoneNumber',
+  'dateOfBirth',
+  'status',
+  'sessionExternalId',
+  'fileUrl',
+]);
+
+/** Does the selection on this type need the record's own attributes? Then the record is looked up first. */
+export const wantsAttributes = (info: Info, type: string): boolean =>
+  selects(info, type, (name) => ATTRIBUTES.has(name));
+
+/** The same, counting `id` too: it holds the parent that the arguments name, once a list has confirmed it. */
+export const wantsAttributesOrId = (info: Info, type: string): boolean =>
+  selects(info, type, (name) => name === 'id' || ATTRIBUTES.has(name));
+
+function selects(info: Info, type: string, isWanted: (field: string) => boolean): boolean {
+  const seen = new Set<string>();
+
+  const inSet = (set: SelectionSetNode | undefined): boolean =>
+    set?.selections.some((selection) => isIncluded(selection, info) && inSelection(selection)) ??
+    false;
+
+  const inSelection = (selection: SelectionNode): boolean => {
+    if (selection.kind === Kind.FIELD) return isWanted(selection.name.value);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return inFragment(selection);
+    if (seen.has(selection.name.value)) return false;
+    seen.add(selection.name.value);
+    const fragment = info.fragments[selection.name.value];
+    return fragment !== undefined && inFragment(fragment);
+  };
+
+  const inFragment = ({ typeCondition, selectionSet }: Fragment): boolean => {
+    const condition = typeCondition?.name.value;
+    const applies = condition === undefined || condition === type || condition === 'Node';
+    return applies && inSet(selectionSet);
+  };
+
+  return info.fieldNodes.some(({ selectionSet }: FieldNode) => inSet(selectionSet));
+}
+
+interface Fragment {
+  readonly typeCondition?: { readonly name: { readonly value: string } } | undefined;
+  readonly selectionSet: SelectionSetNode;
+}
+
+function isIncluded({ directives = [] }: SelectionNode, { variableValues }: Info): boolean {
+  // graphql-js wraps the values, other executors hand them over as they are.
+  const values: Readonly<Record<string, unknown>> =
+    'coerced' in variableValues ? (variableValues.coerced as never) : (variableValues as never);
+  return directives.every(({ name, arguments: args = [] }) => {
+    const value = args.find((arg) => arg.name.value === 'if')?.value;
+    const condition = value?.kind === Kind.VARIABLE ? values[value.name.value] : undefined;
+    const isTrue = value?.kind === Kind.BOOLEAN ? value.value : condition === true;
+    if (name.value === 'include') return isTrue;
+    return name.value !== 'skip' || !isTrue;
+  });
+}
