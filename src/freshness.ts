@@ -8,6 +8,11 @@ import type { Milestones } from './store/milestones.ts';
 import type { Store } from './store/store.ts';
 import type { Uuid } from './uuid.ts';
 
+interface Owner {
+  readonly sessionId: Uuid;
+  readonly clientId: Uuid | undefined;
+}
+
 export interface ChangedNote {
   readonly noteId: Uuid;
   readonly sessionId?: Uuid | undefined;
@@ -24,7 +29,7 @@ export interface Freshness {
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
   /** A note that may be cached by its id from now on, and whose it is, where that is known. */
-  noteRead(noteId: Uuid, sessionId: Uuid | undefined): void;
+  noteRead(noteId: Uuid, sessionId: Uuid | undefined, clientId: Uuid | undefined): void;
 }
 
 /** More sessions than a cache holds notes of. */
@@ -48,7 +53,7 @@ export function createFreshness(
   // By id alone a note is cached apart from its session, and a rewrite that gives it another id does not name it.
   // Most have one note for good.
   const notesOf = new LRUCache<Uuid, Uuid | Set<Uuid>>({ max: MAX_SESSIONS });
-  const sessionOf = new LRUCache<Uuid, Uuid>({ max: MAX_SESSIONS });
+  const ownerOf = new LRUCache<Uuid, Owner>({ max: MAX_SESSIONS });
 
   /** For these all has been done at the door that needs no store. Until the log tells of them, too. */
   const takenIn = new Set<PartnerEvent>();
@@ -110,8 +115,10 @@ export function createFreshness(
    * By what this instance knows: whoever has cached the note by its session knows whose it is, perhaps alone. The list of
    * edits is that of the client's clinicians: which of them it was, only the event will tell.
    */
-  async function forgetNote({ noteId, sessionId, clientId }: ChangedNote): Promise<void> {
-    const session = sessionId ?? sessionOf.get(noteId);
+  async function forgetNote({ noteId, ...named }: ChangedNote): Promise<void> {
+    const owner = ownerOf.get(noteId);
+    const session = named.sessionId ?? owner?.sessionId;
+    const clientId = named.clientId ?? owner?.clientId;
     partner.forget([paths.note(noteId), ...(session ? [paths.noteOfSession(session)] : [])]);
     if (!clientId) return;
     const clinicians = (await places.of(clientId)).filter(({ kind }) => kind === 'clinician');
@@ -130,9 +137,9 @@ export function createFreshness(
         return copies.length > 0 ? settleCopies(copies) : undefined;
       });
     },
-    noteRead(noteId, sessionId) {
+    noteRead(noteId, sessionId, clientId) {
       if (!sessionId) return;
-      sessionOf.set(noteId, sessionId);
+      ownerOf.set(noteId, { sessionId, clientId });
       const met = notesOf.get(sessionId);
       if (met === undefined) notesOf.set(sessionId, noteId);
       else if (typeof met !== 'string') met.add(noteId);

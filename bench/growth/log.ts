@@ -20,7 +20,7 @@ const READS = 9;
 const STARTS = 5;
 const RETENTION_MS = 7 * 24 * 3_600_000;
 
-type Figure = 'append' | 'links' | 'beginning' | 'middle' | 'end' | 'readyMs' | 'mb';
+type Figure = 'append' | 'beginning' | 'middle' | 'end' | 'readyMs' | 'mb';
 type Measured = Readonly<Partial<Record<Figure, number>>>;
 
 /** The log from a thousand events to a million: what one more costs, what reading costs, what a start costs. */
@@ -52,7 +52,6 @@ export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
       y: 'µs an event',
       series: [
         { name: `append, durable, ${BATCH} at once`, points: points('append') },
-        { name: 'its two links, written behind', points: points('links') },
         { name: 'read at the beginning of the log', points: points('beginning') },
         { name: 'read in its middle', points: points('middle') },
         { name: 'read at its end', points: points('end') },
@@ -80,8 +79,8 @@ async function writing(dir: string, from: number, to: number): Promise<Measured>
   await using store = await openLog(dir);
   const timedFrom = Math.max(to / 2, to - WRITTEN);
   await write(store, from, timedFrom);
-  const { appendUs, linksUs } = await write(store, timedFrom, to);
-  return timedFrom - from >= WARM_UP ? { append: appendUs, links: linksUs } : {};
+  const append = await write(store, timedFrom, to);
+  return timedFrom - from >= WARM_UP ? { append } : {};
 }
 
 /** By a store that was opened for it: the one that wrote the events has the newest in memory. */

@@ -44,8 +44,6 @@ type Rejected =
 
 export interface NoteTarget extends NamedSession {
   readonly name: NoteName;
-  /** The id as the client sent it. */
-  readonly sentId: string;
 }
 
 export interface IdempotentTarget extends NoteTarget {
@@ -65,7 +63,7 @@ export async function magicEdit(
   const issues = [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)];
   if (issues.length > 0) return { kind: 'invalid', issues };
   const send = (noteId: Uuid) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage);
-  const once = onceByKey(target, ['magicEdit', target.sentId, instructions], ctx);
+  const once = onceByKey(target, ['magicEdit', JSON.stringify(target.name), instructions], ctx);
   return withWriteErrors(AWAIT_EVENT, () => changeNote(target, send, once, ctx));
 }
 
@@ -76,7 +74,7 @@ export async function regenerateNote(
   const issues = keyIssues(target.idempotencyKey);
   if (issues.length > 0) return { kind: 'invalid', issues };
   const send = (noteId: Uuid) => ctx.partner.writes.regenerate(noteId, ctx.usage);
-  const once = onceByKey(target, ['regenerate', target.sentId], ctx);
+  const once = onceByKey(target, ['regenerate', JSON.stringify(target.name)], ctx);
   return withWriteErrors(AWAIT_EVENT, () => changeNote(target, send, once, ctx));
 }
 

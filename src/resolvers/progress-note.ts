@@ -25,7 +25,10 @@ export function noteByName(
   const session = sessionOfName(name, named);
   const noteId = 'noteId' in name ? name.noteId : undefined;
   if (session) return noteInSession(session, noteId, ctx);
-  if (!ctx.reach.isPartner || !noteId) throw missingArgument('`sessionId` and `clientId`');
+  if (!ctx.reach.isPartner || !noteId) {
+    ctx.audit?.missed(`ProgressNote:${noteId}`);
+    throw missingArgument('`sessionId` and `clientId`');
+  }
   return whenLoaded(ctx.loaders.note(noteId), (record) => {
     if (record) return noteRef(record, undefined, ctx);
     ctx.audit?.missed(`ProgressNote:${noteId}`);

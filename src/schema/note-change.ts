@@ -93,7 +93,6 @@ interface TargetInput {
 
 const targetOf = (input: TargetInput, { ids }: Context): NoteTarget => ({
   name: noteNameOf('progressNoteId', input.progressNoteId, ids),
-  sentId: input.progressNoteId,
   ...namedSessionOf(input, ids),
 });
 

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { LRUCache } from 'lru-cache';
 
 /** A list that held a client, and on which page. A hint where to look first, and no proof. */
@@ -43,44 +41,44 @@ const WRITE_DELAY_MS = 250;
 const RETRY_DELAY_MS = 2_000;
 const WRITE_BATCH = 500;
 const MAX_UNWRITTEN = 50_000;
-/** What was written not long ago is not written again: lists are read over and over. */
-const MAX_WRITTEN = 50_000;
-const WRITTEN_MS = 24 * 3_600_000;
+/** Clients whose places this process has recorded: lists are read over and over, and written once a day. */
+const MAX_RECENT = 50_000;
+const RECENT_MS = 24 * 3_600_000;
 
 export function createPlaces(engine: PlaceEngine): Places {
-  const written = new LRUCache<string, number>({ max: MAX_WRITTEN, ttl: WRITTEN_MS });
-  let unwritten = new Map<string, PlaceChange>();
+  /** By client, the page in each list. */
+  const recent = new LRUCache<string, Map<string, number>>({ max: MAX_RECENT, ttl: RECENT_MS });
+  let unwritten: PlaceChange[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
   function change(clientId: string, { kind, id }: Place, page: number): void {
     const list = `${kind}:${id}`;
-    const key = `${clientId} ${list}`;
-    const known = written.get(key);
+    const pages = recent.get(clientId) ?? new Map<string, number>();
+    const known = pages.get(list);
     // An event knows the list alone: the page that was seen stays.
     if (known === page || (page === NO_PAGE && known !== undefined && known > 0)) return;
-    if (unwritten.size >= MAX_UNWRITTEN) return;
-    written.set(key, page);
-    unwritten.set(key, { clientId, list, page });
+    if (unwritten.length >= MAX_UNWRITTEN) return;
+    if (!known) recent.set(clientId, pages);
+    pages.set(list, page);
+    unwritten.push({ clientId, list, page });
     timer ??= setTimeout(writeLater, WRITE_DELAY_MS).unref();
   }
 
   async function write(): Promise<void> {
-    const changes = [...unwritten.values()];
-    unwritten = new Map();
+    const changes = unwritten;
+    unwritten = [];
     for (let at = 0; at < changes.length; at += WRITE_BATCH) {
-      const batch = changes.slice(at, at + WRITE_BATCH);
       try {
-        await engine.write(batch);
+        await engine.write(changes.slice(at, at + WRITE_BATCH));
       } catch (error) {
-        for (const { clientId, list } of changes.slice(at)) written.delete(`${clientId} ${list}`);
+        // Dropped, and recorded anew by the next page that is read.
+        for (const { clientId } of changes.slice(at)) recent.delete(clientId);
         throw error;
       }
-      await setImmediate();
     }
   }
 
-  /** What can't be written is dropped: the next page that is read brings it back. */
   function writeLater(): void {
     timer = undefined;
     writing = write()
@@ -94,9 +92,12 @@ export function createPlaces(engine: PlaceEngine): Places {
     record: (clientId, place) => change(clientId, place, place.page ?? NO_PAGE),
     forget: (clientId, place) => change(clientId, place, GONE),
     async of(clientId) {
-      const rows = await engine.read(clientId).catch(() => []);
-      return rows
-        .map(({ list, page }): Place => {
+      const stored = await engine.read(clientId).catch(() => []);
+      const pages = new Map(stored.map(({ list, page }) => [list, page]));
+      for (const [list, page] of recent.get(clientId) ?? []) pages.set(list, page);
+      return [...pages]
+        .filter(([, page]) => page !== GONE)
+        .map(([list, page]): Place => {
           const [kind, id = ''] = list.split(':');
           return { kind: kind === 'clinic' ? 'clinic' : 'clinician', id, page: page || undefined };
         })

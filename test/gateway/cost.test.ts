@@ -159,20 +159,11 @@ describe('calls made', () => {
       sandbox: gateway.sandbox,
       env: { OPERATION_MAX_UPSTREAM_CALLS: '10' },
     });
-    const answer = await counted(
-      narrow,
-      `{ session(id: "${ids.session(300, 0)}") { sessionId raw client { clientId } }
-         viewer { subject } }`,
-    );
+    const document = `query($id: ID!) { client(id: $id) { email } viewer { subject } }`;
+    const answer = await counted(narrow, document, { id: ids.client(1_000) });
     expect(answer.calls).toBe(10);
-    expect(answer.data).toEqual({
-      session: { sessionId: ids.session(300, 0), raw: null, client: null },
-      viewer: { subject: 'tester' },
-    });
-    expect(failures(answer).toSorted()).toEqual([
-      'session.client: QUERY_TOO_EXPENSIVE',
-      'session.raw: QUERY_TOO_EXPENSIVE',
-    ]);
+    expect(answer.data).toEqual({ client: null, viewer: { subject: 'tester' } });
+    expect(failures(answer)).toEqual(['client: QUERY_TOO_EXPENSIVE']);
     const cached = await counted(narrow, '{ organizations { totalCount } }');
     expect([cached.errors, cached.calls]).toEqual([undefined, 0]);
   });

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../support/gateway.ts';
-import { counted, globalId } from '../support/graph/counted.ts';
+import { artifactId } from '../support/global-id.ts';
+import { counted } from '../support/graph/counted.ts';
 import { leavesOf } from '../support/graph/leaves.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not computed with
+type Json = any;
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -59,7 +63,7 @@ describe('what was generated from a session', () => {
     const { data, calls } = await counted(
       gateway,
       `{ progressNote(id: "${ids.note(4, 1)}") { progressNoteId session { sessionId } }
-         node(id: "${globalId('Transcript', ids.session(4, 1))}") { ... on Transcript { session { sessionId } } } }`,
+         node(id: "${artifactId(gateway, 'Transcript', ids.session(4, 1))}") { ... on Transcript { session { sessionId } } } }`,
     );
     expect(calls).toBe(2);
     expect(data.progressNote).toEqual({
@@ -111,37 +115,54 @@ describe('what is not there yet', () => {
     await step();
     expect(await artifactsOf(sessionId)).toMatchObject({
       transcriptStatus: 'READY',
-      transcript: { id: globalId('Transcript', sessionId) },
+      transcript: { id: artifactId(gateway, 'Transcript', sessionId) },
       progressNote: { isLoading: true },
     });
     sandbox.settle();
     await sandbox.delivered();
     expect(await artifactsOf(sessionId)).toMatchObject({
       mdmStatus: 'READY',
-      mdm: { id: globalId('MDM', sessionId) },
+      mdm: { id: artifactId(gateway, 'MDM', sessionId) },
       progressNote: { isLoading: false, note: expect.arrayContaining([expect.anything()]) },
     });
   });
 
-  it('gives a note another id once: when it gets one of its own', async () => {
-    const { sessionId } = sandbox.startSession(ids.client(2));
-    const { progressNote: before } = await artifactsOf(sessionId);
-    expect(before.id).toBe(globalId('ProgressNote', 'session', sessionId));
-    const BY_ID =
-      'query($id: ID!) { node(id: $id) { ... on ProgressNote { id isLoading } } progressNote(id: $id) { id } }';
-    const early = await counted(gateway, BY_ID, { id: before.id });
-    expect(early.data).toEqual({
-      node: { id: before.id, isLoading: true },
-      progressNote: { id: before.id },
+  it('keeps a note’s id from its first generation on, over regenerations that rename the note', async () => {
+    const { sessionId } = sandbox.startSession(ids.client(40));
+    const WALK = `query($id: ID!) { client(id: $id) { sessions(first: 100) { nodes { sessionId progressNote {
+      id progressNoteId } } } } }`;
+    const read = async () => {
+      const { data } = await counted(gateway, WALK, { id: ids.client(40) });
+      return data.client.sessions.nodes.find((node: Json) => node.sessionId === sessionId)
+        .progressNote;
+    };
+    const first = await read();
+    expect(first).toEqual({
+      id: artifactId(gateway, 'ProgressNote', sessionId, ids.client(40)),
+      progressNoteId: null,
     });
     sandbox.settle();
     await sandbox.delivered();
-    const { progressNote: after } = await artifactsOf(sessionId);
-    expect(after.id).toBe(globalId('ProgressNote', sandbox.noteIdOf(sessionId) ?? ''));
-    expect((await counted(gateway, BY_ID, { id: before.id })).data.node).toEqual({
-      id: after.id,
-      isLoading: false,
-    });
+    const generated = await read();
+    expect(generated).toEqual({ id: first.id, progressNoteId: sandbox.noteIdOf(sessionId) });
+    sandbox.set({ newNoteIdEvery: 1 });
+    await gateway.query(
+      'mutation($id: ID!) { regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }',
+      { id: first.id },
+    );
+    sandbox.settle();
+    await sandbox.delivered();
+    const renamed = await read();
+    expect(renamed.id).toBe(first.id);
+    expect(renamed.progressNoteId).not.toBe(generated.progressNoteId);
+    const byId = await counted(
+      gateway,
+      'query($id: ID!) { progressNote(id: $id) { progressNoteId } }',
+      {
+        id: first.id,
+      },
+    );
+    expect(byId.data.progressNote.progressNoteId).toBe(renamed.progressNoteId);
   });
 
   it('never comes once transcription failed: FAILED, and still no error', async () => {
@@ -180,7 +201,7 @@ describe('a finalized note', () => {
 describe('an assessment score', () => {
   const SCORE = `query($id: ID!) { assessmentScore(id: $id) { ${leavesOf('AssessmentScore')} client { clientId } } }`;
 
-  it('has a total and answers, and a client once an event has told', async () => {
+  it('has a total and answers, and a client where its id came from an event', async () => {
     const [seeded = ''] = ids.scores(7);
     const { data, calls } = await counted(gateway, SCORE, { id: seeded });
     const { raw, answers, totalScore, client } = data.assessmentScore;
@@ -188,7 +209,13 @@ describe('an assessment score', () => {
     expect([totalScore, answers]).toEqual([raw.totalScore, raw.answers]);
     const [completed = ''] = sandbox.completeAssessments(ids.client(7));
     await sandbox.delivered();
-    const told = await counted(gateway, SCORE, { id: completed });
+    const { data: log } =
+      await gateway.query(`{ events(first: 100) { nodes { ... on AssessmentCompleted {
+      assessmentScore { id assessmentScoreId } } } } }`);
+    const { assessmentScore } = log.events.nodes.find(
+      (node: Json) => node.assessmentScore?.assessmentScoreId === completed,
+    );
+    const told = await counted(gateway, SCORE, { id: assessmentScore.id });
     expect(told.data.assessmentScore).toMatchObject({
       assessmentScoreId: completed,
       client: { clientId: ids.client(7) },

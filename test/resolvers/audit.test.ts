@@ -243,7 +243,7 @@ describe('an event', () => {
     );
     await listener.next();
     expect(lines.at(-1)).toMatchObject({
-      outcome: 'subscribe: denied',
+      outcome: 'filter: denied',
       records: [`Client:${ids.client(3)}`],
     });
     listener.close();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../support/gateway.ts';
-import { counted, failures, globalId } from '../support/graph/counted.ts';
+import { plainId } from '../support/global-id.ts';
+import { counted, failures } from '../support/graph/counted.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -53,7 +54,7 @@ describe('filters of clients', () => {
   it('takes the clinician as a UUID or a global id: the same list, asked once', async () => {
     const bare = await clientsWhere({ clinicianId: ids.clinician(5) });
     expect(bare.calls).toBe(4);
-    const global = await clientsWhere({ clinicianId: globalId('Clinician', ids.clinician(5)) });
+    const global = await clientsWhere({ clinicianId: plainId('Clinician', ids.clinician(5)) });
     expect([global.clients, global.calls]).toEqual([bare.clients, 0]);
   });
 

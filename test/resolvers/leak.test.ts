@@ -20,7 +20,7 @@ import { type Grant, type Shown, type Tree, createTree } from '../support/leak/t
 
 /**
  * Two viewers of different grants on one gateway, so one set of caches, coalesced calls, remembered outcomes and
- * lineage. Whatever they ask side by side, while clients move and events come: neither is shown what is the other's.
+ * proofs. Whatever they ask side by side, while clients move and events come: neither is shown what is the other's.
  */
 const ROUNDS = Number(process.env['LEAK_ROUNDS'] ?? 120);
 const ACTS_A_ROUND = 25;

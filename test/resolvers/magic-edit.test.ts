@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { artifactId, plainId } from '../support/global-id.ts';
 import { change, changes, codesOf, countOf, magicEdit } from '../support/mutation/edits.ts';
 
 let gateway: Gateway;
@@ -10,9 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
-
-const globalId = (type: string, ...parts: readonly string[]) =>
-  Buffer.from([type, ...parts].join(':')).toString('base64url');
 
 describe('a magic edit', () => {
   it('is trimmed, sent once, and answered with the note, a cursor and the raw answer', async () => {
@@ -99,7 +99,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     ['an escaped path', '%2e%2e'],
     ['a UUID and a query', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b?page=2'],
     ['a UUID and a line break', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b\r\nX: y'],
-    ['the global id of a client', globalId('Client', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b')],
+    ['the global id of a client', plainId('Client', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b')],
     ['200 kB', 'a'.repeat(200_000)],
   ])('refuses %s for a note, and asks nobody', async (_, id) => {
     const answer = await change(gateway, name, id);
@@ -111,18 +111,57 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
   });
 
   it('takes the global id as well as the UUID, in capitals too', async () => {
-    const noteId = gateway.sandbox.ids.note(3, 0);
-    const ids = [globalId('ProgressNote', noteId), noteId.toUpperCase()];
-    for (const id of ids) await change(gateway, name, id);
+    const { client, note, session } = gateway.sandbox.ids;
+    const global = artifactId(gateway, 'ProgressNote', session(3, 0), client(3));
+    for (const id of [global, note(3, 0).toUpperCase()]) await change(gateway, name, id);
     const sent = gateway.sandbox.requests.filter(({ method }) => method !== 'GET');
-    expect(sent.map(({ path }) => path.split('/')[2])).toEqual([noteId, noteId]);
+    expect(sent.map(({ path }) => path.split('/')[2])).toEqual([note(3, 0), note(3, 0)]);
+  });
+
+  it('goes to the note that the session has now, if the global id names it', async () => {
+    const { client, note, session } = gateway.sandbox.ids;
+    const id = artifactId(gateway, 'ProgressNote', session(8, 0), client(8));
+    const present = randomUUID();
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
+      times: 1,
+      body: { progressNoteId: present, isLoading: false, note: ['x'] },
+    });
+    await change(gateway, name, id);
+    const [sent] = gateway.sandbox.requests.filter(({ method }) => method !== 'GET');
+    expect(sent?.path.split('/')[2]).toBe(present);
+    // The bare UUID means exactly that note.
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
+      times: 1,
+      body: { progressNoteId: present, isLoading: false, note: ['x'] },
+    });
+    const named = { sessionId: session(8, 0), clientId: client(8) };
+    const { result } = await change(gateway, name, note(8, 0), named);
+    expect(result.type).toBe('NotFound');
+  });
+
+  it('is invalid while the note is generated for the first time', async () => {
+    const { client, session } = gateway.sandbox.ids;
+    const id = artifactId(gateway, 'ProgressNote', session(9, 0), client(9));
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
+      times: 1,
+      body: { isLoading: true, note: [] },
+    });
+    const { result } = await change(gateway, name, id);
+    expect(result).toMatchObject({
+      type: 'InvalidInput',
+      issues: ['"progressNoteId": the note is still being generated for the first time.'],
+    });
+    expect(gateway.sandbox.countOf(changes[name].route)).toBe(0);
   });
 
   it('is not found, and not sent, for a viewer who can not prove whose note it is', async () => {
     const authorization = `Bearer ${await tokenFor([`clinic:${gateway.sandbox.ids.clinic(1)}`])}`;
     const noteId = gateway.sandbox.ids.note(4, 0);
     const { result } = await change(gateway, name, noteId, {}, { authorization });
-    expect(result.type).toBe('NotFound');
+    expect(result).toEqual({
+      type: 'NotFound',
+      message: expect.stringContaining('add `sessionId` and `clientId`'),
+    });
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 

@@ -69,12 +69,12 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('denies a client that is not the viewer’s, and asks nobody', async () => {
+  it('denies a client that is not the viewer’s, and assigns nobody', async () => {
     const { clinician, client } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`clinician:${clinician(3)}`])}`;
     const { result } = await assign([clinician(3)], client(400), authorization);
     expect(result.type).toBe('NotFound');
-    expect(gateway.sandbox.countOf()).toBe(0);
+    expect(gateway.sandbox.countOf('POST /clients/:clientId/secondary-clinicians')).toBe(0);
   });
 
   it('lets the viewer’s own client have a clinician of elsewhere', async () => {

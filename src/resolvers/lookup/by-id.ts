@@ -2,6 +2,7 @@ import type { Context, FoundRow } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { missed, saw } from '../access/audit-reads.ts';
 import { isOpen } from '../access/prove.ts';
+import { NotFound } from '../not-found.ts';
 import type { ListedRef } from '../refs.ts';
 import { find } from './find.ts';
 
@@ -28,20 +29,26 @@ export function byId<R extends ListedRef>(
   wantsAttributes: boolean,
   ctx: Context,
 ): Loaded<R | null> {
-  return whenLoaded(isOpen(ref, ctx), (open) => {
-    if (!open) return absent(ref, ctx);
-    if (!wantsAttributes) return { ...ref, open: true };
-    return find(ref, ctx).then((found) =>
-      found
-        ? ({ ...ref, open: true, record: found.row, ...parentIn(found) } as R)
-        : absent(ref, ctx),
-    );
-  });
+  if (ctx.reach.isPartner && !wantsAttributes) return { ...ref, open: true };
+  return lookUp(ref, wantsAttributes, ctx);
 }
 
-function absent(ref: ListedRef, ctx: Context): null {
-  missed(ref, ctx);
-  return null;
+async function lookUp<R extends ListedRef>(
+  ref: R,
+  wantsAttributes: boolean,
+  ctx: Context,
+): Promise<R | null> {
+  try {
+    const open = await isOpen(ref, ctx);
+    if (open && !wantsAttributes) return { ...ref, open };
+    const found = open ? await find(ref, ctx) : undefined;
+    (found ? saw : missed)(ref, ctx);
+    return found ? ({ ...ref, open, record: found.row, ...parentIn(found) } as R) : null;
+  } catch (error) {
+    // An argument is missing, or the look-up was cut: to the audit that is a denial as well.
+    if (error instanceof NotFound) missed(ref, ctx);
+    throw error;
+  }
 }
 
 /** What the list that holds the record says about where it lies. */

@@ -33,8 +33,11 @@ export async function findInList<N extends ListName>(
   const here = rowOf(first.rows, id);
   if (here) return here;
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
-  for (let at = 0; at < rest.length; at += PAGES_AT_A_TIME) {
-    const some = rest.slice(at, at + PAGES_AT_A_TIME);
+  for (let at = 0; at < rest.length;) {
+    // Never more than the budget has left: a call under way when the look-up is cut would be made in vain.
+    const room = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
+    const some = rest.slice(at, at + room);
+    at += room;
     const pages = await Promise.all(some.map(async (page) => pageIfThere(list, page, ctx, budget)));
     const row = rowOf(
       pages.flatMap((page) => page?.rows ?? []),

@@ -43,10 +43,6 @@ function turnable(now: () => number, wallNow: () => number) {
 
 export const MINUTE_PAST = 61_000;
 
-/** As this gateway writes global ids. */
-export const globalId = (...parts: readonly string[]): string =>
-  Buffer.from(parts.join(':')).toString('base64url');
-
 /** The codes of an answer's errors, each with its path. */
 export const failures = ({ errors = [] }: GraphQLAnswer): string[] =>
   errors.map(({ path, extensions }) => `${path?.join('.') ?? ''}: ${extensions.code}`);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { globalId } from '../access/viewers.ts';
+import { artifactId, plainId, sessionId } from '../global-id.ts';
 
 const NASTY = [
   '',
@@ -23,11 +23,17 @@ const NASTY = [
 ];
 
 /** Text of every kind: real ids, ids of other kinds, things that have broken other programs. */
-export function anyText({ ids }: Sandbox): fc.Arbitrary<string> {
+export function anyText(sandbox: Sandbox): fc.Arbitrary<string> {
+  const { ids } = sandbox;
   const uuids = [ids.organization(0), ids.clinic(0), ids.clinician(0), ids.client(0)];
   const deep = [ids.session(0, 0), ids.note(0, 0), ids.client(3), ids.session(3, 5)];
-  const kinds = ['Organization', 'Clinic', 'Client', 'Session', 'ProgressNote', 'Transcript', 'X'];
-  const global = kinds.flatMap((kind) => [...uuids, ...deep].map((id) => globalId(kind, id)));
+  const kinds = ['Organization', 'Clinic', 'Program', 'Clinician', 'Client'] as const;
+  const global = [...uuids, ...deep].flatMap((id) => [
+    ...kinds.map((kind) => plainId(kind, id)),
+    sessionId({ sandbox }, id, ids.client(0)),
+    artifactId({ sandbox }, 'ProgressNote', id, ids.client(0)),
+    artifactId({ sandbox }, 'Transcript', id),
+  ]);
   return fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...uuids, ...deep) },
     { weight: 3, arbitrary: fc.constantFrom(...global) },

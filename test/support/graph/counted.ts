@@ -27,7 +27,3 @@ export async function counted(
 /** The codes of an answer's errors, each with its path. */
 export const failures = ({ errors = [] }: GraphQLAnswer) =>
   errors.map(({ path, extensions }) => `${path?.join('.') ?? ''}: ${extensions.code}`);
-
-/** As this gateway writes global ids; a test that relies on it says what it takes apart. */
-export const globalId = (...parts: readonly string[]) =>
-  Buffer.from(parts.join(':')).toString('base64url');

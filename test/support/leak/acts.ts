@@ -1,7 +1,8 @@
 import { constant, constantFrom, nat, oneof, record, tuple } from 'fast-check';
 
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { globalId } from '../access/viewers.ts';
+import { artifactId, idsOf, plainId, sessionId } from '../global-id.ts';
+import type { Uuid } from '../../../src/uuid.ts';
 
 /** Few, so that two viewers meet: of four clinicians, three clinics, two organizations. All have four notes or more. */
 const CLIENTS = [0, 13, 1, 14, 420, 1_124];
@@ -60,9 +61,9 @@ export const documents: Readonly<Record<Asked, string>> = {
     clinicians { clients(first: 100) { nodes { clientId firstName } } } clients { ${CLIENT} } sessions { ${SESSION} } } }`,
   byId: `query($client: ID!, $session: ID!, $note: ID!) { client(id: $client) { ${CLIENT} }
     session(id: $session) { ${SESSION} } progressNote(id: $note) { progressNoteId note } }`,
-  hinted: `query($client: ID!, $session: ID!, $note: ID!, $clinician: ID!, $hint: ID!, $hintSession: ID!) {
-    client(id: $client, clinicianId: $clinician) { ${CLIENT} } session(id: $session, clientId: $hint) { ${SESSION} }
-    progressNote(id: $note, sessionId: $hintSession, clientId: $hint) { progressNoteId note } }`,
+  hinted: `query($client: ID!, $bareSession: ID!, $bareNote: ID!, $clinician: ID!, $hint: ID!, $hintSession: ID!) {
+    client(id: $client, clinicianId: $clinician) { ${CLIENT} } session(id: $bareSession, clientId: $hint) { ${SESSION} }
+    progressNote(id: $bareNote, sessionId: $hintSession, clientId: $hint) { progressNoteId note } }`,
   node: `query($nodes: [ID!]!) { nodes(ids: $nodes) { ... on Client { ${CLIENT} } ... on Session { ${SESSION} }
     ... on ProgressNote { progressNoteId note } ... on Transcript { session { sessionId raw } } } }`,
   edit: `mutation($note: ID!, $key: String!) { magicEdit(input: { progressNoteId: $note, userInstructions: "x",
@@ -77,27 +78,36 @@ export const documents: Readonly<Record<Asked, string>> = {
 /** Those that the document declares, and no others: what is asked twice is then the same, byte by byte. */
 export function variablesOf(
   act: Act & { readonly kind: Asked },
-  { ids }: Sandbox,
+  sandbox: Sandbox,
   score: string,
   after: string | undefined,
 ): object {
   const { kind, client, nth, hint, clinician, key } = act;
-  const [session, note] = [ids.session(client, nth), ids.note(client, nth)];
+  const { ids } = sandbox;
+  const bareSession = ids.session(client, nth);
+  const session = sessionId({ sandbox }, bareSession, ids.client(client));
+  const note = artifactId({ sandbox }, 'ProgressNote', bareSession, ids.client(client));
   const all = {
     client: ids.client(client),
+    bareSession,
+    bareNote: ids.note(client, nth),
     session,
     note,
     clinician: ids.clinician(clinician),
     key,
-    score,
+    score: idsOf({ sandbox }).encode({
+      type: 'AssessmentScore',
+      id: score as Uuid,
+      clientId: ids.client(client) as Uuid,
+    }),
     after,
     hint: ids.client(hint),
     hintSession: ids.session(hint, nth),
     nodes: [
-      globalId('Client', ids.client(client)),
-      globalId('Session', session),
-      globalId('ProgressNote', note),
-      globalId('Transcript', session),
+      plainId('Client', ids.client(client)),
+      session,
+      note,
+      artifactId({ sandbox }, 'Transcript', bareSession, ids.client(client)),
     ],
   };
   const declared = Object.entries(all).filter(([name]) => documents[kind].includes(`$${name}:`));
