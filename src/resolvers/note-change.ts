@@ -93,7 +93,7 @@ export async function updateNote(
 type Send = (noteId: Uuid) => Promise<unknown>;
 type Once = (perform: () => Promise<StoredOutcome>) => Promise<StoredOutcome>;
 
-const runOnce: Once = (perform) => perform();
+const runOnce: Once = (run) => run();
 
 /**
  * One change of one note: proven to be the viewer's, sent once, and dropped from every cache before it is answered. Each
@@ -176,14 +176,22 @@ async function presentNoteId(
 
 async function rejectionOf(error: unknown, note: ChangedNote, ctx: Context): Promise<Rejected> {
   if (error instanceof NoteLocked) {
-    // What the Partner API answered is passed on even if the store can't record it.
-    await ctx.milestones.markLocked(note.noteId).catch(() => undefined);
+    await markLocked(note.noteId, ctx);
     await ctx.freshness.noteChanged(note);
     return { kind: 'locked' };
   }
   if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
   if (error instanceof PartnerNotFound) return { kind: 'missing' };
   throw error;
+}
+
+/** What the Partner API answered is passed on even if the store can't record it. */
+async function markLocked(noteId: Uuid, ctx: Context): Promise<void> {
+  try {
+    await ctx.milestones.markLocked(noteId);
+  } catch {
+    // The next attempt to change the note will bring it up again.
+  }
 }
 
 /** Read past every cache, by its session where that is known: a rewrite may have given it another id. */

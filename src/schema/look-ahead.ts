@@ -64,7 +64,7 @@ interface Fragment {
 function isIncluded({ directives = [] }: SelectionNode, { variableValues }: Info): boolean {
   // graphql-js wraps the values, other executors hand them over as they are.
   const values: Readonly<Record<string, unknown>> =
-    'coerced' in variableValues ? (variableValues.coerced as never) : (variableValues as never);
+    'coerced' in variableValues ? variableValues.coerced : variableValues;
   return directives.every(({ name, arguments: args = [] }) => {
     const value = args.find((arg) => arg.name.value === 'if')?.value;
     const condition = value?.kind === Kind.VARIABLE ? values[value.name.value] : undefined;

@@ -15,7 +15,8 @@ const sources = globSync('{src,sandbox}/**/*.ts', { cwd: root }).map((path) => (
 const FLOORS: readonly (readonly string[])[] = [
   ['server'],
   ['app'],
-  ['schema', 'gateway', 'pages'],
+  ['gateway', 'pages'],
+  ['schema'],
   ['resolvers'],
   ['context', 'freshness'],
   ['rest', 'events', 'viewer'],

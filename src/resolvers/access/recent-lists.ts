@@ -23,14 +23,14 @@ interface EventLocation {
   readonly clinicId: string;
 }
 
+const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
+
 /** Who was in which list, on pages that this process read within the last minute: the proof of access. */
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
   const readAt = new LRUCache<string, Map<string, number>>({ max: 20_000, maxSize: MAX_ROWS });
   const named = new LRUCache<string, EventLocation>({ max: MAX_CONTRADICTIONS });
-
-  const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
 
   /** An event after this page named another clinician or clinic: the page proves nothing any more. */
   function isContradicted({ name, id }: ListRef, row: string, at: number): boolean {

@@ -43,7 +43,7 @@ async function lookUp<R extends ListedRef>(
     if (open && !wantsAttributes) return { ...ref, open };
     const found = open ? await find(ref, ctx) : undefined;
     (found ? saw : missed)(ref, ctx);
-    return found ? ({ ...ref, open, record: found.row, ...parentIn(found) } as R) : null;
+    return found ? { ...ref, open, record: found.row, ...parentIn(found) } : null;
   } catch (error) {
     // An argument is missing, or the look-up was cut: to the audit that is a denial as well.
     if (error instanceof NotFound) missed(ref, ctx);

@@ -38,7 +38,7 @@ export async function findInList<N extends ListName>(
     const room = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
     const some = rest.slice(at, at + room);
     at += room;
-    const pages = await Promise.all(some.map(async (page) => pageIfThere(list, page, ctx, budget)));
+    const pages = await allOf(some.map(async (page) => pageIfThere(list, page, ctx, budget)));
     const row = rowOf(
       pages.flatMap((page) => page?.rows ?? []),
       id,
@@ -46,6 +46,12 @@ export async function findInList<N extends ListName>(
     if (row) return row;
   }
   return undefined;
+}
+
+/** Waits for all of them, also where one fails: a call that nobody awaits would be counted too late. */
+async function allOf<T>(reads: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(reads);
+  return Promise.all(reads);
 }
 
 /** Every row of a list, page by page. */

@@ -211,7 +211,7 @@ async function* everyOrganization(
   budget: LookupBudget,
 ): AsyncGenerator<ListRef> {
   for await (const { id } of everyRow({ name: 'organizations' }, ctx, budget)) {
-    yield { name, id: id as Uuid };
+    yield { name, id };
   }
 }
 
