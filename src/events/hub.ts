@@ -1,5 +1,6 @@
 import type { EventLog, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/quarantine.ts';
+import type { EventCursors } from './event-cursor.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
 import { followLog } from './follow-log.ts';
@@ -26,6 +27,7 @@ export type HubProblem =
 
 export interface HubParts {
   readonly log: EventLog;
+  readonly cursors: EventCursors;
   /** Drops what the events make stale. No listener hears of an event until this is done. */
   readonly before: (events: readonly PartnerEvent[]) => void | Promise<void>;
   readonly placeOf: PlaceOf;
@@ -42,7 +44,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   let { newest: position, epoch } = await log.bounds();
-  const reader = createLogReader(log, () => epoch);
+  const reader = createLogReader(log, parts.cursors, () => epoch);
 
   const placeOf = (event: PartnerEvent): Promise<Place> =>
     persistently(
