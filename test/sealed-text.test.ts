@@ -11,7 +11,7 @@ const contents = fc.uint8Array({ minLength: 1, maxLength: 100 });
 
 /** How many leading characters two texts share. */
 function sharedPrefix(one: string, other: string): number {
-  const differsAt = [...one].findIndex((character, at) => character !== other[at]);
+  const differsAt = Array.from(one).findIndex((character, at) => character !== other[at]);
   return differsAt < 0 ? one.length : differsAt;
 }
 
@@ -39,7 +39,7 @@ describe('sealed text', () => {
     // 17 bytes leave four unused bits in the last character: 16 spellings of the same bytes.
     const text = sealer.seal(Buffer.from([7]));
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    const opened = [...alphabet].filter((last) => sealer.open(text.slice(0, -1) + last));
+    const opened = Array.from(alphabet).filter((last) => sealer.open(text.slice(0, -1) + last));
     expect(opened).toEqual([text.at(-1)]);
     for (const other of [`${text}=`, `${text}A`, ` ${text}`, `${text}\n`, text.slice(0, -1)])
       expect(sealer.open(other)).toBeUndefined();
