@@ -9,10 +9,15 @@ const sealer = createSealer('a secret for tests', 'a purpose');
 const bytesOf = (text: string) => Buffer.from(text, 'base64url');
 const contents = fc.uint8Array({ minLength: 1, maxLength: 100 });
 
-/** How many leading characters two texts share. */
-function sharedPrefix(one: string, other: string): number {
-  const differsAt = Array.from(one).findIndex((character, at) => character !== other[at]);
-  return differsAt < 0 ? one.length : differsAt;
+/** The most bytes in a row that are the same, at the same offset, in both texts. */
+function longestCommonRun(one: string, other: string): number {
+  const [a, b] = [bytesOf(one), bytesOf(other)];
+  let [longest, run] = [0, 0];
+  for (const [at, byte] of a.entries()) {
+    run = byte === b[at] ? run + 1 : 0;
+    longest = Math.max(longest, run);
+  }
+  return longest;
 }
 
 describe('sealed text', () => {
@@ -86,15 +91,19 @@ describe('a cursor tells nothing', () => {
       expect(bytesOf(ofList(offset)).includes(hash)).toBe(false);
   });
 
-  it('about neighbours: equal bytes stand in no two of them', () => {
-    const texts = Array.from({ length: 200 }, (_, at) => [ofList(at), events.encode('e', at)]);
-    for (const kind of [0, 1]) {
-      const ofKind = texts.map((pair) => pair[kind] ?? '');
-      // Six characters, 36 bits: by chance 200 texts share as much less than once in a million runs.
-      const longest = ofKind.slice(1).map((text, at) => sharedPrefix(text, ofKind[at] ?? ''));
-      expect(Math.max(...longest)).toBeLessThan(6);
-      expect(new Set(ofKind).size).toBe(200);
-    }
+  it('about the log: neither its position nor its epoch is in a cursor', () => {
+    const [epoch, position] = ['an epoch', 0x0102_0304_0506];
+    const bytes = bytesOf(events.encode(epoch, position));
+    expect(bytes.includes(epoch)).toBe(false);
+    expect(bytes.includes(Buffer.from([1, 2, 3, 4, 5, 6]))).toBe(false);
+  });
+
+  it.each([
+    ['of a list', (at: number) => ofList(at)],
+    ['of the log', (at: number) => events.encode('an epoch', at)],
+  ])('about its neighbours %s: no two share a part', (_, cursorAt) => {
+    for (let at = 0; at < 200; at += 1)
+      expect(longestCommonRun(cursorAt(at), cursorAt(at + 1))).toBeLessThan(4);
   });
 
   it('by its order or its length', () => {
