@@ -70,7 +70,7 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual([1, 2]);
   });
 
-  it('are read again before anybody is searched for elsewhere', async () => {
+  it('are read again before other pages are searched', async () => {
     const upstream = createUpstream(40);
     const after = cursorAt(upstream, 9);
     const cache = new Map([[2, upstream.pageNow(2)]]);
