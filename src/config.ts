@@ -60,6 +60,11 @@ export interface Config {
   readonly operation: OperationConfig;
   readonly auth: AuthConfig;
   readonly webhook: WebhookConfig;
+  /** Seal cursors. Without a secret, the partner's client secret does. */
+  readonly ids: {
+    readonly secret: string | undefined;
+    readonly previousSecret: string | undefined;
+  };
   readonly store: StoreConfig;
   /** For audit lines that nobody takes. */
   readonly spoolDir: string;
@@ -106,6 +111,10 @@ export function readConfig(env: Environment): Config {
     },
     auth,
     webhook: readWebhook(reader),
+    ids: {
+      secret: reader.secret('ID_SECRET'),
+      previousSecret: reader.secret('ID_SECRET_PREVIOUS'),
+    },
     store: readStore(reader),
     spoolDir: readDir(reader),
     eventRetentionMs:

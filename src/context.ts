@@ -8,7 +8,7 @@ import type { OperationTrace } from './observability/tracing.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
-import type { Page } from './rest/page.ts';
+import type { Page } from './page.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
 import type { GlobalIds } from './schema/global-id.ts';

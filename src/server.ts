@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
+import { createEventCursors } from './events/event-cursor.ts';
 import { openHub } from './events/hub.ts';
 import { createFreshness } from './freshness.ts';
 import { createAudit } from './observability/audit.ts';
@@ -20,6 +21,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { partnerObserver, watchPartner } from './observability/partner-observer.ts';
 import { type Clock, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
+import { createSealer } from './sealed-text.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
 import { type Listening, listen } from './gateway/listen.ts';
@@ -57,6 +59,12 @@ export async function openServer(
   if (sandbox) opened.defer(sandbox.close);
   const connection = config.partner.kind === 'real' ? config.partner : sandbox!.connection;
 
+  const { secret = connection.clientSecret, previousSecret } = config.ids;
+  // Without ID_SECRET the client secret is used. While that one is rotated, the webhooks' previous secret is its old value.
+  const oldSecret =
+    previousSecret ?? (config.ids.secret ? undefined : config.webhook.previousSecret);
+  const sealerFor = (purpose: string) => createSealer(secret, purpose, oldSecret);
+
   const broken = Promise.withResolvers<void>();
   const store = opened.use(
     await openStore(config.store, {
@@ -80,6 +88,7 @@ export async function openServer(
   const hub = opened.use(
     await openHub({
       log: store.log,
+      cursors: createEventCursors(sealerFor('event cursor')),
       before: freshness.heard,
       placeOf: createPlaceOf(store.places),
       async setAside(entry) {
@@ -105,8 +114,8 @@ export async function openServer(
       milestones,
       freshness,
       once: createOnce(store.keys),
-      cursors: createCursorCodec(connection.clientSecret),
-      ids: createGlobalIds(connection.clientSecret),
+      cursors: createCursorCodec(sealerFor('list cursor')),
+      ids: createGlobalIds(secret, oldSecret),
       recentLists,
       lookupMaxCalls: config.operation.lookupMaxCalls,
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),

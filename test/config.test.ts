@@ -46,6 +46,7 @@ describe('defaults', () => {
         prefix: '',
         previousSecret: undefined,
       },
+      ids: { secret: undefined, previousSecret: undefined },
       store: { kind: 'embedded', dir: '.data' },
       spoolDir: '.data',
       eventRetentionMs: 168 * 3_600_000,

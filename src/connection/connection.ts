@@ -1,18 +1,19 @@
-import { hashOfList, type CursorCodec } from './cursor.ts';
-import { createTurns, got, run, type Loaded, type Steps } from './loaded.ts';
-import { PAGE_SIZE, pageOf, type PagedList } from './page.ts';
-import { createReading, type SeenPage } from './reading.ts';
-import { settledTotal, settledWindow, windowAtOnce } from './settle.ts';
-import { readWindowArgs, type WindowArgs } from './window-args.ts';
-import { pagesToBegin, type Need, type Window } from './window.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { PAGE_SIZE } from '../page.ts';
+import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
+import { dividingOffset } from './drift.ts';
+import { pageOf, type PagedList } from './page.ts';
+import { createPageReader, type PageReader, type ReadPage } from './page-reader.ts';
+import { readWindowArgs, type WindowArgs, type WindowRequest } from './window-args.ts';
+import { firstPagesToRead, pagesNeeded, windowOf, type Need, type Window } from './window.ts';
 
 export interface Edge<T> {
   readonly node: T;
-  /** Computed only when asked for. */
+  /** Computed only when selected. */
   cursor(): string;
 }
 
-/** Each member reads only the pages it needs, and shares them with the others; what is cached is answered at once. */
+/** Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. */
 export interface Connection<T> {
   edges(): Loaded<readonly Edge<T>[]>;
   nodes(): Loaded<readonly T[]>;
@@ -21,7 +22,7 @@ export interface Connection<T> {
 }
 
 export interface PageInfo {
-  /** Exact, as `hasPreviousPage` is, whichever way the list is walked. */
+  /** Exact in both directions, as `hasPreviousPage` is. */
   hasNextPage(): Loaded<boolean>;
   hasPreviousPage(): Loaded<boolean>;
   startCursor(): Loaded<string | null>;
@@ -35,63 +36,53 @@ export function connectionFromPages<T>(
   codec: CursorCodec,
 ): Connection<T> {
   const request = readWindowArgs(args, codec, list.key);
-  const reading = createReading(list);
-  // Fields are resolved at once. Their first pages are read side by side; but a search after a change is made by one of
-  // them alone, and the others find it done.
-  const inTurn = createTurns();
+  const reader = createPageReader(list);
+  // The fields read their first pages in parallel. After a change one field searches at a time, and the next finds the
+  // pages read.
+  const exclusively = createMutex();
 
-  function* inTurnAfter<R>(read: Loaded<unknown>, steps: () => Steps<R>): Steps<R> {
-    yield* got(read);
-    return yield* got(inTurn(() => run(steps())));
-  }
-
-  function withWindow<R>(need: Need, answer: (window: Window, total: number) => R): Loaded<R> {
-    const begun = pagesToBegin(request, need, list.totalHint());
-    const read = reading.read(begun);
-    const known = read instanceof Promise ? undefined : windowAtOnce(request, need, reading);
-    if (known !== undefined) return answer(known, reading.total() ?? 0);
-    // The answer is made before the turn ends: the next field may find the pages outdated, and drop them.
-    const steps = function* () {
-      const window = yield* settledWindow(request, need, begun, reading);
-      return answer(window, reading.total() ?? 0);
-    };
-    return run(inTurnAfter(read, steps));
+  function withWindow<R>(need: Need, resultOf: (window: Window, total: number) => R): Loaded<R> {
+    const first = firstPagesToRead(request, need, list.totalHint());
+    // Made before the mutex is released: the next field may drop the pages as outdated.
+    const result = (window: Window) => resultOf(window, reader.total() ?? 0);
+    const locate = () => whenLoaded(locateWindow(request, need, first, reader), result);
+    return whenLoaded(reader.read(first), () => exclusively(locate));
   }
 
   function totalCount(): Loaded<number> {
-    const begun = pagesToBegin(request, 'place', list.totalHint());
-    return run(inTurnAfter(reading.read(begun), () => settledTotal(begun, reading)));
+    const first = firstPagesToRead(request, 'offsets', list.totalHint());
+    return whenLoaded(reader.read(first), () => exclusively(() => consistentTotal(first, reader)));
   }
 
   let listHash: number | undefined;
-  const cursorOn = (page: SeenPage<T>, offset: number) =>
+  const cursorOn = (page: ReadPage<T>, offset: number) =>
     codec.encode({
       list: (listHash ??= hashOfList(list.key)),
       offset,
       total: page.total ?? 0,
       ids: page.ids(),
     });
-  const edgeOf = (node: T, page: SeenPage<T>, offset: number): Edge<T> => ({
+  const edgeOf = (node: T, page: ReadPage<T>, offset: number): Edge<T> => ({
     node,
     cursor: () => cursorOn(page, offset),
   });
-  // By place and not by edge: a window of nothing but rows without an id still has an end to go on from.
+  // By offset and not by edge: a window of rows without ids has no edges, but an end to continue from.
   const cursorAt = (offset: number) => {
-    const page = reading.page(pageOf(offset));
+    const page = reader.page(pageOf(offset));
     return page === undefined ? null : cursorOn(page, offset);
   };
 
   function rowsOf<R>(
     { start, end }: Window,
-    project: (row: T, page: SeenPage<T>, offset: number) => R,
+    project: (row: T, page: ReadPage<T>, offset: number) => R,
   ): R[] {
-    const found: R[] = [];
+    const rows: R[] = [];
     for (let offset = start; offset < end; offset += 1) {
-      const page = reading.page(pageOf(offset));
+      const page = reader.page(pageOf(offset));
       const row = page?.rows[offset % PAGE_SIZE];
-      if (page !== undefined && row !== undefined) found.push(project(row, page, offset));
+      if (page !== undefined && row !== undefined) rows.push(project(row, page, offset));
     }
-    return found;
+    return rows;
   }
 
   return {
@@ -99,12 +90,85 @@ export function connectionFromPages<T>(
     nodes: () => withWindow('rows', (window) => rowsOf(window, (row) => row)),
     totalCount,
     pageInfo: {
-      hasNextPage: () => withWindow('place', ({ end }, total) => end < total),
-      hasPreviousPage: () => withWindow('place', ({ start }) => start > 0),
+      hasNextPage: () => withWindow('offsets', ({ end }, total) => end < total),
+      hasPreviousPage: () => withWindow('offsets', ({ start }) => start > 0),
       startCursor: () =>
-        withWindow('ends', ({ start, end }) => (start < end ? cursorAt(start) : null)),
+        withWindow('cursors', ({ start, end }) => (start < end ? cursorAt(start) : null)),
       endCursor: () =>
-        withWindow('ends', ({ start, end }) => (start < end ? cursorAt(end - 1) : null)),
+        withWindow('cursors', ({ start, end }) => (start < end ? cursorAt(end - 1) : null)),
     },
+  };
+}
+
+/** A list that changes with every read is shown as it is after this many rounds. */
+const MAX_ROUNDS = 8;
+
+/**
+ * The window in the list as it is now, once the pages that `need` requires are read. While nothing changed, the first
+ * pages are all it takes, and this is synchronous.
+ */
+function locateWindow(
+  request: WindowRequest,
+  need: Need,
+  wanted: readonly number[],
+  reader: PageReader<unknown>,
+  round = 1,
+): Loaded<Window> {
+  return whenLoaded(consistentTotal(wanted, reader), (total) =>
+    whenLoaded(boundAt('after', request.after, 0, reader), (low) =>
+      whenLoaded(boundAt('before', request.before, Infinity, reader), (high) => {
+        const window = windowOf(request, { low, high }, reader.total() ?? total);
+        const pages = pagesNeeded(window, need);
+        const isComplete = pages.every((page) => reader.page(page) !== undefined);
+        if (isComplete && reader.total() === total) return window;
+        return whenLoaded(reader.read(pages), () =>
+          round === MAX_ROUNDS ? window : locateWindow(request, need, pages, reader, round + 1),
+        );
+      }),
+    ),
+  );
+}
+
+/**
+ * The list's length, once the pages read agree on it. If they don't, the list changed between two reads, or one of the
+ * pages came from the cache: those that disagree with the newest are read again.
+ */
+function consistentTotal(wanted: readonly number[], reader: PageReader<unknown>): Loaded<number> {
+  const dropped = reader.dropInconsistent();
+  if (dropped.length > 0) {
+    const again = dropped.filter((page) => wanted.includes(page));
+    return whenLoaded(reader.read(again), () => consistentTotal(wanted, reader));
+  }
+  // Every page read was past the end. Page one exists as long as the list does.
+  const pageOne = reader.total() === undefined ? reader.read([1]) : undefined;
+  return whenLoaded(pageOne, () => reader.total() ?? 0);
+}
+
+function boundAt(
+  side: 'after' | 'before',
+  cursor: CursorPosition | undefined,
+  open: number,
+  reader: PageReader<unknown>,
+): Loaded<number> {
+  if (cursor === undefined) return open;
+  const found = dividingOffset(cursor, side, reader);
+  if ('offset' in found) return found.offset;
+  const searched = reader.read(found.search, { fresh: true });
+  return whenLoaded(searched, () => boundAt(side, cursor, open, reader));
+}
+
+/** Runs one task at a time, in order; synchronously while none is running. A failed task does not stop the next. */
+function createMutex() {
+  let running: Promise<void> | undefined;
+
+  return function exclusively<R>(task: () => Loaded<R>): Loaded<R> {
+    const result = running === undefined ? task() : running.then(task);
+    if (!(result instanceof Promise)) return result;
+    const release = () => {
+      if (running === released) running = undefined;
+    };
+    const released: Promise<void> = result.then(release, release);
+    running = released;
+    return result;
   };
 }

@@ -1,101 +1,117 @@
-import type { Place } from './cursor.ts';
-import { firstOffsetOf, lastPageOf, PAGE_SIZE, pageOf, pagesBetween } from './page.ts';
+import { PAGE_SIZE } from '../page.ts';
+import type { CursorPosition } from './cursor.ts';
+import { firstOffsetOf, lastPageOf, pageOf, pagesBetween } from './page.ts';
+import type { PageReader } from './page-reader.ts';
 
 /**
- * Rows come and go between two requests, and offsets move. A cursor remembers the ids on its row's page: this file says
- * where that row, the anchor, stands now, or where it would stand, and what to read to find out.
+ * Rows are added and removed between two requests, and offsets move. A cursor holds the ids on its row's page. This file
+ * computes where that row, the anchor, is now, or where it would be if it were still there, and what to read to find out.
  */
-export interface SeenIds {
-  total(): number | undefined;
-  pages(): readonly number[];
-  page(page: number): { ids(): readonly number[] } | undefined;
-}
+type ReadPages = Pick<PageReader<unknown>, 'total' | 'pages' | 'page'>;
 
-/** What the pages read so far show of the remembered rows. */
-export interface Sight {
-  /** The anchor's offset. */
-  readonly anchor?: number;
-  /** The anchor stands here or behind: one past the last row seen of those that were before it. */
+/** What the pages read so far tell about the anchor's offset. */
+interface AnchorOffset {
+  readonly exact?: number;
+  /** The anchor is here or later: one past the last row found of those before it. */
   readonly low?: number;
-  /** The anchor stands before this: the first row seen of those that were behind it. */
+  /** The anchor is before this: the first row found of those behind it. */
   readonly high?: number;
 }
 
-export function sightOf(place: Place, seen: SeenIds): Sight {
-  const index = place.offset % PAGE_SIZE;
-  const anchorId = place.ids[index] ?? 0;
-  const inPlace = seen.page(pageOf(place.offset))?.ids()[index];
-  if (anchorId !== 0 && inPlace === anchorId) return { anchor: place.offset };
-
-  let sight: Sight = {};
-  for (const page of seen.pages()) {
-    for (const [at, id] of seen.page(page)?.ids().entries() ?? []) {
-      const was = id === 0 ? -1 : place.ids.indexOf(id);
-      if (was === -1) continue;
-      const offset = firstOffsetOf(page) + at;
-      // A row without an id can't be found itself: it stands where it stood while a neighbour does.
-      const unmoved = offset - was === place.offset - index;
-      if (was === index || (anchorId === 0 && unmoved)) return { anchor: offset - was + index };
-      sight =
-        was < index
-          ? { ...sight, low: Math.max(sight.low ?? 0, offset + 1) }
-          : { ...sight, high: Math.min(sight.high ?? Infinity, offset) };
-    }
-  }
-  return sight;
+/**
+ * The offset where the cursor divides the list: of the first row after it, or, for `before`, of its own row. While
+ * that is not known: the pages to search next.
+ */
+export function dividingOffset(
+  cursor: CursorPosition,
+  side: 'after' | 'before',
+  read: ReadPages,
+): { readonly offset: number } | { readonly search: readonly number[] } {
+  const anchor = anchorOffset(cursor, read);
+  const search = pagesToSearch(cursor, anchor, read);
+  return search.length > 0 ? { search } : { offset: offsetAt(cursor, side, anchor, read) };
 }
 
-/** The pages to look at next for the anchor; none once it is found, known to be gone, or not worth doubting. */
-export function pagesToSearch(place: Place, sight: Sight, seen: SeenIds): number[] {
-  if (sight.anchor !== undefined || place.ids.every((id) => id === 0)) return [];
-  const total = seen.total() ?? 0;
+function anchorOffset(cursor: CursorPosition, read: ReadPages): AnchorOffset {
+  const index = cursor.offset % PAGE_SIZE;
+  const anchorId = cursor.ids[index] ?? 0;
+  const idAtOffset = read.page(pageOf(cursor.offset))?.ids()[index];
+  if (anchorId !== 0 && idAtOffset === anchorId) return { exact: cursor.offset };
+
+  let [low, high]: [number?, number?] = [];
+  for (const page of read.pages()) {
+    for (const [at, id] of read.page(page)?.ids().entries() ?? []) {
+      const oldIndex = id === 0 ? -1 : cursor.ids.indexOf(id);
+      if (oldIndex === -1) continue;
+      const offset = firstOffsetOf(page) + at;
+      // A row without an id can't be found itself; it is taken to be where it was if a neighbour is.
+      const hasNotMoved = offset - oldIndex === cursor.offset - index;
+      if (oldIndex === index || (anchorId === 0 && hasNotMoved))
+        return { exact: offset - oldIndex + index };
+      if (oldIndex < index) low = Math.max(low ?? 0, offset + 1);
+      else high = Math.min(high ?? Infinity, offset);
+    }
+  }
+  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
+}
+
+/** None once the anchor is found, known to be removed, or assumed not to have moved. */
+function pagesToSearch(cursor: CursorPosition, anchor: AnchorOffset, read: ReadPages): number[] {
+  if (anchor.exact !== undefined || cursor.ids.every((id) => id === 0)) return [];
+  const total = read.total() ?? 0;
   const unread = (pages: readonly number[]) =>
-    pages.filter((page) => page >= 1 && page <= lastPageOf(total) && seen.page(page) === undefined);
+    pages.filter((page) => page >= 1 && page <= lastPageOf(total) && read.page(page) === undefined);
 
-  if (sight.low !== undefined || sight.high !== undefined) return unread(pagesAround(sight));
-  if (isTakenForUnchanged(place, seen)) return [];
+  if (anchor.low !== undefined || anchor.high !== undefined) return unread(pagesAround(anchor));
+  if (isAssumedUnchanged(cursor, read)) return [];
 
-  const own = pageOf(place.offset);
-  const shifted = pageOf(Math.max(0, place.offset + total - place.total));
-  for (const ring of rings(own, shifted, Math.max(own, lastPageOf(total)))) {
-    const next = unread(ring);
+  const own = pageOf(cursor.offset);
+  const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
+  for (const pages of searchOrder(own, shifted, Math.max(own, lastPageOf(total)))) {
+    const next = unread(pages);
     if (next.length > 0) return next;
   }
   return [];
 }
 
 /**
- * The same length, and the anchor's page not needed. One row added and another removed since then look just like that;
- * to tell, every page-aligned step of a walk would have to read one page more.
+ * The total is the same, and the anchor's page is not needed. One row added and another removed since then can't be
+ * told from no change; to detect it, every page-aligned step would have to read one more page.
  */
-const isTakenForUnchanged = (place: Place, seen: SeenIds): boolean =>
-  seen.total() === place.total && seen.page(pageOf(place.offset)) === undefined;
+const isAssumedUnchanged = (cursor: CursorPosition, read: ReadPages): boolean =>
+  read.total() === cursor.total && read.page(pageOf(cursor.offset)) === undefined;
 
 /**
- * Between a row seen before the anchor and one seen behind it lies nothing else to read. With one of them only, a page
- * more on the other side: further off it could be only if ten rows and more had been added right between the two.
+ * The pages between a row found before the anchor and one found behind it. With only one of them, one page more on
+ * the other side: the anchor is further away only if ten or more rows were added right between the two.
  */
-function pagesAround({ low, high }: Sight): number[] {
+function pagesAround({ low, high }: AnchorOffset): number[] {
   if (low === undefined) return high === undefined ? [] : [pageOf(high) - 1];
   const from = pageOf(low - 1);
   return pagesBetween(from, high === undefined ? from + 1 : pageOf(high));
 }
 
-/** Where the anchor stood, where it stands if all changes were before it, then outward, in the end over the whole list. */
-function* rings(own: number, shifted: number, last: number): Generator<number[]> {
+/** Where the anchor was, where it is if all changes were before it, then outward, at last over the whole list. */
+function* searchOrder(own: number, shifted: number, last: number): Generator<number[]> {
   yield [own];
   yield [shifted];
   for (let distance = 1; distance < last; distance += 1) yield [own - distance, own + distance];
 }
 
-/** Where the cursor cuts the list: the offset of the first row behind the cut. */
-export function cutOf(place: Place, side: 'after' | 'before', sight: Sight, seen: SeenIds): number {
-  // The anchor is gone; what is between its nearest neighbours was added since, so either side of it will do.
-  const gap = sight.low ?? sight.high;
-  if (sight.anchor === undefined && gap !== undefined) return gap;
-  // Its whole page is gone: what came behind the page stands where the page began.
-  const isLost = place.ids.some((id) => id !== 0) && !isTakenForUnchanged(place, seen);
-  if (sight.anchor === undefined && isLost) return firstOffsetOf(pageOf(place.offset));
-  const anchor = sight.anchor ?? place.offset;
+function offsetAt(
+  cursor: CursorPosition,
+  side: 'after' | 'before',
+  { exact, low, high }: AnchorOffset,
+  read: ReadPages,
+): number {
+  if (exact === undefined) {
+    // The anchor was removed. What is between its nearest neighbours was added since, so either end will do.
+    const gap = low ?? high;
+    if (gap !== undefined) return gap;
+    // All rows of its page were removed: what followed them is where the page began.
+    const isRemoved = cursor.ids.some((id) => id !== 0) && !isAssumedUnchanged(cursor, read);
+    if (isRemoved) return firstOffsetOf(pageOf(cursor.offset));
+  }
+  const anchor = exact ?? cursor.offset;
   return side === 'after' ? anchor + 1 : anchor;
 }

@@ -1,25 +1,18 @@
-import type { Loaded } from './loaded.ts';
+import type { Loaded } from '../loaded.ts';
+import { PAGE_SIZE, type Page } from '../page.ts';
 
-/** The API ignores any page-size parameter: every page but the last holds exactly ten. */
-export const PAGE_SIZE = 10;
-
-export interface Page<T> {
-  /** `undefined` is a row without a usable id: it keeps its place, so that offsets stay right, but gets no edge. */
-  readonly rows: readonly (T | undefined)[];
-  readonly total: number;
-  readonly page: number;
-}
+export { PAGE_SIZE, type Page } from '../page.ts';
 
 export interface PagedList<T> {
-  /** Canonical text of list, parent and filter. Its hash goes into cursors, so that they fit no other list. */
+  /** Canonical text of list, parent and filter. Cursors hold its hash, so that no other list accepts them. */
   readonly key: string;
   readonly idOf: (row: T) => string;
   /**
-   * Synchronous when cached; asked twice within an operation, it makes one call. `fresh` goes past the cache.
+   * Synchronous when cached; called twice within an operation, it makes one request. `fresh` bypasses the cache.
    * A page past the end is empty, or fails with code `NOT_FOUND`.
    */
   loadPage(page: number, options?: { readonly fresh?: boolean }): Loaded<Page<T>>;
-  /** The length as an earlier answer told it; may be wrong by now. */
+  /** The length from an earlier answer, which may be outdated. */
   totalHint(): number | undefined;
 }
 
@@ -32,8 +25,5 @@ export const firstOffsetOf = (page: number) => (page - 1) * PAGE_SIZE;
 export const lastPageOf = (total: number) => Math.max(1, Math.ceil(total / PAGE_SIZE));
 
 /** The pages from `first` to `last`, both included. */
-export function pagesBetween(first: number, last: number): number[] {
-  const pages: number[] = [];
-  for (let page = first; page <= last; page += 1) pages.push(page);
-  return pages;
-}
+export const pagesBetween = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);

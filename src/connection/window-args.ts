@@ -1,5 +1,4 @@
-import { hashOfList, type CursorCodec, type Place } from './cursor.ts';
-import { BadWindow } from './errors.ts';
+import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
 
 export interface WindowArgs {
   readonly first?: number | null | undefined;
@@ -8,37 +7,49 @@ export interface WindowArgs {
   readonly before?: string | null | undefined;
 }
 
-/** Arguments that make sense, their cursors read. */
+/** Validated arguments with decoded cursors. */
 export interface WindowRequest {
   readonly from: 'first' | 'last';
   readonly count: number;
-  readonly after?: Place;
-  readonly before?: Place;
+  readonly after?: CursorPosition;
+  readonly before?: CursorPosition;
+}
+
+/** The arguments of a connection are invalid. Nothing was read, and a retry would fail again. */
+export class BadWindow extends Error {
+  readonly code = 'BAD_USER_INPUT';
+  readonly issues: readonly string[];
+
+  constructor(issues: readonly string[]) {
+    super(issues.join('; '));
+    this.name = 'BadWindow';
+    this.issues = issues;
+  }
 }
 
 export const MOST_ROWS = 100;
 export const DEFAULT_ROWS = 10;
 
-/** Throws `BadWindow`, with every problem in it. Without a `key`, cursors of any list will do. */
+/** Throws `BadWindow` with every problem. Without a `key`, a cursor of any list is accepted. */
 export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key?: string): WindowRequest {
   const issues = countIssues(args);
 
-  const placeOf = (name: 'after' | 'before') => {
+  const decoded = (name: 'after' | 'before') => {
     const text = args[name] ?? undefined;
     if (text === undefined) return undefined;
-    const place = codec.decode(text);
-    if (place && (key === undefined || place.list === hashOfList(key))) return place;
+    const position = codec.decode(text);
+    if (position && (key === undefined || position.list === hashOfList(key))) return position;
     issues.push(`"${name}" is not a cursor of this list`);
     return undefined;
   };
-  const after = placeOf('after');
-  const before = placeOf('before');
+  const after = decoded('after');
+  const before = decoded('before');
 
   if (issues.length > 0) throw new BadWindow(issues);
   return { ...sizeOf(args), ...(after && { after }), ...(before && { before }) };
 }
 
-/** Which end of what lies between the cursors is wanted, and how much of it. */
+/** How many rows, from which end of what lies between the cursors. */
 export function sizeOf({ first, last }: WindowArgs): Pick<WindowRequest, 'from' | 'count'> {
   return typeof last === 'number'
     ? { from: 'last', count: last }

@@ -1,31 +1,28 @@
-import { crc32 } from 'node:zlib';
+import type { Sealer } from '../sealed-text.ts';
 import type { Position } from '../store/event-log.ts';
 
-/** An epoch is the log's own short name for itself; nothing we made is longer than this. */
-const MAX_LENGTH = 256;
-
-/**
- * Opaque to frontends. The epoch tells a log that was lost and begun anew from the one the cursor was
- * made of; the checksum tells a cursor cut short in copying from one that merely expired.
- */
-export function encodeCursor(epoch: string, position: Position): string {
-  const text = `${position}.${epoch}`;
-  return Buffer.from(`${checksum(text)}${text}`).toString('base64url');
+export interface EventCursors {
+  encode(epoch: string, position: Position): string;
+  /** `undefined` for anything this gateway did not make. */
+  decode(cursor: string): { readonly epoch: string; readonly position: Position } | undefined;
 }
 
-export function decodeCursor(
-  cursor: string,
-): { readonly epoch: string; readonly position: Position } | undefined {
-  if (cursor.length > MAX_LENGTH) return undefined;
-  const bytes = Buffer.from(cursor, 'base64url');
-  // The decoder skips what is no base64url and ignores spare bits: a second spelling is a typo too.
-  if (bytes.toString('base64url') !== cursor) return undefined;
-  const text = bytes.toString();
-  const [, sum, digits, epoch] = /^([0-9a-f]{8})(0|[1-9]\d{0,15})\.(.+)$/s.exec(text) ?? [];
-  if (sum === undefined || digits === undefined || epoch === undefined) return undefined;
-  const position = Number(digits);
-  if (!Number.isSafeInteger(position) || sum !== checksum(`${digits}.${epoch}`)) return undefined;
-  return { epoch, position };
-}
+const POSITION_BYTES = 8;
 
-const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0');
+/** The epoch tells a log that was lost and started anew from the one that the cursor belongs to. */
+export function createEventCursors(sealer: Sealer): EventCursors {
+  return {
+    encode(epoch, position) {
+      const bytes = Buffer.alloc(POSITION_BYTES + Buffer.byteLength(epoch));
+      bytes.writeBigUInt64BE(BigInt(position));
+      bytes.write(epoch, POSITION_BYTES);
+      return sealer.seal(bytes);
+    },
+    decode(cursor) {
+      const bytes = sealer.open(cursor);
+      if (bytes === undefined) return undefined;
+      const position = Number(bytes.readBigUInt64BE());
+      return { epoch: bytes.toString('utf8', POSITION_BYTES), position };
+    },
+  };
+}

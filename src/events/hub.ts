@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { EventLog, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/quarantine.ts';
 import type { Uuid } from '../uuid.ts';
+import type { EventCursors } from './event-cursor.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
 import { followLog } from './follow-log.ts';
@@ -29,6 +30,7 @@ export type HubProblem =
 
 export interface HubParts {
   readonly log: EventLog;
+  readonly cursors: EventCursors;
   /** Drops what the events make stale. No listener hears of an event until this is done. */
   readonly before: (events: readonly PartnerEvent[]) => void | Promise<void>;
   readonly placeOf: PlaceOf;
@@ -46,7 +48,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   let { newest: position, epoch } = await log.bounds();
-  const reader = createLogReader(log, () => epoch);
+  const reader = createLogReader(log, parts.cursors, () => epoch);
 
   const placeOf = (event: PartnerEvent): Promise<Place> =>
     persistently(

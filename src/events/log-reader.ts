@@ -1,7 +1,7 @@
 import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
 import { BadCursor, EventsExpired } from './cursor-errors.ts';
-import { decodeCursor, encodeCursor } from './event-cursor.ts';
+import type { EventCursors } from './event-cursor.ts';
 import type { LogStretch } from './event-hub.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
 import { fromStored, sessionSubject } from './stored-event.ts';
@@ -21,19 +21,23 @@ const NOWHERE: Position = -1;
  * The log as typed events, and the one place that decides whether it reaches back far enough.
  * `epoch` is of the log that the hub's position belongs to: the store's may have changed since.
  */
-export function createLogReader(log: EventLog, epoch: () => string): LogReader {
+export function createLogReader(
+  log: EventLog,
+  cursors: EventCursors,
+  epoch: () => string,
+): LogReader {
   async function mustReach(after: Position): Promise<void> {
     const bounds = await log.bounds();
     // Past the newest: the log lost its end, and numbers that were used once will be used again.
     const reaches = bounds.oldest <= after && after <= bounds.newest;
     if (bounds.epoch === epoch() && reaches) return;
-    throw new EventsExpired(encodeCursor(bounds.epoch, bounds.oldest));
+    throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
   }
 
   return {
-    cursorAt: (position) => encodeCursor(epoch(), position),
+    cursorAt: (position) => cursors.encode(epoch(), position),
     async resume(cursor) {
-      const decoded = decodeCursor(cursor);
+      const decoded = cursors.decode(cursor);
       if (decoded === undefined) throw new BadCursor();
       await mustReach(decoded.epoch === epoch() ? decoded.position : NOWHERE);
       return decoded.position;

@@ -1,5 +1,5 @@
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, STATUS_CODES, ServerResponse, createServer } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { watchAnswers } from './answers-underway.ts';
@@ -45,6 +45,25 @@ export class PortTaken extends Error {
   readonly code = 'CONFIG';
 }
 
+/** Browsers must not guess another content type. Set here, the header is on the errors that Node makes itself, too. */
+const NoSniffResponse = class extends ServerResponse {
+  constructor(...args: ConstructorParameters<typeof ServerResponse>) {
+    super(...args);
+    this.setHeader('x-content-type-options', 'nosniff');
+  }
+};
+
+/** What Node answers to requests that it can't parse; to all others 400. */
+const PARSE_ERRORS: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** For connections without a request that could be answered. */
+const rawResponse = (status: number): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`;
+
 export async function listen(
   app: Handler,
   at: Address,
@@ -52,6 +71,7 @@ export async function listen(
   room: RoomParts,
 ): Promise<Listening> {
   const server = createServer({
+    ServerResponse: NoSniffResponse,
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
     connectionsCheckingInterval: Math.min(patience.headersMs, 1_000),
@@ -69,7 +89,13 @@ export async function listen(
     if (!answers.areUnderway()) closeIdle();
   };
   // This is no proxy.
-  server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
+  server.on('connect', (_req, socket) => socket.end(rawResponse(405)));
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
+    // On a connection that was answered before, a part of an answer may be out already.
+    const isUnanswered = socket instanceof Socket && socket.bytesWritten === 0;
+    if (isUnanswered && socket.writable) socket.write(rawResponse(PARSE_ERRORS[code] ?? 400));
+    socket.destroy();
+  });
   let serving = true;
 
   await new Promise<void>((resolve, reject) => {

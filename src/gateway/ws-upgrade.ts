@@ -31,7 +31,7 @@ function isAllowedOrigin(
 export function refuseUpgrade(socket: Duplex, status: number): void {
   socket.on('error', () => undefined);
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
     () => socket.destroy(),
   );
 }

@@ -38,7 +38,6 @@ export function serveFile({ type, load, headers = {} }: Content): Handler {
       etag,
       // Always asked for again, so that a new release is seen at once; mostly answered 304.
       'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       vary: 'Accept-Encoding',
     };

@@ -8,14 +8,14 @@ import type { RecordKind } from './kinds.ts';
 import { listKeyOf } from './lists.ts';
 import type { ListName, ListRef, RecordOf } from './lists.ts';
 import type { NoteRecord } from './notes.ts';
-import type { Page } from './page.ts';
+import type { Page } from '../page.ts';
 import { pageKeyOf, readOfPage, readOfPartner } from './read.ts';
 import type { Read } from './read.ts';
 import type { Reads } from './reads.ts';
 import { paths } from './routes.ts';
 import type { Usage } from './usage.ts';
 
-export type { Page } from './page.ts';
+export type { Page } from '../page.ts';
 
 /** Synchronous from the cache: at hundreds of keys the promises would cost more than the work. */
 export type Loaded<T> = T | Promise<T>;

@@ -1,17 +1,9 @@
+import { PAGE_SIZE, type Page } from '../page.ts';
 import { isObject } from './json.ts';
 import type { ReadRow } from './records.ts';
 
-/** The API ignores any page-size parameter: every page but the last holds exactly ten. */
-export const PAGE_SIZE = 10;
 /** What GraphQL's Int can hold: `totalCount` is one. */
 const MOST_ROWS = 2_147_483_647;
-
-export interface Page<T> {
-  /** Undefined for a row without a usable id: it keeps its place, or the arithmetic of windows would slip. */
-  readonly rows: readonly (T | undefined)[];
-  readonly total: number;
-  readonly page: number;
-}
 
 /** Undefined if it is no page, or not the page that was asked for. */
 export function readPage<T>(body: unknown, page: number, readRow: ReadRow<T>): Page<T> | undefined {

@@ -5,7 +5,7 @@ import type { Kind } from './kinds.ts';
 import { listKeyOf, lists, pathOf } from './lists.ts';
 import type { ListName, ListRef, RecordOf } from './lists.ts';
 import { readPage } from './page.ts';
-import type { Page } from './page.ts';
+import type { Page } from '../page.ts';
 import { paths } from './routes.ts';
 
 /** One GET: what is asked, and under which key its answer is shared. */

@@ -3,7 +3,7 @@ import { builder } from './builder.ts';
 import { ClientStatus } from './client-status.ts';
 import { type GlobalIds, idOf } from './global-id.ts';
 
-/** Given fields are combined with AND by the Partner API; a field that is null or left out is not asked for. */
+/** The Partner API combines the given fields with AND. A field that is null or left out does not filter. */
 type Query = Readonly<Record<string, string>>;
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<
@@ -47,37 +47,44 @@ export const ClinicianFilter = builder.inputType('ClinicianFilter', {
   }),
 });
 
-type Given<T> = { readonly [K in keyof T]?: string | null | undefined };
+const MAX_CHARACTERS = 200;
 
 export function clientFilterOf(
   filter: typeof ClinicClientFilter.$inferInput | null | undefined,
   ids: GlobalIds,
 ): Query | undefined {
   if (!filter) return undefined;
-  const { status, clinicianId, phoneNumber } = filter;
-  // The Partner API refuses it anyway: asking would only cost a call.
-  if (typeof phoneNumber === 'string' && !phoneNumber.startsWith('+')) {
+  const query = queryOf(filter, 'clinicianId', ids);
+  // The Partner API rejects it anyway: sending it would only cost a call.
+  if (query['phoneNumber']?.startsWith('+') === false) {
     throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
   }
-  return given({
-    ...filter,
-    status: status?.toLowerCase(),
-    clinicianId: clinicianId && idOf('Clinician', 'clinicianId', clinicianId, ids),
-  });
+  return filter.status ? { ...query, status: filter.status.toLowerCase() } : query;
 }
 
 export function clinicianFilterOf(
   filter: typeof ClinicianFilter.$inferInput | null | undefined,
   ids: GlobalIds,
 ): Query | undefined {
-  return filter
-    ? given({ ...filter, id: filter.id && idOf('Clinician', 'id', filter.id, ids) })
-    : undefined;
+  return filter ? queryOf(filter, 'id', ids) : undefined;
 }
 
-function given(fields: Given<Record<string, unknown>>): Query {
-  const entries = Object.entries(fields).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
+/** Sorted by name, so that equal filters give equal cache keys. The values are not in the messages: they are patients'. */
+function queryOf(filter: object, clinicianField: string, ids: GlobalIds): Query {
+  const given = Object.entries(filter)
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const issues = given
+    .filter(([, text]) => text.trim() === '' || text.length > MAX_CHARACTERS)
+    .map(
+      ([name, { length }]) =>
+        `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}.`,
+    );
+  if (issues.length > 0) throw new BadInput(...issues);
+  return Object.fromEntries(
+    given.map(([name, text]) => [
+      name,
+      name === clinicianField ? idOf('Clinician', name, text, ids) : text,
+    ]),
   );
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,5 +1,6 @@
 import { GraphQLError, valueFromASTUntyped } from 'graphql';
 
+import { MAX_SEALED_CHARACTERS } from '../sealed-text.ts';
 import { toUuid } from '../uuid.ts';
 import { builder } from './builder.ts';
 
@@ -61,10 +62,10 @@ builder.scalarType('UUID', {
 
 builder.scalarType('EventCursor', {
   description:
-    'An opaque position in the event log. Positions are ordered; hand the last one you saw to `after` to resume.',
+    'An opaque position in the event log. The log is ordered, the text of its cursors is not: compare them for equality only. Hand the last one you received to `after` to resume.',
   serialize: (value) => value,
   parseValue: (value) => {
-    if (typeof value === 'string' && value.length <= 256) return value;
+    if (typeof value === 'string' && value.length <= MAX_SEALED_CHARACTERS) return value;
     throw refuse('cursor of the event log');
   },
 });

@@ -91,7 +91,7 @@ describe('a connection', () => {
   });
 
   it.each(['totalCount', 'hasNextPage', 'hasPreviousPage'] as const)(
-    'tells %s alone with one call, of a page that the rows need too',
+    'answers %s alone with one call, of a page that the rows need too',
     async (member) => {
       await fc.assert(
         fc.asyncProperty(windows, async (asked) => {
@@ -107,7 +107,7 @@ describe('a connection', () => {
     },
   );
 
-  it('tells its cursors alone from the pages of the first and the last row', async () => {
+  it('answers its cursors alone from the pages of the first and the last row', async () => {
     const list = createUpstream(100).open({ hint: 100 });
     const { pageInfo } = connectionFromPages({ first: 50 }, list, codec);
     await Promise.all([pageInfo.startCursor(), pageInfo.endCursor()]);

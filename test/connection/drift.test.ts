@@ -53,7 +53,7 @@ describe('after a change, a forward step', () => {
     expect(list.asked).toEqual([2, 1]);
   });
 
-  it('goes on where its page began when nobody remembered is left', async () => {
+  it('goes on where its page began when no row of the page is left', async () => {
     const { cursor, list } = changed(50, 19, 10, 20, 0);
     expect(await shown({ first: 5, after: cursor }, list)).toEqual(numbers(20, 25));
     expect(list.asked).toEqual([3, 2, 1, 4]);
@@ -146,7 +146,7 @@ it.each([
   ['first', 'after', 'hasNextPage', 'endCursor'],
   ['last', 'before', 'hasPreviousPage', 'startCursor'],
 ] as const)(
-  'a walk by %s and %s repeats and skips nobody who was there all the time',
+  'a walk by %s and %s repeats and skips no row that was there all the time',
   async (from, side, more, end) => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ size, count, steps }) => {

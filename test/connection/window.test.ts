@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { BadWindow } from '../../src/connection/errors.ts';
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import type { WindowArgs } from '../../src/connection/window-args.ts';
+import { BadWindow, type WindowArgs } from '../../src/connection/window-args.ts';
 import { pagesTouched, windowOf } from '../../src/connection/window.ts';
 import {
   ask,

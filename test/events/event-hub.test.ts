@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { BadCursor, EventsExpired } from '../../src/events/cursor-errors.ts';
-import { encodeCursor } from '../../src/events/event-cursor.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { LogLost } from '../../src/store/errors.ts';
 import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-door.ts';
-import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
+import {
+  append,
+  appendUnreadable,
+  caughtUp,
+  eventCursors,
+  openTestHub,
+} from '../support/events/open-hub.ts';
 import { until } from '../support/ws/raw-socket.ts';
 
 const positions = (events: readonly PartnerEvent[]) => events.map(({ position }) => position);
@@ -212,7 +217,7 @@ describe('a cursor', () => {
     await using store = await openTestStore();
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(store.log);
-    for (const cursor of [encodeCursor('another', 1), opened.hub.cursorAt(2)]) {
+    for (const cursor of [eventCursors.encode('another', 1), opened.hub.cursorAt(2)]) {
       const error = await opened.hub.resume(cursor).catch((cause: unknown) => cause);
       expect(error).toMatchObject({ code: 'EVENTS_EXPIRED', oldestCursor: opened.hub.cursorAt(0) });
     }

@@ -76,7 +76,7 @@ it('costs what the page says', async () => {
     ({ query }, n) => `${n + 1}.\n\n\`\`\`graphql\n${print(parse(query))}\n\`\`\`\n`,
   );
   const page = [INTRODUCTION, ...table, '', ...beside, '', DRIFT, '## The queries\n', ...queries];
-  await expect(page.join('\n')).toMatchFileSnapshot('../docs/upstream-calls.md');
+  await expect(page.join('\n')).toMatchFileSnapshot('../../docs/upstream-calls.md');
 });
 
 it('asks once between two operations that ask for the same at once', async () => {

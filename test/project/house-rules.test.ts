@@ -21,7 +21,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['context', 'freshness'],
   ['rest', 'events', 'viewer'],
   ['store', 'connection', 'observability', 'config'],
-  ['uuid', 'derived-key', 'answer', 'loaded', 'nesting', 'steady-clock'],
+  ['sealed-text'],
+  ['uuid', 'derived-key', 'page', 'answer', 'loaded', 'nesting', 'steady-clock'],
 ];
 const OUTSIDE = ['sandbox'];
 

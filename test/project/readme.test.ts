@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { openGateway } from '../support/gateway.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-const readme = read('../README.md');
+const readme = read('../../README.md');
 const isServed = existsSync(new URL('../support/gateway.ts', import.meta.url));
 
 function blocks(language: string): readonly string[] {
@@ -22,7 +22,7 @@ it('offers a query to paste', () => {
 });
 
 it('names only scripts that there are', () => {
-  const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('../package.json'));
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('../../package.json'));
   const named = [...readme.matchAll(/npm run ([\w-]+)/g)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });

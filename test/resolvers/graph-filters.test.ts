@@ -75,11 +75,32 @@ describe('filters of clients', () => {
   });
 
   it('refuses a phone number without its calling code before any call', async () => {
-    for (const phoneNumber of ['2015550100', '']) {
+    for (const phoneNumber of ['2015550100', '(201) 555-0100']) {
       const answer = await clientsWhere({ phoneNumber });
       expect([failures(answer), answer.calls]).toEqual([['clinic.clients: BAD_USER_INPUT'], 0]);
       expect(answer.errors?.[0]?.message).not.toContain('201');
     }
+  });
+
+  it.each(['externalId', 'firstName', 'lastName', 'name', 'email', 'phoneNumber', 'clinicianId'])(
+    'rejects %s that is empty, blank or over 200 characters, before any call',
+    async (field) => {
+      for (const text of ['', ' ', `+${'x'.repeat(200)}`]) {
+        const answer = await clientsWhere({ [field]: text });
+        expect([failures(answer), answer.calls]).toEqual([['clinic.clients: BAD_USER_INPUT'], 0]);
+        const issue = `"${field}" must have 1 to 200 characters and not be blank, but got ${text.length}.`;
+        expect(answer.errors?.[0]?.extensions.issues).toEqual([issue]);
+      }
+    },
+  );
+
+  it('takes 200 characters, and names every field that is wrong', async () => {
+    const name = 'x'.repeat(200);
+    expect((await clientsWhere({ name })).clients).toEqual([]);
+    expect(lastQuery()).toEqual({ name, page: '1' });
+    const { errors } = await clientsWhere({ name: '', email: '', firstName: 'x' });
+    const named = [expect.stringContaining('"email"'), expect.stringContaining('"name"')];
+    expect(errors?.[0]?.extensions.issues).toEqual(named);
   });
 
   it('refuses a day that no calendar has, without repeating it', async () => {
@@ -118,6 +139,17 @@ describe('filters of clinicians and assessments', () => {
       });
       expect(found.data.clinic.clinicians.nodes).toContainEqual({ raw });
       expect(lastQuery()).toEqual({ [name]: raw[name], page: '1' });
+    },
+  );
+
+  it.each(['id', 'firstName', 'lastName', 'email', 'externalId'])(
+    'rejects an empty %s of clinicians before any call',
+    async (name) => {
+      const document = `query($id: ID!, $filter: ClinicianFilter) { clinic(id: $id) { clinicians(filter: $filter) { totalCount } } }`;
+      const variables = { id: ids.clinic(1), filter: { [name]: '' } };
+      const answer = await counted(gateway, document, variables);
+      expect([failures(answer), answer.calls]).toEqual([['clinic.clinicians: BAD_USER_INPUT'], 0]);
+      expect(answer.errors?.[0]?.message).toContain(`"${name}"`);
     },
   );
 

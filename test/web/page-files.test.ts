@@ -32,7 +32,6 @@ describe('the files of the front page', () => {
       /^(text\/(html|css|javascript); charset=utf-8|image\/svg\+xml)$/,
     );
     expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; /);
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('etag')).toMatch(/^W\/"/);
     expect((await response.text()).length).toBeGreaterThan(100);
   });

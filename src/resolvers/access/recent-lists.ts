@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { ListName, ListRef } from '../../rest/lists.ts';
-import type { Page } from '../../rest/page.ts';
+import type { Page } from '../../page.ts';
 
 /** Clients and clinicians move, so a page proves for this long who is in its list; then it is read again. */
 export const PROOF_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
-import type { Page } from '../../rest/page.ts';
+import type { Page } from '../../page.ts';
 
 /** Pages whose rows have been recorded: a cached page is shared by all who read it, and no newer for that. */
 const recorded = new WeakSet<object>();

@@ -1,9 +1,11 @@
 import { configureGlobal } from 'fast-check';
 
-import { PAGE_SIZE, pageOf, type Page, type PagedList } from '../../../src/connection/page.ts';
+import { pageOf, type PagedList } from '../../../src/connection/page.ts';
 import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
 import { connectionFromPages, type Connection } from '../../../src/connection/connection.ts';
 import type { WindowArgs } from '../../../src/connection/window-args.ts';
+import { PAGE_SIZE, type Page } from '../../../src/page.ts';
+import { createSealer } from '../../../src/sealed-text.ts';
 
 export interface Row {
   readonly id: string;
@@ -32,7 +34,7 @@ configureGlobal({ seed: 19_700_101 });
 
 const KEY = 'clients of a clinic';
 
-export const codec = createCursorCodec('a secret for tests');
+export const codec = createCursorCodec(createSealer('a secret for tests', 'list cursor'));
 
 export const rowsNamed = (names: readonly (string | number)[]): Row[] =>
   names.map((name) => ({ id: `row ${name}` }));

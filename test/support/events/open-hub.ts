@@ -1,9 +1,13 @@
 import { readEnvelope } from '../../../src/events/envelope.ts';
+import { createEventCursors } from '../../../src/events/event-cursor.ts';
 import { placeByOwnIds } from '../../../src/events/filter.ts';
 import { openHub, type EventHub, type HubParts, type HubProblem } from '../../../src/events/hub.ts';
+import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
 import type { QuarantineEntry } from '../../../src/store/quarantine.ts';
 import { bytesOf } from './deliveries.ts';
+
+export const eventCursors = createEventCursors(createSealer('a secret for tests', 'event cursor'));
 
 /** A hub over a real log, with what it reported. */
 export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) {
@@ -11,6 +15,7 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
   const aside: QuarantineEntry[] = [];
   const hub = await openHub({
     log,
+    cursors: eventCursors,
     before: () => undefined,
     placeOf: (event) => Promise.resolve(placeByOwnIds(event)),
     setAside: async (entry) => void aside.push(entry),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import { createReading } from '../../src/connection/reading.ts';
+import { createPageReader } from '../../src/connection/page-reader.ts';
 import {
   ask,
   codec,
@@ -70,7 +70,7 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual([1, 2]);
   });
 
-  it('are read again before anybody is searched for elsewhere', async () => {
+  it('are read again before other pages are searched', async () => {
     const upstream = createUpstream(40);
     const after = cursorAt(upstream, 9);
     const cache = new Map([[2, upstream.pageNow(2)]]);
@@ -96,16 +96,16 @@ describe('pages that disagree on the length', () => {
     const list = upstream.open();
     const loadPage: typeof list.loadPage = (page, options) =>
       options?.fresh ? list.loadPage(page, options) : stale.promise;
-    const reading = createReading({ ...list, loadPage });
-    const [late, alsoLate] = [reading.read([1]), reading.read([2])];
+    const reader = createPageReader({ ...list, loadPage });
+    const [late, alsoLate] = [reader.read([1]), reader.read([2])];
     const before = upstream.pageNow(1);
     upstream.rows = upstream.rows.slice(1);
-    await reading.read([1], { fresh: true });
+    await reader.read([1], { fresh: true });
     stale.resolve(before);
     await Promise.all([late, alsoLate]);
-    expect(reading.page(1)?.rows).toEqual(upstream.rows.slice(0, 10));
-    expect(reading.total()).toBe(19);
-    expect(reading.dropOdd()).toEqual([2]);
+    expect(reader.page(1)?.rows).toEqual(upstream.rows.slice(0, 10));
+    expect(reader.total()).toBe(19);
+    expect(reader.dropInconsistent()).toEqual([2]);
   });
 });
 

@@ -1,0 +1,69 @@
+import {
+  type KeyObject,
+  createCipheriv,
+  createHmac,
+  createSecretKey,
+  timingSafeEqual,
+} from 'node:crypto';
+
+import { derivedKey } from './derived-key.ts';
+
+/** Turns a few bytes into opaque text and back. */
+export interface Sealer {
+  /** The same bytes always give the same text. */
+  seal(bytes: Uint8Array): string;
+  /** `undefined` for any text that `seal` did not make for the same purpose. */
+  open(text: string): Buffer | undefined;
+}
+
+interface Keys {
+  readonly mac: KeyObject;
+  readonly cipher: KeyObject;
+}
+
+const TAG_BYTES = 16;
+/** No text is longer, so hostile input is rejected before it is decoded. */
+export const MAX_SEALED_CHARACTERS = 256;
+
+/**
+ * Deterministic authenticated encryption (SIV): the MAC of the plaintext is both the tag and the IV of AES-256-CTR.
+ * Equal plaintexts give equal texts, which clients need to compare cursors; nothing else can be learned.
+ * Texts sealed under `previousSecret` can still be opened, so that the secret can be rotated.
+ */
+export function createSealer(secret: string, purpose: string, previousSecret?: string): Sealer {
+  const current = keysOf(secret, purpose);
+  const accepted = previousSecret ? [current, keysOf(previousSecret, purpose)] : [current];
+
+  return {
+    seal(bytes) {
+      const tag = tagOf(bytes, current);
+      return Buffer.concat([tag, encrypt(bytes, tag, current)]).toString('base64url');
+    },
+
+    open(text) {
+      if (text.length > MAX_SEALED_CHARACTERS) return undefined;
+      const sealed = Buffer.from(text, 'base64url');
+      // The decoder skips other characters and ignores spare bits; only the one canonical spelling is accepted.
+      if (sealed.length <= TAG_BYTES || sealed.toString('base64url') !== text) return undefined;
+      const tag = sealed.subarray(0, TAG_BYTES);
+      for (const keys of accepted) {
+        // In CTR mode, encrypting again decrypts.
+        const bytes = encrypt(sealed.subarray(TAG_BYTES), tag, keys);
+        if (timingSafeEqual(tagOf(bytes, keys), tag)) return bytes;
+      }
+      return undefined;
+    },
+  };
+}
+
+// Key objects, since a raw key is parsed anew for every call: several times the cost of the cipher itself.
+const keysOf = (secret: string, purpose: string): Keys => ({
+  mac: createSecretKey(derivedKey(secret, `${purpose} mac`)),
+  cipher: createSecretKey(derivedKey(secret, `${purpose} encryption`)),
+});
+
+const tagOf = (bytes: Uint8Array, { mac }: Keys): Buffer =>
+  createHmac('sha256', mac).update(bytes).digest().subarray(0, TAG_BYTES);
+
+const encrypt = (bytes: Uint8Array, iv: Buffer, { cipher }: Keys): Buffer =>
+  createCipheriv('aes-256-ctr', cipher, iv).update(bytes);

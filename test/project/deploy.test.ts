@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('deploy/kubernetes.yaml', () => {
+  const text = read('deploy/kubernetes.yaml');
+
+  it.each([
+    'allowPrivilegeEscalation: false',
+    'automountServiceAccountToken: false',
+    'capabilities: { drop: [ALL] }',
+    'readOnlyRootFilesystem: true',
+    'runAsNonRoot: true',
+    'seccompProfile: { type: RuntimeDefault }',
+    'limits: { cpu:',
+  ])('has %s', (setting) => {
+    expect(text).toContain(setting);
+  });
+
+  it.each(['/data', '/tmp'])('mounts a volume at %s, since the root can’t be written', (path) => {
+    const [, name] = new RegExp(`\\{ name: (\\w+), mountPath: ${path} \\}`).exec(text) ?? [];
+    expect(text).toContain(`{ name: ${name}, emptyDir:`);
+  });
+});
+
+describe('compose.yaml', () => {
+  const text = read('compose.yaml');
+
+  it('publishes ports on loopback only', () => {
+    const ports = [...text.matchAll(/ports: \[(.*)\]/g)].map(([, list]) => list);
+    expect(ports).toHaveLength(2);
+    for (const list of ports) expect(list).toMatch(/^'127\.0\.0\.1:\d+:4000'$/);
+  });
+
+  it('has Redis require a password, which the gateways know', () => {
+    expect(text).toContain('redis-server --requirepass ${REDIS_PASSWORD:?} ');
+    expect(text).toContain('REDIS_URL: redis://:${REDIS_PASSWORD:?}@redis:6379');
+  });
+});
