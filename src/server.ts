@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -47,6 +49,8 @@ export async function openServer(
   const metrics = createMetrics();
   watchLines(lines, metrics);
   await using opened = new AsyncDisposableStack();
+  for (const warning of config.warnings) log.warn(warning);
+  const dataDir = config.spoolDir ?? opened.use(temporaryDir()).path;
 
   const sandbox =
     config.partner.kind === 'sandbox'
@@ -57,11 +61,14 @@ export async function openServer(
 
   const broken = Promise.withResolvers<void>();
   const store = opened.use(
-    await openStore(config.store, {
-      retentionMs: config.eventRetentionMs,
-      onProblem: (message) => log.warn(message),
-      onBroken: broken.resolve,
-    }),
+    await openStore(
+      config.store.kind === 'redis' ? config.store : { kind: 'embedded', dir: dataDir },
+      {
+        retentionMs: config.eventRetentionMs,
+        onProblem: (message) => log.warn(message),
+        onBroken: broken.resolve,
+      },
+    ),
   );
   const partner = opened.use(
     createPartner(connection, {
@@ -126,7 +133,7 @@ export async function openServer(
     }),
   );
   // Whoever has the port has the spool too: no two processes of a machine have the same.
-  lines.keepIn(openAuditSpool(join(config.spoolDir, `audit-${config.http.port}.spool`)));
+  lines.keepIn(openAuditSpool(join(dataDir, `audit-${config.http.port}.spool`)));
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
   const { url, retire } = listening;
@@ -139,6 +146,12 @@ export async function openServer(
     retire,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+/** The sandbox's sessions begin anew at every start, and so does its event log. */
+function temporaryDir() {
+  const path = mkdtempSync(join(tmpdir(), 'partner-graph-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** How long load balancers may go on sending new requests after SIGTERM. */
