@@ -30,7 +30,6 @@ import { createSocketCount } from './gateway/ws-limits.ts';
 import { traceFields } from './gateway/trace-fields.ts';
 import { createYogaDoor } from './gateway/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
-import { createSeats } from './viewer/seats.ts';
 import type { Viewer } from './viewer/viewer.ts';
 
 export interface AppParts {
@@ -114,7 +113,7 @@ export function createApp(parts: AppParts): App {
   metrics.watch('subscriptions', () => fanOut.size);
   const graphql = createJsonDoor({
     pipeline,
-    seatOf: createSeats(parts.authenticator, parts.clock),
+    seatOf: (_, authorization) => parts.authenticator.authenticate(authorization),
     maxBytes: limits.bodyBytes,
     onRefused,
     now: parts.clock.now,

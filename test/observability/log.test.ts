@@ -79,11 +79,11 @@ describe('an error', () => {
 
   it('of our own says its message', () => {
     const { log, last } = capture();
-    log.error('refused', { error: new Unauthenticated() });
+    log.error('refused', { error: new Unauthenticated('missing') });
     expect(last()).toMatchObject({
       error: 'Unauthenticated',
       code: 'UNAUTHENTICATED',
-      detail: 'A valid bearer token is wanted, but none came.',
+      detail: 'A bearer token is required, but none was sent.',
     });
   });
 
