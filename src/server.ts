@@ -9,17 +9,11 @@ import { createCursorCodec } from './connection/cursor.ts';
 import { openHub } from './events/hub.ts';
 import { createFreshness } from './freshness.ts';
 import { createAudit } from './observability/audit.ts';
-import { openAuditSpool } from './observability/audit-spool.ts';
-import {
-  ALL_TAKEN,
-  type LineKeeping,
-  checkLines,
-  watchLines,
-} from './observability/line-keeping.ts';
-import { openLineOutput } from './observability/line-output.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { partnerObserver, watchPartner } from './observability/partner-observer.ts';
+import { partnerObserver, watchPartner } from './observability/observers.ts';
+import { type Output, openStdout } from './observability/output.ts';
+import { readable } from './observability/readable.ts';
 import { type Clock, steadily, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
@@ -44,10 +38,12 @@ export async function openServer(
   config: Config,
   log: Log,
   clock: Clock = systemClock,
-  lines: LineKeeping = ALL_TAKEN,
+  output?: Output,
 ): Promise<Server> {
   const metrics = createMetrics();
-  watchLines(lines, metrics);
+  metrics.watch('auditSpooled', () => output?.counts().spooled ?? 0);
+  metrics.watch('auditLost', () => output?.counts().lost ?? 0);
+  metrics.watch('linesDropped', () => output?.counts().dropped ?? 0);
   await using opened = new AsyncDisposableStack();
   for (const warning of config.warnings) log.warn(warning);
   const dataDir = config.spoolDir ?? opened.use(temporaryDir()).path;
@@ -111,8 +107,8 @@ export async function openServer(
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
       now: steadily(clock),
-      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),
-      isAuditKept: () => lines.problem() === undefined,
+      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
+      isAuditKept: () => output?.problem() === undefined,
     },
     authenticator: createAuthenticator(config.auth, {
       now: clock.wallNow,
@@ -123,7 +119,10 @@ export async function openServer(
     clock,
     log,
     metrics,
-    checkAudit: () => checkLines(lines),
+    async checkAudit() {
+      const problem = output?.problem();
+      if (problem) throw Object.assign(new Error(problem), { code: 'AUDIT_NOT_KEPT' });
+    },
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
@@ -132,8 +131,8 @@ export async function openServer(
       onRefused: (count) => log.warn('connections refused: too many are open', { count }),
     }),
   );
-  // Whoever has the port has the spool too: no two processes of a machine have the same.
-  lines.keepIn(openAuditSpool(join(dataDir, `audit-${config.http.port}.spool`)));
+  // The spool file is named after the port, so two processes never share one.
+  output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
   const { url, retire } = listening;
@@ -160,7 +159,7 @@ const RETIREMENT_MS = 1_000;
 const CLOSING_MS = 14_000;
 
 /** In order, on a signal or when nothing can be relied on any more. A second signal is for whoever can't wait. */
-function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
+function closeInOrder(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
     if (closing) return;
@@ -169,7 +168,7 @@ function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
     server.retire();
     await delay(noticeMs);
     await server[Symbol.asyncDispose]();
-    await lines.close();
+    await output.close();
     process.exit(exitCode);
   };
   process.on('uncaughtException', (error) => {
@@ -188,9 +187,10 @@ function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
 if (import.meta.main) {
   try {
     const config = readConfig(process.env);
-    const lines = openLineOutput();
-    const log = createLog(config.logLevel, lines);
-    closeInOrder(await openServer(config, log, systemClock, lines), log, lines);
+    const output = openStdout();
+    const terminal = { write: (line: string) => void process.stdout.write(readable(line)) };
+    const log = createLog(config.logLevel, process.stdout.isTTY ? terminal : output);
+    closeInOrder(await openServer(config, log, systemClock, output), log, output);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

@@ -151,7 +151,7 @@ export function createPipeline(parts: PipelineParts) {
       if (kind !== 'query' || failed || contextValue.isBeyondRest || audit?.missing.size)
         return undefined;
       const used = new Set([...usage.answers, ...usage.repeated.flat()]);
-      const hasShown = audit?.hasSeen() ?? false;
+      const hasShown = (audit?.seen.size ?? 0) > 0;
       const answers = [...used, ...usage.proofs];
       return { id, name, estimated, answers, cached: used.size, hasShown };
     };

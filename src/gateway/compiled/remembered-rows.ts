@@ -1,6 +1,5 @@
 import { type Answer, watched } from '../../answer.ts';
 import type { Context } from '../../context.ts';
-import { type Bundle, bundleOf } from '../../observability/request-lines.ts';
 import type { Row } from '../../resolvers/list.ts';
 import { recordNameOf } from '../../resolvers/shown.ts';
 import { type Held, createShortMemory } from '../short-memory.ts';
@@ -17,7 +16,7 @@ interface RememberedRow extends Held {
   readonly reach: string;
   readonly text: string;
   readonly answers: readonly Answer[];
-  readonly seen: Bundle;
+  readonly seen: readonly string[];
 }
 
 export type RememberedRows = ReturnType<typeof createRememberedRows>;
@@ -30,7 +29,7 @@ export function createRememberedRows(now: () => number) {
   const remembered = createShortMemory<Row, RememberedRow>({
     mostBytes: MOST_BYTES,
     bytesOf: ({ text, answers, seen }) =>
-      2 * text.length + 64 * (answers.length + seen.names.length) + OVERHEAD_BYTES,
+      2 * text.length + 64 * (answers.length + seen.length) + OVERHEAD_BYTES,
     now,
   });
 
@@ -39,7 +38,7 @@ export function createRememberedRows(now: () => number) {
     if (known?.plan !== plan || known.reach !== ctx.reach.text) return undefined;
     ctx.usage.repeated.push(known.answers);
     ctx.usage.cached += known.answers.length;
-    ctx.audit?.sawAll(known.seen);
+    if (ctx.audit) for (const name of known.seen) ctx.audit.saw(name);
     return known.text;
   }
 
@@ -64,7 +63,7 @@ export function createRememberedRows(now: () => number) {
         answers: used,
         isValid: watched(used),
         // Whoever lists a row says that it is shown.
-        seen: bundleOf([...seen].filter((name) => name !== ownName)),
+        seen: [...seen].filter((name) => name !== ownName),
         expiresAt: used.reduce((at, { expiresAt }) => Math.min(at, expiresAt), now() + MOST_MS),
       });
       return made;
