@@ -11,7 +11,7 @@ import { createFreshness } from './freshness.ts';
 import { createAudit } from './observability/audit.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { partnerObserver, watchPartner } from './observability/observers.ts';
+import { partnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
 import { readable } from './observability/readable.ts';
 import { type Clock, steadily, systemClock } from './rest/clock.ts';
@@ -73,7 +73,11 @@ export async function openServer(
       observer: partnerObserver(log, metrics),
     }),
   );
-  watchPartner(partner, metrics);
+  metrics.watch('upstreamQueue', () => partner.state().queued);
+  metrics.watch('upstreamInFlight', () => partner.state().inFlight);
+  metrics.watch('tokenAgeSeconds', () => partner.state().tokenAgeSeconds);
+  metrics.watch('quotaUsed', () => partner.state().callsToday);
+  metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const milestones = createMilestones(store.keys);
   const freshness = createFreshness(partner, store, milestones);
   let app: App | undefined;

@@ -68,19 +68,3 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       log.warn('the partner token could not be renewed', { code }),
   };
 }
-
-interface PartnerState {
-  readonly queued: number;
-  readonly inFlight: number;
-  readonly tokenAgeSeconds: number | undefined;
-  readonly callsToday: number;
-  readonly quotaRemaining: number | undefined;
-}
-
-export function watchPartner(partner: { state(): PartnerState }, metrics: Metrics): void {
-  metrics.watch('upstreamQueue', () => partner.state().queued);
-  metrics.watch('upstreamInFlight', () => partner.state().inFlight);
-  metrics.watch('tokenAgeSeconds', () => partner.state().tokenAgeSeconds);
-  metrics.watch('quotaUsed', () => partner.state().callsToday);
-  metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
-}

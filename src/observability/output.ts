@@ -1,5 +1,5 @@
 import { readFileSync, write } from 'node:fs';
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -11,12 +11,11 @@ const CHUNK_CHARACTERS = 64_000;
 const MAX_STALL_MS = 1_000;
 const FLUSH_MS = 100;
 const CLOSE_MS = 2_000;
-/** Of a file that may end in half a line: it is written anew before anything is added to it. */
-const UNKNOWN = -1;
 const NEW_LINE = 10;
 
 const isAudit = (line: string): boolean => line.startsWith('{"level":"audit"');
-const isChange = (line: string): boolean => /"outcome":"\w+: /.test(line);
+const roomFor = (line: string): number =>
+  MAX_AUDIT_LINES - (/"outcome":"\w+: /.test(line) ? 0 : RESERVED_FOR_CHANGES);
 
 export type Output = ReturnType<typeof createOutput>;
 
@@ -41,8 +40,7 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
   let [characters, progressAt, isBlocked, lost, dropped] = [0, 0, false, 0, 0];
   let path: string | undefined;
   /** In lines, counted from the first ever queued. */
-  let savedUpTo = 0;
-  let [linesInFile, hasFailed] = [UNKNOWN, false];
+  let [savedUpTo, hasFile, hasFailed] = [0, false, false];
   let saving: Promise<void> | undefined;
 
   function enqueue(lines: readonly string[]): void {
@@ -76,29 +74,26 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
 
   function block(): void {
     if (isBlocked) return;
-    isBlocked = true;
+    [isBlocked, savedUpTo] = [true, 0];
     const waiting = queue.splice(inFlight);
     for (const line of waiting) characters -= line.length;
     enqueue(waiting.filter(isAudit));
     dropped += inFlight + waiting.length - queue.length;
   }
 
+  /** Written whole each time: at most 10,000 lines, and only while nobody reads. */
   async function updateFile(file: string): Promise<void> {
-    const unsaved = isBlocked ? queue.slice(Math.max(0, savedUpTo - removed)).filter(isAudit) : [];
-    const [all, upTo] = [queue.filter(isAudit), removed + queue.length];
-    // It names patients' records: for this user's eyes only.
-    const options = { mode: 0o600, flush: true };
-    if (unsaved.length > 0 && linesInFile > 0 && linesInFile < 2 * MAX_AUDIT_LINES) {
-      await appendFile(file, unsaved.join(''), options);
-      [linesInFile, savedUpTo] = [linesInFile + unsaved.length, upTo];
-    } else if (unsaved.length > 0) {
+    const upTo = removed + queue.length;
+    if (isBlocked && upTo > savedUpTo) {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeFile(`${file}.new`, all.join(''), options);
+      // It names patients' records: for this user's eyes only.
+      const options = { mode: 0o600, flush: true };
+      await writeFile(`${file}.new`, queue.filter(isAudit).join(''), options);
       await rename(`${file}.new`, file);
-      [linesInFile, savedUpTo] = [all.length, upTo];
-    } else if (linesInFile !== 0 && savedUpTo <= removed) {
+      [savedUpTo, hasFile] = [upTo, true];
+    } else if (hasFile && savedUpTo <= removed) {
       await rm(file, { force: true });
-      linesInFile = 0;
+      hasFile = false;
     }
     hasFailed = false;
   }
@@ -106,12 +101,8 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
   function save(): Promise<void> {
     if (path === undefined) return Promise.resolve();
     saving ??= updateFile(path)
-      .catch(() => {
-        [hasFailed, linesInFile] = [true, UNKNOWN];
-      })
-      .finally(() => {
-        saving = undefined;
-      });
+      .catch(() => void (hasFailed = true))
+      .finally(() => void (saving = undefined));
     return saving;
   }
 
@@ -125,21 +116,17 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
     write(line: string): void {
       if (characters > MAX_QUEUED_CHARACTERS) block();
       if (isBlocked && !isAudit(line)) dropped += 1;
-      else if (
-        isBlocked &&
-        queue.length >= MAX_AUDIT_LINES - (isChange(line) ? 0 : RESERVED_FOR_CHANGES)
-      )
-        lost += 1;
+      else if (isBlocked && queue.length >= roomFor(line)) lost += 1;
       else {
-        queue.push(line);
         characters += line.length;
+        queue.push(line);
       }
       if (characters >= CHUNK_CHARACTERS && !isBlocked) void flush();
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written first. */
     openSpool(file: string): void {
       enqueue(readLines(file));
-      [path, savedUpTo] = [file, removed + queue.length];
+      [path, savedUpTo, hasFile] = [file, removed + queue.length, true];
     },
     /** Why a change that is made now could go unrecorded. */
     problem(): string | undefined {
