@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const MAX_AUDIT_LINES = 10_000;
 /** For changes that were accepted while there was room: their outcome must be recorded too. */
 const RESERVED_FOR_CHANGES = 500;
-const MAX_QUEUED_CHARACTERS = 8_000_000;
-const CHUNK_CHARACTERS = 64_000;
+const MAX_QUEUED_LINES = 20_000;
+/** A write costs more than a line. */
+const CHUNK_LINES = 200;
 const MAX_STALL_MS = 1_000;
 const FLUSH_MS = 100;
 const CLOSE_MS = 2_000;
@@ -37,23 +38,17 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
   const queue: string[] = [];
   /** Bytes of the first line that are written already; how many lines are being written; how many have been. */
   let [offset, inFlight, removed] = [0, 0, 0];
-  let [characters, progressAt, isBlocked, lost, dropped] = [0, 0, false, 0, 0];
+  let [progressAt, isBlocked, lost, dropped] = [0, false, 0, 0];
   let path: string | undefined;
   /** In lines, counted from the first ever queued. */
   let [savedUpTo, hasFile, hasFailed] = [0, false, false];
   let saving: Promise<void> | undefined;
 
-  function enqueue(lines: readonly string[]): void {
-    for (const line of lines) characters += line.length;
-    queue.push(...lines);
-  }
-
   async function flush(): Promise<void> {
     if (inFlight > 0) return;
     progressAt = performance.now();
     while (queue.length > 0) {
-      for (let size = 0; inFlight < queue.length && size < CHUNK_CHARACTERS; inFlight += 1)
-        size += queue[inFlight]!.length;
+      inFlight = Math.min(queue.length, CHUNK_LINES);
       const chunk = Buffer.from(queue.slice(0, inFlight).join('')).subarray(offset);
       const count = await writeSome(chunk);
       if (count > 0) progressAt = performance.now();
@@ -61,23 +56,21 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
       const end = count === 0 ? 0 : chunk.lastIndexOf(NEW_LINE, count - 1) + 1;
       offset = end > 0 ? count - end : offset + count;
       const lines = chunk.toString('latin1', 0, end).split('\n').length - 1;
-      const written = queue.splice(0, lines);
-      for (const line of written) characters -= line.length;
-      [removed, inFlight] = [removed + written.length, 0];
+      queue.splice(0, lines);
+      [removed, inFlight] = [removed + lines, 0];
     }
     isBlocked = false;
   }
 
   const isBehind = (): boolean =>
-    characters > MAX_QUEUED_CHARACTERS ||
+    queue.length >= MAX_QUEUED_LINES ||
     (inFlight > 0 && performance.now() - progressAt > MAX_STALL_MS);
 
   function block(): void {
     if (isBlocked) return;
     [isBlocked, savedUpTo] = [true, 0];
     const waiting = queue.splice(inFlight);
-    for (const line of waiting) characters -= line.length;
-    enqueue(waiting.filter(isAudit));
+    queue.push(...waiting.filter(isAudit));
     dropped += inFlight + waiting.length - queue.length;
   }
 
@@ -114,18 +107,15 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
 
   return {
     write(line: string): void {
-      if (characters > MAX_QUEUED_CHARACTERS) block();
+      if (queue.length >= MAX_QUEUED_LINES) block();
       if (isBlocked && !isAudit(line)) dropped += 1;
       else if (isBlocked && queue.length >= roomFor(line)) lost += 1;
-      else {
-        characters += line.length;
-        queue.push(line);
-      }
-      if (characters >= CHUNK_CHARACTERS && !isBlocked) void flush();
+      else queue.push(line);
+      if (queue.length >= CHUNK_LINES && !isBlocked) void flush();
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written first. */
     openSpool(file: string): void {
-      enqueue(readLines(file));
+      queue.push(...readLines(file));
       [path, savedUpTo, hasFile] = [file, removed + queue.length, true];
     },
     /** Why a change that is made now could go unrecorded. */
@@ -136,7 +126,12 @@ export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
       if (queue.length < MAX_AUDIT_LINES - RESERVED_FOR_CHANGES) return undefined;
       return 'nobody reads stdout, and there is no room for more audit lines in EVENT_STORE_DIR';
     },
-    counts: () => ({ spooled: Math.max(0, savedUpTo - removed), lost, dropped, characters }),
+    counts: () => ({
+      spooled: Math.max(0, savedUpTo - removed),
+      lost,
+      dropped,
+      queued: queue.length,
+    }),
     /** Resolves once everything is written, or the audit lines are in the spool. */
     async close(): Promise<void> {
       const until = performance.now() + CLOSE_MS;
