@@ -53,8 +53,8 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   // then would show made-up patients to a real clinic.
   for (const name of isSandbox ? [] : missing)
     problems.push(`${name} must be set when another of ${CREDENTIALS.join(', ')} is, but is not`);
-  const sandbox = given.SANDBOX ?? (given.NODE_ENV === 'production' ? 'off' : 'on');
-  if (isSandbox && sandbox === 'off')
+  const usual = given.NODE_ENV?.trim() === 'production' ? 'off' : 'on';
+  if (isSandbox && (given.SANDBOX?.trim() ?? usual) === 'off')
     problems.push(
       `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
     );

@@ -74,6 +74,7 @@ describe('defaults', () => {
   it('refuses made-up patients in production, unless they are asked for', () => {
     const problem = 'must be set, or SANDBOX=on for made-up patients, but neither is';
     expect(refusal({ NODE_ENV: 'production' })).toContain(problem);
+    expect(refusal({ NODE_ENV: ' production ' })).toContain(problem);
     expect(refusal({ SANDBOX: 'off' })).toContain(problem);
     expect(refusal({ NODE_ENV: 'production', SANDBOX: 'on' })).toBe('');
     expect(refusal({ ...REAL, NODE_ENV: 'production' })).toBe('');
