@@ -11,7 +11,11 @@ const SHOWN = 100;
 
 try {
   const config = readConfig(process.env);
-  await using store = await openStore(config.store, { retentionMs: config.eventRetentionMs });
+  if (config.store.kind === 'embedded' && config.store.dir === undefined)
+    throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
+  const dir = config.spoolDir ?? '';
+  const options = config.store.kind === 'redis' ? config.store : { ...config.store, dir };
+  await using store = await openStore(options, { retentionMs: config.eventRetentionMs });
   if (process.argv[2] === 'replay') {
     const { deliveries, events, left } = await redrive(store.log, store.quarantine);
     console.log(`${deliveries} replayed as ${events} new events; ${left} left`);

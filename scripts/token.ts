@@ -9,7 +9,7 @@ const USAGE =
 /** Prints a token for trying things out, signed with AUTH_JWT_SECRET as the gateway will check it. */
 async function token(args: string[]): Promise<string> {
   const { grant, subject, minutes } = readArguments(args);
-  const { auth } = readConfig({ ...process.env, HOST: undefined });
+  const { auth } = readConfig({ ...process.env, HOST: undefined, SANDBOX: 'on' });
   if (auth.kind !== 'secret')
     throw new ConfigError(
       auth.kind === 'jwks'

@@ -9,10 +9,9 @@ import { createForgeryLog } from './events/forgery-log.ts';
 import { createIngest } from './events/ingest.ts';
 import { createVerifier } from './events/signature.ts';
 import { createWebhookDoor } from './events/webhook-door.ts';
-import { ingestObserver } from './observability/ingest-observer.ts';
 import type { Log } from './observability/log.ts';
 import type { Metrics } from './observability/metrics.ts';
-import { createOperationObserver } from './observability/operation-observer.ts';
+import { createOperationObserver, ingestObserver } from './observability/observers.ts';
 import { createPages } from './pages/pages.ts';
 import type { Clock } from './rest/clock.ts';
 import { steadyNow } from './steady-clock.ts';
@@ -30,7 +29,6 @@ import { createSocketCount } from './gateway/ws-limits.ts';
 import { traceFields } from './gateway/trace-fields.ts';
 import { createYogaDoor } from './gateway/yoga-door.ts';
 import type { Authenticator } from './viewer/authenticate.ts';
-import { createSeats } from './viewer/seats.ts';
 import type { Viewer } from './viewer/viewer.ts';
 
 export interface AppParts {
@@ -114,7 +112,7 @@ export function createApp(parts: AppParts): App {
   metrics.watch('subscriptions', () => fanOut.size);
   const graphql = createJsonDoor({
     pipeline,
-    seatOf: createSeats(parts.authenticator, parts.clock),
+    seatOf: (_, authorization) => parts.authenticator.authenticate(authorization),
     maxBytes: limits.bodyBytes,
     onRefused,
     now: parts.clock.now,

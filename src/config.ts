@@ -1,76 +1,23 @@
-import { isLoopback, readAuth, type AuthConfig } from './config/auth.ts';
-import { readLimits, type Limits } from './config/limits.ts';
-import { readPartner, type PartnerConfig } from './config/partner.ts';
-import { createReader, shown, type Environment, type Reader } from './config/reader.ts';
+import type { z } from 'zod';
 
-export { VARIABLES } from './config/variables.ts';
-export { DEFAULT_LIMITS, type Limits } from './config/limits.ts';
-export type { AuthConfig } from './config/auth.ts';
-export type { PartnerConfig } from './config/partner.ts';
+import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, shown } from './config/environment.ts';
 
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-const ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const;
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
-const MILLION = 1_000_000;
+export { DEFAULT_LIMITS };
+export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Config = ReturnType<typeof toConfig> & { readonly warnings: readonly string[] };
 
-export interface HttpConfig {
-  readonly port: number;
-  readonly host: string;
-  /** Browsers from these may call, over HTTP and WebSocket. Empty: same origin only. */
-  readonly allowedOrigins: readonly string[];
-  /** The IDE, and introspection with it. */
-  readonly graphiql: boolean;
-  /** Undefined: metrics are for loopback only. */
-  readonly metricsToken: string | undefined;
-}
+type Variable = keyof typeof ENVIRONMENT.shape;
+export const VARIABLES = Object.keys(ENVIRONMENT.shape) as readonly Variable[];
 
-/** How much the Partner API is asked at once. Undefined: no such limit. */
-export interface UpstreamConfig {
-  readonly maxConcurrency: number;
-  readonly ratePerSecond: number | undefined;
-  readonly dailyQuota: number | undefined;
-  /** For an attempt that may be repeated. */
-  readonly timeoutMs: number;
-}
-
-export interface OperationConfig {
-  readonly maxUpstreamCalls: number;
-  readonly maxEstimatedCalls: number;
-  /** Of one look-up by id without a parent. */
-  readonly lookupMaxCalls: number;
-}
-
-/** How the sender signs. The Partner API does not document it, so all of it can be set. */
-export interface WebhookConfig {
-  readonly header: string;
-  readonly algorithm: (typeof ALGORITHMS)[number];
-  readonly encoding: (typeof ENCODINGS)[number];
-  readonly prefix: string;
-  readonly previousSecret: string | undefined;
-}
-
-export type StoreConfig =
-  | { readonly kind: 'embedded'; readonly dir: string }
-  | { readonly kind: 'redis'; readonly url: string };
-
-export interface Config {
-  readonly http: HttpConfig;
-  readonly partner: PartnerConfig;
-  readonly upstream: UpstreamConfig;
-  readonly operation: OperationConfig;
-  readonly auth: AuthConfig;
-  readonly webhook: WebhookConfig;
-  /** Seal cursors. Without a secret, the partner's client secret does. */
-  readonly ids: {
-    readonly secret: string | undefined;
-    readonly previousSecret: string | undefined;
-  };
-  readonly store: StoreConfig;
-  /** For audit lines that nobody takes. */
-  readonly spoolDir: string;
-  readonly eventRetentionMs: number;
-  readonly limits: Limits;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+/** `issuer` and `audience`: what a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
+export type AuthConfig =
+  | { readonly kind: 'open' }
+  | ({ readonly kind: 'secret'; readonly secret: string } & TokenClaims)
+  | ({ readonly kind: 'jwks'; readonly url: string } & TokenClaims);
+interface TokenClaims {
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
 }
 
 /** The environment can't be used. One message for everything that is wrong with it; no secret is in it. */
@@ -79,118 +26,163 @@ export class ConfigError extends Error {
   readonly code = 'CONFIG';
 }
 
+/** A blank variable is unset: compose files leave `NAME=` for what is not wanted. */
 export function readConfig(env: Environment): Config {
-  const reader = createReader(env);
-  const partner = readPartner(reader);
-  const auth = readAuth(reader);
-  const config: Config = {
-    http: readHttp(reader, partner),
-    partner,
-    upstream: {
-      maxConcurrency: reader.integer('PARTNER_MAX_CONCURRENCY', { min: 1, max: 10_000 }, 64),
-      ratePerSecond: reader.integer('PARTNER_RATE_PER_SECOND', { min: 1, max: 100_000 }, undefined),
-      dailyQuota: reader.integer(
-        'PARTNER_DAILY_QUOTA',
-        { min: 1, max: 1_000 * MILLION },
-        undefined,
-      ),
-      timeoutMs: reader.integer('PARTNER_TIMEOUT_MS', { min: 100, max: 15_000 }, 5_000),
-    },
-    operation: {
-      maxUpstreamCalls: reader.integer(
-        'OPERATION_MAX_UPSTREAM_CALLS',
-        { min: 1, max: MILLION },
-        1_000,
-      ),
-      maxEstimatedCalls: reader.integer(
-        'OPERATION_MAX_ESTIMATED_CALLS',
-        { min: 1, max: 1_000 * MILLION },
-        10_000,
-      ),
-      lookupMaxCalls: reader.integer('LOOKUP_MAX_CALLS', { min: 1, max: MILLION }, 100),
-    },
-    auth,
-    webhook: readWebhook(reader),
-    ids: {
-      secret: reader.secret('ID_SECRET'),
-      previousSecret: reader.secret('ID_SECRET_PREVIOUS'),
-    },
-    store: readStore(reader),
-    spoolDir: readDir(reader),
-    eventRetentionMs:
-      reader.integer('EVENT_RETENTION_HOURS', { min: 1, max: 8_760 }, 168) * 3_600_000,
-    limits: readLimits(reader),
-    logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
-  };
-  refuseStrangers(reader, config);
-
-  if (reader.problems.length > 0)
-    throw new ConfigError(`Configuration refused:\n- ${reader.problems.join('\n- ')}`);
-  return config;
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const { data, error } = ENVIRONMENT.safeParse(given);
+  const invalid = (error?.issues ?? []).map(({ path, message }) => `${path.join()} ${message}`);
+  const problems = [...invalid, ...conflictsIn(given)];
+  if (!data || problems.length > 0)
+    throw new ConfigError(`Configuration refused:\n- ${problems.join('\n- ')}`);
+  return { ...toConfig(data), warnings: unknownIn(given) };
 }
 
-/** Without AUTH_* whoever asks sees everything: made-up patients on this machine, nothing else. */
-function refuseStrangers(reader: Reader, { auth, partner, http }: Config): void {
-  if (auth.kind !== 'open') return;
-  if (partner.kind === 'real')
-    reader.refuse(
+const CREDENTIALS = [
+  'PARTNER_BASE_URL',
+  'PARTNER_CLIENT_ID',
+  'PARTNER_CLIENT_SECRET',
+  'PARTNER_API_KEY',
+] as const;
+
+/** What is wrong with variables that are each valid alone. */
+function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[] {
+  const problems: string[] = [];
+  const missing = CREDENTIALS.filter((name) => !given[name]);
+  const isSandbox = missing.length === CREDENTIALS.length;
+  // All four or none. Half a set of credentials is a typing mistake, and falling back to the sandbox
+  // then would show made-up patients to a real clinic.
+  for (const name of isSandbox ? [] : missing)
+    problems.push(`${name} must be set when another of ${CREDENTIALS.join(', ')} is, but is not`);
+  const usual = given.NODE_ENV?.trim() === 'production' ? 'off' : 'on';
+  if (isSandbox && (given.SANDBOX?.trim() ?? usual) === 'off')
+    problems.push(
+      `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
+    );
+
+  const { AUTH_JWT_SECRET, AUTH_JWKS_URL, HOST } = given;
+  if (AUTH_JWT_SECRET && AUTH_JWKS_URL)
+    problems.push('AUTH_JWT_SECRET and AUTH_JWKS_URL exclude each other, but both are set');
+  // An issuer's keys sign tokens for other applications too.
+  if (AUTH_JWKS_URL && !given.AUTH_AUDIENCE)
+    problems.push('AUTH_AUDIENCE must be set with AUTH_JWKS_URL, but is not');
+  if (AUTH_JWT_SECRET || AUTH_JWKS_URL) return problems;
+  // An issuer or audience alone checks nothing: whoever set it believes that tokens are verified.
+  for (const name of ['AUTH_ISSUER', 'AUTH_AUDIENCE'] as const)
+    if (given[name])
+      problems.push(`${name} needs AUTH_JWT_SECRET or AUTH_JWKS_URL, but neither is set`);
+  // Without AUTH_* everyone sees everything: made-up patients on this machine, nothing else.
+  if (!isSandbox)
+    problems.push(
       'AUTH_JWT_SECRET or AUTH_JWKS_URL must be set with PARTNER_BASE_URL, but neither is: anyone could read the records',
     );
-  else if (!isLoopback(http.host))
-    reader.refuse(
-      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${shown(http.host)}`,
+  else if (HOST && !isLoopback(HOST.trim()))
+    problems.push(
+      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${shown(HOST.trim())}`,
     );
+  return problems;
 }
 
-function readHttp(reader: Reader, partner: PartnerConfig): HttpConfig {
-  const production = reader.text('NODE_ENV') === 'production';
-  const metricsToken = reader.secret('METRICS_TOKEN');
-  if (metricsToken !== undefined && !/^[\x21-\x7e]+$/.test(metricsToken))
-    reader.refuse('METRICS_TOKEN must be printable ASCII without white space, but is not');
+function toConfig(env: z.output<typeof ENVIRONMENT>) {
+  const partner = toPartner(env);
+  const isSandbox = partner.kind === 'sandbox';
+  const isProduction = env.NODE_ENV === 'production';
+  const dir = env.EVENT_STORE_DIR ?? (isSandbox ? undefined : '.data');
   return {
-    port: reader.integer('PORT', { min: 0, max: 65_535 }, 4_000),
-    host: reader.text('HOST') ?? (partner.kind === 'sandbox' ? '127.0.0.1' : '0.0.0.0'),
-    allowedOrigins: readOrigins(reader),
-    graphiql: reader.choice('GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
-    metricsToken,
+    http: {
+      port: env.PORT,
+      host: env.HOST ?? (isSandbox ? '127.0.0.1' : '0.0.0.0'),
+      /** Browsers from these may call, over HTTP and WebSocket. Empty: same origin only. */
+      allowedOrigins: env.ALLOWED_ORIGINS,
+      /** Any `http://localhost:*` may call as well. */
+      allowsLocalhost: isSandbox,
+      /** The IDE, and introspection with it. */
+      graphiql: (env.GRAPHIQL ?? (isProduction ? 'off' : 'on')) === 'on',
+      /** Undefined: metrics are for loopback only. */
+      metricsToken: env.METRICS_TOKEN,
+    },
+    partner,
+    /** Undefined: no such limit. */
+    upstream: {
+      maxConcurrency: env.PARTNER_MAX_CONCURRENCY,
+      ratePerSecond: env.PARTNER_RATE_PER_SECOND,
+      dailyQuota: env.PARTNER_DAILY_QUOTA,
+      /** For an attempt that may be repeated. */
+      timeoutMs: env.PARTNER_TIMEOUT_MS,
+    },
+    operation: {
+      maxUpstreamCalls: env.OPERATION_MAX_UPSTREAM_CALLS,
+      maxEstimatedCalls: env.OPERATION_MAX_ESTIMATED_CALLS,
+      /** Of one look-up by id without a parent. */
+      lookupMaxCalls: env.LOOKUP_MAX_CALLS,
+    },
+    auth: toAuth(env),
+    webhook: {
+      header: env.WEBHOOK_SIGNATURE_HEADER,
+      algorithm: env.WEBHOOK_SIGNATURE_ALGORITHM,
+      encoding: env.WEBHOOK_SIGNATURE_ENCODING,
+      prefix: env.WEBHOOK_SIGNATURE_PREFIX,
+      previousSecret: env.WEBHOOK_SECRET_PREVIOUS,
+    },
+    store: env.REDIS_URL
+      ? { kind: 'redis' as const, url: env.REDIS_URL }
+      : { kind: 'embedded' as const, dir },
+    /** For audit lines that can't be written. This and `store.dir` undefined: a temporary folder, made at start. */
+    spoolDir: dir,
+    eventRetentionMs: env.EVENT_RETENTION_HOURS * 3_600_000,
+    /** Sign global ids and cursors. Without a secret: derived from the client secret. */
+    ids: { secret: env.ID_SECRET, previousSecret: env.ID_SECRET_PREVIOUS },
+    /** A JSON file, hash → document. */
+    trustedDocuments: env.TRUSTED_DOCUMENTS,
+    limits: {
+      ...DEFAULT_LIMITS,
+      bodyBytes: env.LIMIT_BODY_BYTES,
+      documentCharacters: env.LIMIT_DOCUMENT_CHARACTERS,
+      documentTokens: env.LIMIT_DOCUMENT_TOKENS,
+      depth: env.LIMIT_DEPTH,
+      aliases: env.LIMIT_ALIASES,
+      operationMs: env.LIMIT_OPERATION_MS,
+      operationsPerSocket: env.LIMIT_OPERATIONS_PER_SOCKET,
+      socketsPerViewer: env.LIMIT_SOCKETS_PER_VIEWER,
+    },
+    logLevel: env.LOG_LEVEL,
   };
 }
 
-function readOrigins(reader: Reader): readonly string[] {
-  const entries = (reader.text('ALLOWED_ORIGINS') ?? '').split(',').map((entry) => entry.trim());
-  const given = entries.filter((entry) => entry !== '');
-  const origins = given.map((entry) => {
-    const url = URL.canParse(entry) ? new URL(entry) : undefined;
-    return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url.origin : '';
+function toPartner(env: z.output<typeof ENVIRONMENT>) {
+  const { PARTNER_BASE_URL: baseUrl, PARTNER_CLIENT_ID: clientId } = env;
+  const { PARTNER_CLIENT_SECRET: clientSecret, PARTNER_API_KEY: apiKey } = env;
+  if (!baseUrl || !clientId || !clientSecret || !apiKey)
+    return { kind: 'sandbox' as const, pulseMs: env.SANDBOX_PULSE_MS };
+  return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
+}
+
+function toAuth(env: z.output<typeof ENVIRONMENT>): AuthConfig {
+  const claims = { issuer: env.AUTH_ISSUER, audience: env.AUTH_AUDIENCE };
+  if (env.AUTH_JWT_SECRET) return { kind: 'secret', secret: env.AUTH_JWT_SECRET, ...claims };
+  if (env.AUTH_JWKS_URL) return { kind: 'jwks', url: env.AUTH_JWKS_URL, ...claims };
+  return { kind: 'open' };
+}
+
+/** A mistyped variable would otherwise leave its default in force without a word. */
+function unknownIn(given: Environment): readonly string[] {
+  const OURS = /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT)_\w{1,64}$/;
+  const unknown = Object.keys(given).filter(
+    (name) => OURS.test(name) && !(name in ENVIRONMENT.shape),
+  );
+  return unknown.map((name) => {
+    const [nearest] = VARIABLES.toSorted((a, b) => distance(name, a) - distance(name, b));
+    return `${name} is not a known variable. Did you mean ${nearest}?`;
   });
-  const wrong = origins.findIndex((origin) => origin === '');
-  if (wrong !== -1)
-    reader.refuse(
-      `ALLOWED_ORIGINS must be origins with commas between them (a scheme, a host, perhaps a port, and no path), but entry ${wrong + 1} is not one`,
-    );
-  return [...new Set(origins)];
 }
 
-function readWebhook(reader: Reader): WebhookConfig {
-  const header = (reader.text('WEBHOOK_SIGNATURE_HEADER') ?? 'x-signature').toLowerCase();
-  if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(header))
-    reader.refuse(`WEBHOOK_SIGNATURE_HEADER must be a header's name, but got ${shown(header)}`);
-  return {
-    header,
-    algorithm: reader.choice('WEBHOOK_SIGNATURE_ALGORITHM', ALGORITHMS, 'sha256'),
-    encoding: reader.choice('WEBHOOK_SIGNATURE_ENCODING', ENCODINGS, 'hex'),
-    prefix: reader.text('WEBHOOK_SIGNATURE_PREFIX') ?? '',
-    previousSecret: reader.secret('WEBHOOK_SECRET_PREVIOUS'),
-  };
+/** Levenshtein's: how many characters to add, leave out or replace. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, letter] of Array.from(a).entries()) {
+    const next = [i + 1];
+    for (const [j, other] of Array.from(b).entries())
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === other ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
 }
-
-const SENTINELS = /^rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?$/;
-
-function readStore(reader: Reader): StoreConfig {
-  const sentinels = reader.text('REDIS_URL');
-  if (sentinels && SENTINELS.test(sentinels)) return { kind: 'redis', url: sentinels };
-  const url = reader.url('REDIS_URL', ['redis:', 'rediss:']);
-  return url ? { kind: 'redis', url: url.href } : { kind: 'embedded', dir: readDir(reader) };
-}
-
-const readDir = (reader: Reader): string => reader.text('EVENT_STORE_DIR') ?? '.data';

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -8,17 +10,11 @@ import { createEventCursors } from './events/event-cursor.ts';
 import { openHub } from './events/hub.ts';
 import { createFreshness } from './freshness.ts';
 import { createAudit } from './observability/audit.ts';
-import { openAuditSpool } from './observability/audit-spool.ts';
-import {
-  ALL_TAKEN,
-  type LineKeeping,
-  checkLines,
-  watchLines,
-} from './observability/line-keeping.ts';
-import { openLineOutput } from './observability/line-output.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { partnerObserver, watchPartner } from './observability/partner-observer.ts';
+import { partnerObserver } from './observability/observers.ts';
+import { type Output, openStdout } from './observability/output.ts';
+import { readable } from './observability/readable.ts';
 import { type Clock, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
@@ -46,11 +42,15 @@ export async function openServer(
   config: Config,
   log: Log,
   clock: Clock = systemClock,
-  lines: LineKeeping = ALL_TAKEN,
+  output?: Output,
 ): Promise<Server> {
   const metrics = createMetrics();
-  watchLines(lines, metrics);
+  metrics.watch('auditSpooled', () => output?.counts().spooled ?? 0);
+  metrics.watch('auditLost', () => output?.counts().lost ?? 0);
+  metrics.watch('linesDropped', () => output?.counts().dropped ?? 0);
   await using opened = new AsyncDisposableStack();
+  for (const warning of config.warnings) log.warn(warning);
+  const dataDir = config.spoolDir ?? opened.use(temporaryDir()).path;
 
   const sandbox =
     config.partner.kind === 'sandbox'
@@ -67,11 +67,14 @@ export async function openServer(
 
   const broken = Promise.withResolvers<void>();
   const store = opened.use(
-    await openStore(config.store, {
-      retentionMs: config.eventRetentionMs,
-      onProblem: (message) => log.warn(message),
-      onBroken: broken.resolve,
-    }),
+    await openStore(
+      config.store.kind === 'redis' ? config.store : { kind: 'embedded', dir: dataDir },
+      {
+        retentionMs: config.eventRetentionMs,
+        onProblem: (message) => log.warn(message),
+        onBroken: broken.resolve,
+      },
+    ),
   );
   const partner = opened.use(
     createPartner(connection, {
@@ -80,7 +83,11 @@ export async function openServer(
       observer: partnerObserver(log, metrics),
     }),
   );
-  watchPartner(partner, metrics);
+  metrics.watch('upstreamQueue', () => partner.state().queued);
+  metrics.watch('upstreamInFlight', () => partner.state().inFlight);
+  metrics.watch('tokenAgeSeconds', () => partner.state().tokenAgeSeconds);
+  metrics.watch('quotaUsed', () => partner.state().callsToday);
+  metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
   const milestones = createMilestones(store.keys);
   const freshness = createFreshness(partner, store, milestones, recentLists.eventNamed);
@@ -118,8 +125,8 @@ export async function openServer(
       ids: createGlobalIds(secret, oldSecret),
       recentLists,
       lookupMaxCalls: config.operation.lookupMaxCalls,
-      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit, log.repeated.audit),
-      isAuditKept: () => lines.problem() === undefined,
+      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
+      isAuditKept: () => output?.problem() === undefined,
     },
     authenticator: createAuthenticator(config.auth, {
       now: clock.wallNow,
@@ -130,7 +137,10 @@ export async function openServer(
     clock,
     log,
     metrics,
-    checkAudit: () => checkLines(lines),
+    async checkAudit() {
+      const problem = output?.problem();
+      if (problem) throw Object.assign(new Error(problem), { code: 'AUDIT_NOT_KEPT' });
+    },
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
@@ -139,8 +149,8 @@ export async function openServer(
       onRefused: (count) => log.warn('connections refused: too many are open', { count }),
     }),
   );
-  // Whoever has the port has the spool too: no two processes of a machine have the same.
-  lines.keepIn(openAuditSpool(join(config.spoolDir, `audit-${config.http.port}.spool`)));
+  // The spool file is named after the port, so two processes never share one.
+  output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
   const { url, retire } = listening;
@@ -155,13 +165,19 @@ export async function openServer(
   };
 }
 
+/** The sandbox's sessions begin anew at every start, and so does its event log. */
+function temporaryDir() {
+  const path = mkdtempSync(join(tmpdir(), 'partner-graph-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
 /** How long load balancers may go on sending new requests after SIGTERM. */
 const RETIREMENT_MS = 1_000;
 /** In all. Kubernetes waits for 30 s, Docker for 10 s, unless told otherwise. */
 const CLOSING_MS = 14_000;
 
 /** In order, on a signal or when nothing can be relied on any more. A second signal is for whoever can't wait. */
-function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
+function closeInOrder(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
     if (closing) return;
@@ -170,7 +186,7 @@ function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
     server.retire();
     await delay(noticeMs);
     await server[Symbol.asyncDispose]();
-    await lines.close();
+    await output.close();
     process.exit(exitCode);
   };
   process.on('uncaughtException', (error) => {
@@ -189,9 +205,10 @@ function closeInOrder(server: Server, log: Log, lines: LineKeeping): void {
 if (import.meta.main) {
   try {
     const config = readConfig(process.env);
-    const lines = openLineOutput();
-    const log = createLog(config.logLevel, lines);
-    closeInOrder(await openServer(config, log, systemClock, lines), log, lines);
+    const output = openStdout();
+    const terminal = { write: (line: string) => void process.stdout.write(readable(line)) };
+    const log = createLog(config.logLevel, process.stdout.isTTY ? terminal : output);
+    closeInOrder(await openServer(config, log, systemClock, output), log, output);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

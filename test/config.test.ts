@@ -27,6 +27,7 @@ describe('defaults', () => {
         port: 4000,
         host: '127.0.0.1',
         allowedOrigins: [],
+        allowsLocalhost: true,
         graphiql: true,
         metricsToken: undefined,
       },
@@ -37,7 +38,7 @@ describe('defaults', () => {
         dailyQuota: undefined,
         timeoutMs: 5_000,
       },
-      operation: { maxUpstreamCalls: 300, maxEstimatedCalls: 10_000 },
+      operation: { maxUpstreamCalls: 1_000, maxEstimatedCalls: 10_000, lookupMaxCalls: 100 },
       auth: { kind: 'open' },
       webhook: {
         header: 'x-signature',
@@ -46,12 +47,14 @@ describe('defaults', () => {
         prefix: '',
         previousSecret: undefined,
       },
+      store: { kind: 'embedded', dir: undefined },
+      spoolDir: undefined,
       ids: { secret: undefined, previousSecret: undefined },
-      store: { kind: 'embedded', dir: '.data' },
-      spoolDir: '.data',
+      trustedDocuments: undefined,
       eventRetentionMs: 168 * 3_600_000,
       limits: DEFAULT_LIMITS,
       logLevel: 'info',
+      warnings: [],
     });
   });
 
@@ -62,9 +65,26 @@ describe('defaults', () => {
   });
 
   it('turns GraphiQL off in production, unless told otherwise', () => {
-    expect(readConfig({ NODE_ENV: 'production' }).http.graphiql).toBe(false);
-    expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: 'on' }).http.graphiql).toBe(true);
+    const production = { ...REAL, NODE_ENV: 'production' };
+    expect(readConfig(production).http.graphiql).toBe(false);
+    expect(readConfig({ ...production, GRAPHIQL: 'on' }).http.graphiql).toBe(true);
     expect(readConfig({ GRAPHIQL: 'off' }).http.graphiql).toBe(false);
+  });
+
+  it('refuses made-up patients in production, unless they are asked for', () => {
+    const problem = 'must be set, or SANDBOX=on for made-up patients, but neither is';
+    expect(refusal({ NODE_ENV: 'production' })).toContain(problem);
+    expect(refusal({ NODE_ENV: ' production ' })).toContain(problem);
+    expect(refusal({ SANDBOX: 'off' })).toContain(problem);
+    expect(refusal({ NODE_ENV: 'production', SANDBOX: 'on' })).toBe('');
+    expect(refusal({ ...REAL, NODE_ENV: 'production' })).toBe('');
+  });
+
+  it('keeps events in .data once the partner is real, and never its localhost origins', () => {
+    const { http, store, spoolDir } = readConfig(REAL);
+    expect([store, spoolDir]).toEqual([{ kind: 'embedded', dir: '.data' }, '.data']);
+    expect(http.allowsLocalhost).toBe(false);
+    expect(readConfig({ EVENT_STORE_DIR: 'events' }).store).toMatchObject({ dir: 'events' });
   });
 
   it('serves everyone on all interfaces once the partner is real', () => {
@@ -101,6 +121,7 @@ describe('the partner', () => {
     ['https://api.example.com/v2/clinics', 'must end in /v2, but its path ends in "/clinics"'],
     ['https://api.example.com/v2?a=b', 'must end in /v2, but has a query or fragment'],
     ['https://user:hunter22@api.example.com/v2', 'must hold no credentials'],
+    ['http://api.example.com/v2', 'must be https (http for loopback only), but is http'],
     ['ftp://api.example.com/v2', 'must be an absolute URL (https:// or http://)'],
     ['api.example.com/v2', 'must be an absolute URL'],
     ['/v2', 'must be an absolute URL'],
@@ -135,12 +156,16 @@ describe('viewers', () => {
 
   it('have their keys from one place', () => {
     const url = 'https://id.example.com/keys';
-    expect(readConfig({ AUTH_JWKS_URL: url, AUTH_ISSUER: 'me' }).auth).toEqual({
+    const claims = { AUTH_ISSUER: 'me', AUTH_AUDIENCE: 'gateway' };
+    expect(readConfig({ AUTH_JWKS_URL: url, ...claims }).auth).toEqual({
       kind: 'jwks',
       url,
       issuer: 'me',
-      audience: undefined,
+      audience: 'gateway',
     });
+    expect(refusal({ AUTH_JWKS_URL: url, AUTH_ISSUER: 'me' })).toContain(
+      'AUTH_AUDIENCE must be set with AUTH_JWKS_URL, but is not',
+    );
     expect(refusal({ AUTH_JWKS_URL: url, AUTH_JWT_SECRET: SECRET })).toContain(
       'exclude each other',
     );
@@ -148,8 +173,8 @@ describe('viewers', () => {
 
   it('have their keys over https, loopback aside', () => {
     expect(refusal({ AUTH_JWKS_URL: 'http://id.example.com/keys' })).toContain('must be https');
-    const auth = readConfig({ AUTH_JWKS_URL: 'http://127.0.0.1:9/keys' }).auth;
-    expect(auth.kind).toBe('jwks');
+    const env = { AUTH_JWKS_URL: 'http://127.0.0.1:9/keys', AUTH_AUDIENCE: 'gateway' };
+    expect(readConfig(env).auth.kind).toBe('jwks');
   });
 
   it('are not thought to be checked by an issuer alone', () => {
@@ -185,6 +210,32 @@ describe('single variables', () => {
     );
   });
 
+  it.each(['ID_SECRET', 'ID_SECRET_PREVIOUS'])('%s has at least 32 bytes', (name) => {
+    expect(refusal({ [name]: 'k'.repeat(32) })).toBe('');
+    expect(refusal({ [name]: 'k'.repeat(31) })).toContain(
+      `${name} must have at least 32 bytes, but has 31`,
+    );
+  });
+
+  it('METRICS_TOKEN has at least 16 characters', () => {
+    expect(refusal({ METRICS_TOKEN: 'k'.repeat(16) })).toBe('');
+    expect(refusal({ METRICS_TOKEN: 'k'.repeat(15) })).toContain(
+      'METRICS_TOKEN must have at least 16 characters, but has 15',
+    );
+  });
+
+  it('hands on look-ups, trusted documents and the secrets of ids', () => {
+    const { operation, ids, trustedDocuments } = readConfig({
+      LOOKUP_MAX_CALLS: '7',
+      TRUSTED_DOCUMENTS: 'documents.json',
+      ID_SECRET: SECRET,
+      ID_SECRET_PREVIOUS: `${SECRET}!`,
+    });
+    expect(operation.lookupMaxCalls).toBe(7);
+    expect(trustedDocuments).toBe('documents.json');
+    expect(ids).toEqual({ secret: SECRET, previousSecret: `${SECRET}!` });
+  });
+
   it('lower-cases the header and refuses what is no header', () => {
     const { webhook } = readConfig({ WEBHOOK_SIGNATURE_HEADER: 'X-Hub-Signature' });
     expect(webhook.header).toBe('x-hub-signature');
@@ -218,6 +269,14 @@ describe('single variables', () => {
       'REDIS_URL must be an absolute URL (redis:// or rediss://), but got one that begins with "http:"',
     );
   });
+});
+
+it('warns about a variable that it does not know, with the nearest that it does, and no value', () => {
+  const env = { PARTNER_TIMEOUT: 'value', LIMIT_DEPHT: '9', EVENTS_DIR: 'x', PATH: '/bin' };
+  expect(readConfig(env).warnings).toEqual([
+    'PARTNER_TIMEOUT is not a known variable. Did you mean PARTNER_TIMEOUT_MS?',
+    'LIMIT_DEPHT is not a known variable. Did you mean LIMIT_DEPTH?',
+  ]);
 });
 
 it('names every problem in one message', () => {

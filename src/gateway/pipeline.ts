@@ -150,7 +150,7 @@ export function createPipeline(parts: PipelineParts) {
       if (kind !== 'query' || failed || !cachePolicy.isCacheable || audit?.missing.size)
         return undefined;
       const used = new Set([...usage.answers, ...usage.repeated.flat()]);
-      const hasShown = audit?.hasSeen() ?? false;
+      const hasShown = (audit?.seen.size ?? 0) > 0;
       const proof = { value: undefined, expiresAt: cachePolicy.expiresAt, valid: true };
       const answers = [...used, proof];
       return { id, name, estimated, answers, cached: used.size, hasShown };

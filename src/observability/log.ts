@@ -1,93 +1,81 @@
 import pino from 'pino';
-import { describeError } from './describe-error.ts';
-import { lineOutput } from './line-output.ts';
-import { type AuditLine, type OperationLine, auditText, operationText } from './request-lines.ts';
-import { plainText } from './safe-text.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+import type { AuditLine } from './audit.ts';
+import { describeError, operationName, plainText, requestIdText, subjectText } from './redact.ts';
 
 /** All that a line may carry. A field that is not here is left out, whatever its type said. */
-export interface LogFields {
-  readonly route?: string | undefined;
-  readonly status?: number | undefined;
-  readonly code?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly count?: number | undefined;
-  readonly attempt?: number | undefined;
-  readonly durationMs?: number | undefined;
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  readonly partner?: string | undefined;
-  readonly store?: string | undefined;
-  /** Shown as its class, its code and, if it is one of ours, its message. */
-  readonly error?: unknown;
-}
-
 const FIELDS = [
   'route',
   'status',
   'code',
   'reason',
   'count',
-  'attempt',
-  'durationMs',
-  'host',
-  'port',
+  'origin',
   'partner',
   'store',
-] as const satisfies readonly (keyof LogFields)[];
+] as const;
 
-export interface Log {
-  readonly debug: (message: string, fields?: LogFields) => void;
-  readonly info: (message: string, fields?: LogFields) => void;
-  readonly warn: (message: string, fields?: LogFields) => void;
-  readonly error: (message: string, fields?: LogFields) => void;
-  readonly operation: (line: OperationLine) => void;
-  /** Written at every level but `silent`: who saw which record is owed to the patient, not to debugging. */
-  readonly audit: (line: AuditLine) => void;
-  /** For a line that is written many times over: spelt once, and with the time of day of each. */
-  readonly repeated: {
-    readonly operation: (line: OperationLine) => () => void;
-    readonly audit: (line: AuditLine) => () => void;
-  };
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export type LogFields = {
+  readonly [Name in (typeof FIELDS)[number]]?: string | number | undefined;
+} & {
+  readonly requestId?: string | undefined;
+  /** Shown as its class, its code and, if it is one of ours, its message. */
+  readonly error?: unknown;
+};
+
+export interface OperationLine {
+  /** The gateway's own, for finding the lines of one operation. */
+  readonly id: string;
+  readonly requestId?: string | undefined;
+  readonly name: string | undefined;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  readonly durationMs: number;
+  /** Calls to the Partner API. */
+  readonly calls: number;
+  readonly cached: number;
+  readonly outcome: string;
 }
 
-/** JSON lines on stdout, or readable ones at a terminal. Messages are constants; values are fields. */
-export function createLog(level: LogLevel, destination = lineOutput()): Log {
+export type Log = ReturnType<typeof createLog>;
+
+/** JSON lines. Messages are constants; values are fields. */
+export function createLog(level: LogLevel, destination: pino.DestinationStream = process.stdout) {
   const timestamp = createTimestamp();
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    destination,
-  );
-  // Past pino: these two come with every request, and building their text is all that there is to do.
-  const line = (head: string, rest: string) => destination.write(head + timestamp() + rest);
-  const operations = logger.isLevelEnabled('info') ? line : nothing;
-  const audits = level === 'silent' ? nothing : line;
+  const formatters = { level: (label: string) => ({ level: label }) };
+  const logger = pino({ level, base: null, timestamp, formatters }, destination);
+  const hasOperations = logger.isLevelEnabled('info');
 
   return {
-    debug: (message, fields) => logger.debug(allowed(fields), message),
-    info: (message, fields) => logger.info(allowed(fields), message),
-    warn: (message, fields) => logger.warn(allowed(fields), message),
-    error: (message, fields) => logger.error(allowed(fields), message),
-    operation: (of) => operations(OPERATION, operationText(of)),
-    audit: (of) => audits(AUDIT, auditText(of)),
-    repeated: {
-      operation: (of) => operations.bind(undefined, OPERATION, operationText(of)),
-      audit: (of) => audits.bind(undefined, AUDIT, auditText(of)),
+    debug: (message: string, fields?: LogFields) => logger.debug(allowed(fields), message),
+    info: (message: string, fields?: LogFields) => logger.info(allowed(fields), message),
+    warn: (message: string, fields?: LogFields) => logger.warn(allowed(fields), message),
+    error: (message: string, fields?: LogFields) => logger.error(allowed(fields), message),
+
+    // These two come with every request. Through pino a line takes 5 µs, as text 0.5 µs (100,000 lines, Node 24). Texts
+    // that `redact.ts` let through hold nothing that JSON would escape.
+    operation({ id, requestId, name, kind, durationMs, calls, cached, outcome }: OperationLine) {
+      if (!hasOperations) return;
+      destination.write(
+        `{"level":"info"${timestamp()},"id":"${id}"${idField(requestId)},"name":"${operationName(name)}","kind":"${kind}","durationMs":${Math.round(durationMs)},"calls":${calls},"cached":${cached},"outcome":"${plainText(outcome)}","msg":"operation"}\n`,
+      );
+    },
+    /** At every level but `silent`: who saw which record is owed to the patient, not to debugging. */
+    audit({ id, requestId, subject, operation, records, outcome }: AuditLine) {
+      if (level === 'silent') return;
+      const who = typeof subject === 'string' ? subjectText(subject) : subject.map(subjectText);
+      destination.write(
+        `{"level":"audit"${timestamp()},"subject":${JSON.stringify(who)},"operation":"${operationName(operation)}","records":${JSON.stringify(records)},"outcome":"${plainText(outcome)}"${id === undefined ? '' : `,"id":"${id}"`}${idField(requestId)},"msg":"audit"}\n`,
+      );
     },
   };
 }
 
-const OPERATION = '{"level":"info"';
-const AUDIT = '{"level":"audit"';
-const nothing = (): void => {};
+const idField = (id: string | undefined): string =>
+  id === undefined ? '' : `,"requestId":"${requestIdText(id)}"`;
 
-/** Hundreds of lines share a millisecond, and need not each have it written out. */
+/** Hundreds of lines share a millisecond. */
 function createTimestamp(): () => string {
   let [at, text] = [0, ''];
   return () => {
@@ -97,9 +85,8 @@ function createTimestamp(): () => string {
   };
 }
 
-function allowed(fields: LogFields | undefined): Readonly<Record<string, unknown>> {
-  if (!fields) return {};
-  const safe: Record<string, unknown> = {};
+function allowed(fields: LogFields = {}): object {
+  const safe: Record<string, unknown> = { requestId: requestIdText(fields.requestId) };
   for (const name of FIELDS) {
     const value: unknown = fields[name];
     if (typeof value === 'number') safe[name] = value;

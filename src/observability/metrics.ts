@@ -1,100 +1,111 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { boundedLabel } from './bounded-label.ts';
-import { createHistogram } from './histogram.ts';
-import { operationName, plainText } from './safe-text.ts';
+import { LRUCache } from 'lru-cache';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { operationName, plainText } from './redact.ts';
 
 export type WebhookRefusal = 'signature' | 'malformed' | 'too_large' | 'encoding' | 'unavailable';
+export type WatchedName = keyof typeof WATCHED;
+export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What is read when the metrics are, from whoever knows it. Undefined: not known now, so not shown. */
-export type GaugeName = keyof typeof GAUGES;
-
-/** Functions only, so that the other rooms are handed what they count with and know nothing of Prometheus. */
-export interface Metrics {
-  readonly operation: (name: string | undefined, outcome: string, durationMs: number) => void;
-  /** `status` is the answer's, or a code where there was no answer. `route` is the template. */
-  readonly upstreamCall: (route: string, status: number | string, durationMs: number) => void;
-  readonly cacheHit: (count?: number) => void;
-  readonly coalesced: (count?: number) => void;
-  readonly retried: (count?: number) => void;
-  readonly eventsAccepted: (count?: number) => void;
-  readonly eventCopies: (count?: number) => void;
-  readonly eventsQuarantined: (count?: number) => void;
-  readonly eventsPoisonous: (count?: number) => void;
-  readonly eventsDelivered: (count?: number) => void;
-  readonly webhookRefused: (reason: WebhookRefusal) => void;
-  readonly slowConsumerClosed: (count?: number) => void;
-  readonly watch: (gauge: GaugeName, read: () => number | undefined) => void;
-  readonly contentType: string;
-  readonly text: () => Promise<string>;
-}
-
-const GAUGES = {
-  upstreamQueue: ['partner_queue_depth', 'Calls that wait for a free connection.'],
-  upstreamInFlight: ['partner_calls_in_flight', 'Calls under way.'],
-  tokenAgeSeconds: ['partner_token_age_seconds', 'Age of the partner token in use.'],
-  quotaUsed: ['partner_quota_used', 'Calls made since the daily quota began.'],
-  quotaRemaining: ['partner_quota_remaining', 'Calls left of the daily quota.'],
-  sockets: ['gateway_sockets', 'Open WebSockets.'],
-  subscriptions: ['gateway_subscriptions', 'Running subscriptions.'],
-  auditSpooled: ['gateway_audit_lines_spooled', 'Audit lines on disk that nobody has taken yet.'],
-  auditLost: ['gateway_audit_lines_lost', 'Audit lines for which there was no room, so far.'],
-  linesDropped: ['gateway_log_lines_dropped', 'Other lines that nobody took, so far.'],
+/** Read when the metrics are, from whoever knows the value. Undefined: not known now, so not shown. */
+const WATCHED = {
+  upstreamQueue: [Gauge, 'partner_queue_depth', 'Calls that wait for a free slot.'],
+  upstreamInFlight: [Gauge, 'partner_calls_in_flight', 'Calls under way.'],
+  tokenAgeSeconds: [Gauge, 'partner_token_age_seconds', 'Age of the partner token in use.'],
+  quotaUsed: [Gauge, 'partner_quota_used', 'Calls made since the daily quota began.'],
+  quotaRemaining: [Gauge, 'partner_quota_remaining', 'Calls left of the daily quota.'],
+  sockets: [Gauge, 'gateway_sockets', 'Open WebSockets.'],
+  subscriptions: [Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
+  auditSpooled: [Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
+  auditLost: [
+    Counter,
+    'gateway_audit_lines_lost_total',
+    'Audit lines for which there was no room.',
+  ],
+  linesDropped: [Counter, 'gateway_log_lines_dropped_total', 'Other lines that nobody read.'],
 } as const;
 
+// From a cached answer to the longest that a call or an operation may take.
+const BUCKETS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const MAX_OPERATION_NAMES = 200;
 const MAX_ROUTES = 100;
 const MAX_CODES = 50;
+const UNUSED_MS = 3_600_000;
 
 /** Process metrics are among them, the delay of the event loop too (`nodejs_eventloop_lag_*`). */
-export function createMetrics(): Metrics {
+export function createMetrics(now: () => number = () => performance.now()) {
   const registry = new Registry();
+  const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  // Gauges that are named like counters.
+  for (const kind of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
-  // Added up here and handed over when somebody reads: several are counted with every request.
   const counter = (name: string, help: string) => {
-    let total = 0;
-    const collect = function (this: Counter) {
-      this.reset();
-      this.inc(total);
-    };
-    registry.registerMetric(new Counter({ name, help, registers: [], collect }));
-    return (count = 1) => void (total += count);
+    const metric = new Counter({ name, help, registers });
+    return (count = 1) => metric.inc(count);
   };
 
-  const operations = createHistogram(
+  /**
+   * Milliseconds by two labels. A frontend may send a new operation name with every request, so past `max` values of
+   * the first label the rest are `other`, until one has not been used for an hour. Labels are bound once: to hash them
+   * takes longer than all else.
+   */
+  const histogram = (name: string, help: string, labelNames: [string, string], max: number) => {
+    const metric = new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
+    type Series = Map<string, { observe(seconds: number): void }>;
+    const others: Series = new Map();
+    const series = new LRUCache<string, Series>({
+      max,
+      ttl: UNUSED_MS,
+      ttlResolution: 0,
+      updateAgeOnGet: true,
+      perf: { now },
+      dispose: (of, first) => {
+        for (const second of of.keys()) metric.remove(first, second);
+      },
+    });
+    function seriesOf(first: string): [string, Series] {
+      let of = series.get(first);
+      if (!of && series.size >= max) series.purgeStale();
+      if (!of && series.size >= max) return ['other', others];
+      if (!of) series.set(first, (of = new Map()));
+      return [first, of];
+    }
+    return (first: string, second: string, durationMs: number): void => {
+      const [label, of] = seriesOf(first);
+      const code = of.has(second) || of.size < MAX_CODES ? second : 'other';
+      let bound = of.get(code);
+      if (!bound) of.set(code, (bound = metric.labels(label, code)));
+      bound.observe(durationMs / 1_000);
+    };
+  };
+
+  const operations = histogram(
     'gateway_operation_seconds',
     'Operations, by name and outcome.',
     ['name', 'outcome'],
+    MAX_OPERATION_NAMES,
   );
-  const calls = createHistogram(
+  const calls = histogram(
     'partner_call_seconds',
     'Calls to the Partner API, by route and status.',
     ['route', 'status'],
+    MAX_ROUTES,
   );
   const refused = new Counter({
     name: 'webhooks_refused_total',
-    help: 'Webhooks that were not taken, by reason.',
+    help: 'Webhooks that were not accepted, by reason.',
     labelNames: ['reason'],
-    registers: [registry],
+    registers,
   });
-  const names = boundedLabel(MAX_OPERATION_NAMES);
-  const outcomes = boundedLabel(MAX_CODES);
-  const routes = boundedLabel(MAX_ROUTES);
-  const statuses = boundedLabel(MAX_CODES);
 
   return {
-    operation: (name, outcome, durationMs) =>
-      operations.observe(
-        names(operationName(name)),
-        outcomes(plainText(outcome)),
-        durationMs / 1_000,
-      ),
-    upstreamCall: (route, status, durationMs) =>
-      calls.observe(
-        routes(plainText(route)),
-        statuses(plainText(String(status))),
-        durationMs / 1_000,
-      ),
+    operation: (name: string | undefined, outcome: string, durationMs: number) =>
+      operations(operationName(name), plainText(outcome), durationMs),
+    /** `status` is the answer's, or a code where there was no answer. `route` is the template. */
+    upstreamCall: (route: string, status: number | string, durationMs: number) =>
+      calls(plainText(route), plainText(String(status)), durationMs),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
@@ -103,19 +114,19 @@ export function createMetrics(): Metrics {
     eventsQuarantined: counter('events_quarantined_total', 'Signed events not understood.'),
     eventsPoisonous: counter('events_poisonous_total', 'Events that could not be handled.'),
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),
-    webhookRefused: (reason) => refused.inc({ reason }),
+    webhookRefused: (reason: WebhookRefusal) => refused.inc({ reason }),
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),
-    watch: (gauge, read) => {
-      const [name, help] = GAUGES[gauge];
+    watch(watched: WatchedName, read: () => number | undefined): void {
+      const [Metric, name, help] = WATCHED[watched];
       registry.removeSingleMetric(name);
-      const collect = function (this: Gauge) {
+      const collect = function (this: Gauge | Counter) {
         const value = read();
-        if (value === undefined) this.remove();
-        else this.set(value);
+        this.remove();
+        if (value !== undefined) this.inc(value);
       };
-      registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
+      registry.registerMetric(new Metric({ name, help, registers: [], collect }));
     },
     contentType: registry.contentType,
-    text: async () => `${await registry.metrics()}\n${operations.text()}${calls.text()}`,
+    text: () => registry.metrics(),
   };
 }

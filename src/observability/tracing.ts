@@ -24,7 +24,9 @@ const nothing = (): void => {};
 const UNTRACED: OperationTrace = { headers: undefined, field: () => nothing, end: nothing };
 
 export function traceOperation(kind: string, name: string | undefined): OperationTrace {
-  const span = tracer.startSpan(name ? `${kind} ${name}` : kind, { kind: SpanKind.SERVER });
+  const span = tracer.startSpan(name ? `${kind} ${name.slice(0, 64)}` : kind, {
+    kind: SpanKind.SERVER,
+  });
   if (!span.isRecording()) return UNTRACED;
   span.setAttribute('graphql.operation.type', kind);
   const inside = trace.setSpan(ROOT_CONTEXT, span);

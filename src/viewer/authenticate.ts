@@ -1,17 +1,28 @@
-import { hash } from 'node:crypto';
-import { jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import {
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { AuthConfig } from '../config.ts';
 import { grantsFromClaim } from './grants.ts';
-import { createRemoteKeys } from './remote-keys.ts';
+import { createIssuerKeys } from './issuer-keys.ts';
 import { createViewer, SANDBOX_VIEWER, type Viewer } from './viewer.ts';
 
-/** No valid token. What exactly is wrong with it is nobody's business: the message is always the same. */
+const MESSAGES = {
+  missing: 'A bearer token is required, but none was sent.',
+  invalid: 'The bearer token is not valid.',
+  expired: 'The bearer token has expired.',
+} as const;
+
+/** No valid token. The message never says what is wrong with an invalid one. */
 export class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated';
   readonly code = 'UNAUTHENTICATED';
-  constructor() {
-    super('A valid bearer token is wanted, but none came.');
+  constructor(reason: keyof typeof MESSAGES) {
+    super(MESSAGES[reason]);
   }
 }
 
@@ -23,7 +34,7 @@ export interface Authenticator {
 export interface AuthenticatorOptions {
   /** The wall clock: that is what `exp` is about. */
   readonly now?: () => number;
-  /** Goes only forward: for how long keys and viewers are remembered. */
+  /** A steady clock: for how long keys and viewers are cached. */
   readonly elapsed?: () => number;
   readonly onKeysUnavailable?: () => void;
 }
@@ -34,11 +45,11 @@ const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const MAX_SUBJECT_LENGTH = 256;
 /** The last second that a Date can hold. */
 const LAST_SECOND = 8_640_000_000_000;
-/** Verifying costs more than all the rest of a small query. A key that was withdrawn meanwhile works on for so long. */
-const REMEMBERED_MS = 60_000;
-const MAX_REMEMBERED = 10_000;
+/** Verifying costs more than all the rest of a small query. A key that was withdrawn is accepted for so long. */
+const CACHED_MS = 60_000;
+const MAX_CACHED_CHARACTERS = 8_000_000;
 
-interface Remembered {
+interface CachedViewer {
   readonly viewer: Viewer;
   readonly until: number;
 }
@@ -50,41 +61,43 @@ export function createAuthenticator(
   if (auth.kind === 'open') return { authenticate: () => Promise.resolve(SANDBOX_VIEWER) };
 
   const verify = createVerifier(auth, now, elapsed, onKeysUnavailable);
-  // By the token's hash, so that no memory dump holds tokens. Whose data: the viewer's own subject and grants.
-  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
-  const underway = new Map<string, Promise<Viewer>>();
+  const cache = new LRUCache<string, CachedViewer>({
+    maxSize: MAX_CACHED_CHARACTERS,
+    sizeCalculation: (_, header) => header.length,
+  });
+  const inFlight = new Map<string, Promise<Viewer>>();
 
-  const verifyOnce = async (token: string, key: string): Promise<Viewer> => {
+  const verifyOnce = async (header: string): Promise<Viewer> => {
     try {
-      const viewer = viewerOf(await verify(token), now());
-      remembered.set(key, { viewer, until: elapsed() + REMEMBERED_MS });
+      const viewer = viewerOf(await verify(bearerToken(header)), now());
+      cache.set(header, { viewer, until: elapsed() + CACHED_MS });
       return viewer;
-    } catch {
-      throw new Unauthenticated();
+    } catch (error) {
+      // Thrown only once the signature has been verified.
+      throw new Unauthenticated(error instanceof errors.JWTExpired ? 'expired' : 'invalid');
     } finally {
-      underway.delete(key);
+      inFlight.delete(header);
     }
   };
 
   return {
     authenticate: async (authorization) => {
-      const token = bearerToken(authorization);
-      if (token === undefined) throw new Unauthenticated();
-      const key = hash('sha256', token, 'base64');
-      const known = remembered.get(key);
-      if (known && elapsed() < known.until && now() < (known.viewer.expiresAt ?? 0))
-        return known.viewer;
-      const pending = underway.get(key) ?? verifyOnce(token, key);
-      underway.set(key, pending);
+      const header = typeof authorization === 'string' ? authorization.trim() : '';
+      if (header === '') throw new Unauthenticated('missing');
+      const cached = cache.get(header);
+      if (cached && elapsed() < cached.until && now() < (cached.viewer.expiresAt ?? 0))
+        return cached.viewer;
+      const pending = inFlight.get(header) ?? verifyOnce(header);
+      inFlight.set(header, pending);
       return pending;
     },
   };
 }
 
-function bearerToken(authorization: unknown): string | undefined {
-  if (typeof authorization !== 'string' || authorization.length > MAX_TOKEN_LENGTH)
-    return undefined;
-  return BEARER.exec(authorization.trim())?.[1];
+function bearerToken(header: string): string {
+  const token = header.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(header)?.[1];
+  if (token === undefined) throw new Unauthenticated('invalid');
+  return token;
 }
 
 type Verify = (token: string) => Promise<JWTPayload>;
@@ -98,7 +111,7 @@ function createVerifier(
   const key: JWTVerifyGetKey =
     auth.kind === 'secret'
       ? createSecretKey(auth.secret)
-      : createRemoteKeys(auth.url, { now: elapsed, onFailure });
+      : createIssuerKeys(auth.url, { now: elapsed, onFailure });
   // The algorithm is ours to say, never the token's: a public key must not pass for an HMAC secret.
   const algorithms = auth.kind === 'secret' ? ['HS256'] : ['RS256', 'PS256', 'ES256', 'EdDSA'];
   const options: JWTVerifyOptions = {
@@ -124,7 +137,8 @@ function createSecretKey(secret: string): JWTVerifyGetKey {
 function viewerOf({ sub, exp, grants: claim }: JWTPayload, now: number): Viewer {
   const grants = grantsFromClaim(claim);
   const nameless = typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH;
-  const timeless = typeof exp !== 'number' || exp > LAST_SECOND || exp * 1_000 <= now;
-  if (!grants || nameless || timeless) throw new Unauthenticated();
+  if (!grants || nameless || typeof exp !== 'number' || exp > LAST_SECOND)
+    throw new Unauthenticated('invalid');
+  if (exp * 1_000 <= now) throw new errors.JWTExpired('expired', {});
   return createViewer(sub, grants, exp * 1_000);
 }

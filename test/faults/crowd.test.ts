@@ -146,7 +146,7 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
   it('comes back after a restart: the keys are fetched once, a token is asked for once, all are served', async () => {
     await using issuer = await openIssuer();
     const port = await freePort();
-    const env = { PORT: String(port), AUTH_JWT_SECRET: '', AUTH_JWKS_URL: issuer.url };
+    const env = { PORT: String(port), ...issuer.env };
     await using scene = await openScene({ env });
     const { sandbox } = scene;
     const tokens = await inTurns(CROWD, (i) => issuer.token(`viewer-${i}`));

@@ -66,7 +66,7 @@ describe.concurrent('stdout', { timeout: 60_000 }, () => {
     expect(errors?.[0]?.message).toContain('Nothing was changed');
     expect(sandbox.countOf(MINTED)).toBe(1);
     await read(scene, 50, 51);
-    await until(async () => (await gauge(server, 'gateway_audit_lines_lost')) > 0, POLL_MS);
+    await until(async () => (await gauge(server, 'gateway_audit_lines_lost_total')) > 0, POLL_MS);
 
     server.output.resume();
     await until(async () => (await server.ready()).status === 200, POLL_MS);

@@ -6,7 +6,7 @@ import { ofTokens, times } from '../support/graph/sized-documents.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await openGateway();
+  gateway = await openGateway({ limits: { depth: 12, rootFields: 10 } });
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
@@ -150,10 +150,12 @@ it('is what it says where no operator says otherwise', () => {
     frameBytes: 65_536,
     documentCharacters: 15_000,
     documentTokens: 1_000,
-    depth: 12,
+    depth: 24,
     aliases: 30,
-    rootFields: 10,
+    rootFields: 30,
     directives: 20,
+    filterCharacters: 200,
+    eventsRead: 2_000,
     operationMs: 15_000,
     headersMs: 10_000,
     requestMs: 30_000,

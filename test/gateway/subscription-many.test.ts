@@ -34,7 +34,7 @@ describe(`${MANY} subscribers`, { timeout: 60_000 }, () => {
   it('come back at once with tokens of their own, and the keys are fetched once', async () => {
     await using issuer = await openIssuer();
     await using gateway = await openGateway({
-      env: { AUTH_JWT_SECRET: '', AUTH_JWKS_URL: issuer.url },
+      env: issuer.env,
     });
     const tokens = await Promise.all(
       Array.from({ length: MANY }, (_, i) => issuer.token(`viewer-${i}`)),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLog, type LogFields, type LogLevel } from '../../src/observability/log.ts';
-import { readableLines } from '../../src/observability/readable-lines.ts';
-import { bundleOf } from '../../src/observability/request-lines.ts';
+import { readable } from '../../src/observability/readable.ts';
 import { Unauthenticated } from '../../src/viewer/authenticate.ts';
 
 const ID = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
@@ -79,11 +78,11 @@ describe('an error', () => {
 
   it('of our own says its message', () => {
     const { log, last } = capture();
-    log.error('refused', { error: new Unauthenticated() });
+    log.error('refused', { error: new Unauthenticated('missing') });
     expect(last()).toMatchObject({
       error: 'Unauthenticated',
       code: 'UNAUTHENTICATED',
-      detail: 'A valid bearer token is wanted, but none came.',
+      detail: 'A bearer token is required, but none was sent.',
     });
   });
 
@@ -141,18 +140,44 @@ describe('an operation', () => {
   });
 });
 
+describe('the id of a request', () => {
+  const line = {
+    id: 'op-1',
+    kind: 'query',
+    name: 'A',
+    durationMs: 1,
+    calls: 0,
+    cached: 0,
+  } as const;
+
+  it('stands in every line of it', () => {
+    const { log, lines } = capture();
+    log.operation({ ...line, outcome: 'ok', requestId: ID });
+    log.audit({ subject: 'anna', operation: 'A', records: [], outcome: 'read', requestId: ID });
+    log.error('unexpected error', { error: new Error('x'), requestId: ID });
+    for (const text of lines) expect(JSON.parse(text)).toMatchObject({ requestId: ID });
+    expect(lines).toHaveLength(3);
+  });
+
+  it.each(['a b', 'a\nb', 'anna@example.com', 'x'.repeat(129)])('is withheld if it is %j', (id) => {
+    const { log, last } = capture();
+    log.operation({ ...line, outcome: 'ok', requestId: id });
+    expect(last()['requestId']).toBe('[withheld]');
+  });
+});
+
 describe('an audit line', () => {
   const line = {
     subject: 'anna',
     operation: 'Note',
-    records: [bundleOf([`ProgressNote:${ID}`])],
+    records: [`ProgressNote:${ID}`],
     outcome: 'ok',
   };
 
   it('says who touched which record, and how it ended', () => {
     const { log, last } = capture();
     log.audit(line);
-    expect(last()).toMatchObject({ ...line, records: [`ProgressNote:${ID}`], level: 'audit' });
+    expect(last()).toMatchObject({ ...line, level: 'audit' });
   });
 
   it('is written at every level but silent', () => {
@@ -169,24 +194,21 @@ describe('an audit line', () => {
     log.audit({
       ...line,
       subject: 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb',
-      records: [bundleOf(['x y'])],
+      operation: 'x y',
     });
     expect(lines.join('').split(/[\r\n\u0085\u2028]/u)).toHaveLength(2);
     expect(last()).toMatchObject({
       subject: 'a??{"level":"error"}???31m?b',
-      records: ['[withheld]'],
+      operation: '[withheld]',
     });
   });
 });
 
 it('is readable at a terminal, with escape codes kept dead', () => {
   const written: string[] = [];
-  const log = createLog(
-    'info',
-    readableLines((line) => void written.push(line)),
-  );
-  log.info('listening', { host: '127.0.0.1', port: 4_000 });
+  const log = createLog('info', { write: (line) => void written.push(readable(line)) });
+  log.info('listening', { store: 'redis', count: 4_000 });
   log.info('\u001b[2J');
-  expect(written[0]).toMatch(/\d\d:\d\d:\d\d.* info .* listening .*host=127\.0\.0\.1 port=4000/);
+  expect(written[0]).toMatch(/\d\d:\d\d:\d\d.* info .* listening .*count=4000 store=redis/);
   expect(written[1]).toContain(String.raw`"\u001b[2J"`);
 });

@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 
 let metrics: Metrics;
+let now = 1;
 beforeEach(() => {
-  metrics = createMetrics();
+  metrics = createMetrics(() => now);
 });
 
 async function line(start: string): Promise<string | undefined> {
@@ -26,6 +29,19 @@ describe('operations', () => {
     expect(await line('gateway_operation_seconds_count{name="other"')).toMatch(/ 10$/);
     expect(await line('gateway_operation_seconds_count{name="Operation0"')).toMatch(/ 2$/);
     expect(await line('gateway_operation_seconds_count{name="Operation200"')).toBeUndefined();
+  });
+
+  it('make room for new names once old ones have not been used for an hour', async () => {
+    for (let i = 0; i < 200; i += 1) metrics.operation(`Flood${i}`, 'ok', 1);
+    now += 1_800_000;
+    metrics.operation('Flood0', 'ok', 1);
+    metrics.operation('Clients', 'ok', 1);
+    expect(await line('gateway_operation_seconds_count{name="Clients"')).toBeUndefined();
+    now += 1_800_001;
+    metrics.operation('Clients', 'ok', 1);
+    expect(await line('gateway_operation_seconds_count{name="Clients"')).toMatch(/ 1$/);
+    expect(await line('gateway_operation_seconds_count{name="Flood0"')).toMatch(/ 2$/);
+    expect(await line('gateway_operation_seconds_count{name="Flood1"')).toBeUndefined();
   });
 
   it('without a plain name never lend theirs to a label', async () => {
@@ -74,6 +90,29 @@ describe('counters', () => {
     expect(await line('webhooks_refused_total{')).toBe(
       'webhooks_refused_total{reason="signature"} 1',
     );
+  });
+});
+
+describe('names', () => {
+  it('end in _total for counters and for nothing else, and say their unit', async () => {
+    metrics.watch('auditLost', () => 3);
+    metrics.watch('linesDropped', () => 4);
+    expect(await line('gateway_audit_lines_lost_total ')).toBe('gateway_audit_lines_lost_total 3');
+    expect(await line('gateway_audit_lines_lost_total ')).toBe('gateway_audit_lines_lost_total 3');
+    const types = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    expect(types.length).toBeGreaterThan(30);
+    for (const [, name = '', type] of types) {
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+      expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(name).not.toMatch(/(millis|_ms|_count|_sum|_bucket|_info_total)$/);
+    }
+  });
+
+  const promtool = spawnSync('promtool', ['--version']).status === 0;
+  it.runIf(promtool)('pass promtool', async () => {
+    const input = await metrics.text();
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input });
+    expect([status, String(stdout), String(stderr)]).toEqual([0, '', '']);
   });
 });
 

@@ -31,7 +31,11 @@ it.each([
   [['--grant', 'partner', '--minutes', '0'], {}, '--minutes must be a whole number from 1'],
   [['--grant', 'partner'], {}, 'AUTH_JWT_SECRET must be set to sign with, but is not'],
   [['--grant', 'partner'], { AUTH_JWT_SECRET: 'short' }, 'must have at least 32 bytes'],
-  [['--grant', 'partner'], { AUTH_JWKS_URL: 'https://id.example/k' }, 'ask its issuer'],
+  [
+    ['--grant', 'partner'],
+    { AUTH_JWKS_URL: 'https://id.example/k', AUTH_AUDIENCE: 'x' },
+    'ask its issuer',
+  ],
 ])('says what is missing: %j %j', async (args, env, message) => {
   const { stdout, stderr } = await token(args, env);
   expect(stdout).toBe('');

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { createAudit } from '../../src/observability/audit.ts';
-import type { AuditLine } from '../../src/observability/request-lines.ts';
+import { type AuditLine, createAudit } from '../../src/observability/audit.ts';
 import { listen } from '../support/access/listener.ts';
 import { type Ask, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 
-interface Line extends Omit<AuditLine, 'records'> {
+interface Line extends AuditLine {
   readonly level: string;
-  readonly records: readonly string[];
 }
 
 let gateway: Gateway;

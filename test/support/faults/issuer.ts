@@ -15,12 +15,18 @@ export async function openIssuer() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/keys`,
+    /** For a gateway that takes this issuer's tokens. */
+    env: {
+      AUTH_JWT_SECRET: '',
+      AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`,
+      AUTH_AUDIENCE: 'gateway',
+    },
     fetches: () => fetches,
     token: (subject: string) =>
       new SignJWT({ grants: ['partner'] })
         .setProtectedHeader({ alg: 'ES256', kid: 'one' })
         .setSubject(subject)
+        .setAudience('gateway')
         .setExpirationTime('1h')
         .sign(privateKey),
     [Symbol.asyncDispose]: () =>

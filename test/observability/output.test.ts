@@ -1,12 +1,11 @@
-import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { openAuditSpool } from '../../src/observability/audit-spool.ts';
-import { createPipedLines } from '../../src/observability/piped-lines.ts';
+import { createOutput } from '../../src/observability/output.ts';
 import { until } from '../support/ws/raw-socket.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
@@ -17,28 +16,29 @@ const audit = (n: number, outcome = 'read') =>
   `{"level":"audit","n":${n},"outcome":"${outcome}"}\n`;
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Somebody who reads as many bytes at a time as they please. */
+/** Reads as many bytes as it is told to. */
 function reader(most: number) {
-  let [text, room] = ['', most];
+  let [bytesRead, room] = [Buffer.alloc(0), most];
+  const text = () => bytesRead.toString();
   return {
     give: async (bytes: Buffer) => {
       const taken = Math.min(room, bytes.length);
-      text += bytes.toString('utf8', 0, taken);
+      bytesRead = Buffer.concat([bytesRead, bytes.subarray(0, taken)]);
       if (room < Infinity) room -= taken;
       return taken;
     },
     read: (bytes: number) => (room = bytes),
-    text: () => text,
+    text,
     audited: () =>
-      [...text.matchAll(/^\{"level":"audit","n":(\d+).*\}$/gm)].map(([, n]) => Number(n)),
+      [...text().matchAll(/^\{"level":"audit","n":(\d+).*\}$/gm)].map(([, n]) => Number(n)),
   };
 }
 
-describe('lines that somebody reads', () => {
-  it('come out as they went in, and leave no trace on the disk', async () => {
+describe('with a reader', () => {
+  it('writes lines as they are, and no file', async () => {
     const [path, { give, text }] = [newPath(), reader(Infinity)];
-    const lines = createPipedLines(give);
-    lines.keepIn(openAuditSpool(path));
+    const lines = createOutput(give);
+    lines.openSpool(path);
     const written = numbers(0, 500).map((n) => (n % 2 ? audit(n) : `{"level":"info","n":${n}}\n`));
     for (const line of written) lines.write(line);
     await lines.close();
@@ -47,12 +47,15 @@ describe('lines that somebody reads', () => {
   });
 });
 
-describe.concurrent('lines that nobody reads', { timeout: 20_000 }, () => {
-  it('are kept if they are audit lines, and come out once, whole and in order', async () => {
+describe.concurrent('without a reader', { timeout: 20_000 }, () => {
+  it('keeps audit lines, and writes each once, whole and in order, when it is read again', async () => {
     const { give, read, audited, text } = reader(100);
-    const lines = createPipedLines(give);
-    lines.keepIn(openAuditSpool(newPath()));
-    for (const n of numbers(0, 300)) lines.write(`${audit(n)}{"level":"info"}\n`);
+    const lines = createOutput(give);
+    lines.openSpool(newPath());
+    for (const n of numbers(0, 300)) {
+      lines.write(audit(n));
+      lines.write('{"level":"info"}\n');
+    }
     await until(() => lines.counts().spooled > 0);
     for (const n of numbers(300, 400)) lines.write(audit(n));
     await until(() => lines.counts().spooled >= 390);
@@ -69,25 +72,25 @@ describe.concurrent('lines that nobody reads', { timeout: 20_000 }, () => {
     expect(lines.counts()).toMatchObject({ spooled: 0, lost: 0 });
   });
 
-  it('are there for the next process, whatever it had half given to the reader before', async () => {
+  it('leaves audit lines to the next process, a half written one included', async () => {
     const [path, first, second] = [newPath(), reader(130), reader(Infinity)];
-    const killed = createPipedLines(first.give);
-    killed.keepIn(openAuditSpool(path));
+    const killed = createOutput(first.give);
+    killed.openSpool(path);
     for (const n of numbers(0, 50)) killed.write(audit(n));
     await until(() => killed.counts().spooled > 0);
     appendFileSync(path, '{"level":"audit","n":50,"outc');
-    const lines = createPipedLines(second.give);
-    lines.keepIn(openAuditSpool(path));
+    const lines = createOutput(second.give);
+    lines.openSpool(path);
     lines.write(audit(51));
     await lines.close();
     expect(first.audited()).toEqual([0, 1, 2]);
     expect(second.audited()).toEqual([...numbers(3, 50), 51]);
   });
 
-  it('are 10,000 at most, the last of them for changes, and none may be begun then', async () => {
+  it('keeps 10,000 audit lines at most, the last of them for changes, and reports a problem then', async () => {
     const { give, read, audited } = reader(0);
-    const lines = createPipedLines(give);
-    lines.keepIn(openAuditSpool(newPath()));
+    const lines = createOutput(give);
+    lines.openSpool(newPath());
     lines.write(audit(0));
     await until(() => lines.counts().spooled === 1);
     for (const n of numbers(1, 9_499)) lines.write(audit(n));
@@ -106,16 +109,16 @@ describe.concurrent('lines that nobody reads', { timeout: 20_000 }, () => {
     expect(audited()).toEqual([...numbers(0, 9_500), ...numbers(20_000, 20_500)]);
   });
 
-  it('wait in memory while the disk takes them neither, and none may be begun then', async () => {
+  it('keeps audit lines in memory while the disk fails too, and reports a problem', async () => {
     const { give, read, audited } = reader(0);
-    const lines = createPipedLines(give);
+    const lines = createOutput(give);
     // A directory that can't be made: a file stands there.
     const file = newPath();
     appendFileSync(file, '');
-    lines.keepIn(openAuditSpool(join(file, 'below', 'audit.spool')));
+    lines.openSpool(join(file, 'below', 'audit.spool'));
     for (const n of numbers(0, 100)) lines.write(audit(n));
     await until(() => lines.problem() !== undefined);
-    expect(lines.problem()).toContain('neither by stdout nor by EVENT_STORE_DIR');
+    expect(lines.problem()).toContain('neither to stdout nor to EVENT_STORE_DIR');
     for (const n of numbers(100, 200)) lines.write(audit(n));
     read(Infinity);
     await until(() => lines.problem() === undefined);
@@ -123,15 +126,46 @@ describe.concurrent('lines that nobody reads', { timeout: 20_000 }, () => {
     expect(audited()).toEqual(numbers(0, 200));
   });
 
-  it('take no more memory than the latest second of them, without a spool too', async () => {
+  it('keeps no more than a second of other lines in memory', async () => {
     const { give } = reader(0);
-    const lines = createPipedLines(give);
+    const lines = createOutput(give);
     const line = `{"level":"info","n":"${'x'.repeat(1_000)}"}\n`;
     for (let n = 0; n < 3_000; n += 1) {
       lines.write(line);
       if (n % 100 === 0) await setImmediate();
     }
     await until(() => lines.counts().dropped > 1_000);
-    expect(lines.held().length).toBeLessThan(2_000_000);
+    expect(lines.counts().queued).toBeLessThan(500);
+  });
+
+  it('keeps no more than 20,000 lines in memory, however fast they come', () => {
+    const lines = createOutput(reader(0).give);
+    for (let n = 0; n < 25_000; n += 1) lines.write('{"level":"info"}\n');
+    expect(lines.counts().queued).toBeLessThanOrEqual(20_000);
+    expect(lines.counts().dropped).toBeGreaterThanOrEqual(5_000);
+  });
+
+  it('writes the spool for its own user only, and removes it when it is empty', async () => {
+    const [path, { give, read }] = [newPath(), reader(0)];
+    const lines = createOutput(give);
+    lines.openSpool(path);
+    lines.write(audit(1));
+    await until(() => lines.counts().spooled === 1);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    read(Infinity);
+    await until(() => !existsSync(path));
+    await lines.close();
+  });
+
+  it('counts characters of several bytes right when a write ends within a line', async () => {
+    const { give, read, text } = reader(7);
+    const lines = createOutput(give);
+    const written = numbers(0, 20).map((n) => `{"level":"info","n":"é€😀${n}"}\n`);
+    for (const line of written) lines.write(line);
+    for (let part = 1; text().length === 0 || lines.counts().queued > 0; part += 5) {
+      read(part);
+      await setTimeout(20);
+    }
+    expect(text()).toBe(written.join(''));
   });
 });

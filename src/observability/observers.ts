@@ -1,0 +1,70 @@
+import type { Log, OperationLine } from './log.ts';
+import type { Metrics, WebhookRefusal } from './metrics.ts';
+import { type TracedCall, traceCall } from './tracing.ts';
+
+interface Finished extends Omit<OperationLine, 'calls' | 'cached' | 'outcome'> {
+  readonly usage: {
+    readonly calls: number;
+    readonly cached: number;
+    readonly coalesced: number;
+    readonly retried: number;
+  };
+  readonly codes: readonly string[];
+}
+
+/** One line and a handful of numbers for each operation; never a value of it. */
+export function createOperationObserver(log: Log, metrics: Metrics) {
+  function finished(operation: Finished): void {
+    const { calls, cached, coalesced, retried } = operation.usage;
+    const outcome = operation.codes[0] ?? 'ok';
+    log.operation({ ...operation, calls, cached, outcome });
+    metrics.operation(operation.name, outcome, operation.durationMs);
+    if (cached > 0) metrics.cacheHit(cached);
+    if (coalesced > 0) metrics.coalesced(coalesced);
+    if (retried > 0) metrics.retried(retried);
+  }
+
+  return {
+    finished,
+    /** For one that is answered again and again from a cache. */
+    repeated: (operation: Finished) => (): void => finished(operation),
+    refused({
+      errors,
+    }: {
+      readonly errors: readonly { readonly extensions: { readonly code: string } }[];
+    }): void {
+      metrics.operation(undefined, errors[0]?.extensions.code ?? 'refused', 0);
+    },
+  };
+}
+
+/** What becomes of webhooks, in numbers. A line only for what an operator has to act on. */
+export function ingestObserver(log: Log, metrics: Metrics) {
+  return {
+    accepted: () => metrics.eventsAccepted(),
+    copy: () => metrics.eventCopies(),
+    quarantined: () => {
+      metrics.eventsQuarantined();
+      log.warn('a signed webhook was not understood and is in quarantine');
+    },
+    badTimestamp: () => log.warn('a webhook came without a usable time stamp'),
+    refused: (reason: WebhookRefusal) => metrics.webhookRefused(reason),
+    failed: (error: unknown) => log.error('a webhook could not be kept', { error }),
+  };
+}
+
+/** Calls to the Partner API as numbers and spans, and lines for what an operator should look at. */
+export function partnerObserver(log: Log, metrics: Metrics) {
+  return {
+    attempt(attempt: TracedCall): void {
+      metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
+      traceCall(attempt);
+    },
+    unreadableRows: (route: string, count: number) =>
+      log.warn('rows without a usable id were left out', { route, count }),
+    breakerChanged: (state: string, route: string) =>
+      log.warn(`the circuit to the Partner API is ${state}`, { route }),
+    tokenRenewalFailed: (code: string) =>
+      log.warn('the partner token could not be renewed', { code }),
+  };
+}

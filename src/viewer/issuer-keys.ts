@@ -1,0 +1,81 @@
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+
+/** Keys are fetched anew after ten minutes, so that a withdrawn one is gone soon. */
+const FRESH_MS = 600_000;
+/** While the issuer is down, the last good keys are used for this long. */
+const KEPT_MS = 3_600_000;
+/** Anyone can send a token with a made-up key id: that must not become a flood of requests to the issuer. */
+const COOLDOWN_MS = 30_000;
+/** Without any keys nobody can sign in, so the next attempt comes sooner. */
+const RETRY_EMPTY_MS = 1_000;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 262_144;
+
+interface IssuerKeysOptions {
+  /** A steady clock. */
+  readonly now: () => number;
+  /** Called for each fetch that failed. */
+  readonly onFailure: () => void;
+}
+
+/**
+ * The issuer's published keys, through jose. Its own times are off: they go by the wall clock, which may jump, and it
+ * drops keys that it can't renew.
+ */
+export function createIssuerKeys(
+  url: string,
+  { now, onFailure }: IssuerKeysOptions,
+): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: TIMEOUT_MS,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+    [customFetch]: fetchBounded,
+  });
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let attemptedAt = Number.NEGATIVE_INFINITY;
+  let reloading: Promise<void> | undefined;
+
+  async function reload(): Promise<void> {
+    attemptedAt = now();
+    try {
+      await keys.reload();
+      fetchedAt = now();
+    } catch {
+      onFailure();
+    } finally {
+      reloading = undefined;
+    }
+  }
+
+  function refresh(atMostEveryMs: number): Promise<void> | undefined {
+    if (!reloading && now() - attemptedAt >= atMostEveryMs) reloading = reload();
+    return reloading;
+  }
+
+  return async (header, token) => {
+    if (now() - fetchedAt >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
+    else if (now() - fetchedAt >= FRESH_MS) void refresh(COOLDOWN_MS);
+    if (now() - fetchedAt >= KEPT_MS) throw new errors.JWKSNoMatchingKey();
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await refresh(COOLDOWN_MS);
+      return keys(header, token);
+    }
+  };
+}
+
+/** jose follows no redirect and asks for status 200; the size of the body is checked here. */
+async function fetchBounded(url: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(url, options);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error(`keys must fit ${MAX_BYTES} bytes, but did not`);
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status: response.status });
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { readConfig } from '../src/config.ts';
+import { createLog } from '../src/observability/log.ts';
+import { openServer } from '../src/server.ts';
+import { post } from './support/gateway.ts';
+import { until } from './support/ws/raw-socket.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
+const usual = process.env['TMPDIR'];
+beforeAll(() => {
+  process.env['TMPDIR'] = dir;
+});
+afterAll(() => {
+  if (usual === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = usual;
+  rmSync(dir, { recursive: true });
+});
+
+const open = (env: Record<string, string>, onLine: (line: string) => void = () => {}) =>
+  openServer(readConfig({ PORT: '0', ...env }), createLog('info', { write: onLine }));
+
+async function eventsOf(server: { readonly url: string }): Promise<number> {
+  const { data } = await post(server.url, { query: '{ events { nodes { cursor } } }' });
+  return data.events.nodes.length;
+}
+
+it('begins the sandbox’s event log empty at every start, in a folder that is removed at the end', async () => {
+  {
+    await using server = await open({ SANDBOX_PULSE_MS: '20' });
+    await until(async () => (await eventsOf(server)) > 0);
+    expect(readdirSync(dir)).toHaveLength(1);
+  }
+  expect(readdirSync(dir)).toEqual([]);
+  await using server = await open({ SANDBOX_PULSE_MS: '0' });
+  expect(await eventsOf(server)).toBe(0);
+});
+
+it('logs a warning for each unknown variable', async () => {
+  const lines: string[] = [];
+  await using _ = await open(
+    { SANDBOX_PULSE_MS: '0', PARTNER_TIMEOUT: '1' },
+    (line) => void lines.push(line),
+  );
+  expect(lines.join('')).toContain('PARTNER_TIMEOUT is not a known variable');
+});
