@@ -24,13 +24,16 @@ const writePlaces = script(`
   end
 `);
 
+/** As a script, since HGETALL alone is answered as a map by some protocol versions. */
+const readPlaces = script(`return redis.call('HGETALL', KEYS[1])`);
+
 export const createRedisPlaces = ({ command }: Pick<Connection, 'command'>): PlaceEngine => ({
   async write(changes) {
     const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
     await runScript(command, writePlaces, [], [PLACES_KEPT_MS, ...args]);
   },
   async read(clientId) {
-    const pairs = await command<string[]>(['HGETALL', keyOf(clientId)]);
+    const pairs = await runScript<string[]>(command, readPlaces, [keyOf(clientId)], []);
     const places: { list: string; page: number }[] = [];
     for (let at = 0; at < pairs.length; at += 2)
       places.push({ list: pairs[at] ?? '', page: Number(pairs[at + 1]) });
