@@ -1,4 +1,3 @@
-import type { Answer } from './answer.ts';
 import type { CursorCodec } from './connection/cursor.ts';
 import type { Page } from './connection/page.ts';
 import type { EventHub } from './events/event-hub.ts';
@@ -8,6 +7,7 @@ import type { Loaded } from './loaded.ts';
 import type { OperationTrace } from './observability/tracing.ts';
 import type { Audit } from './observability/audit.ts';
 import type { OperationAudit } from './observability/operation-audit.ts';
+import type { CacheEntry } from './rest/cache.ts';
 import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
 import type { Loaders } from './rest/loaders.ts';
 import type { Partner } from './rest/partner.ts';
@@ -87,7 +87,7 @@ export interface Context {
 
 export interface Recorded<T> {
   readonly made: T;
-  readonly answers: ReadonlySet<Answer>;
+  readonly answers: ReadonlySet<CacheEntry>;
   /** Records of patients that are in it. */
   readonly seen: ReadonlySet<string>;
   /** False if anything but those answers and the viewer's reach had a say in it. */
@@ -198,13 +198,13 @@ async function linksOf(this: OperationContext, child: string): Promise<readonly 
 
 function recorded<T>(this: OperationContext, make: () => T): Recorded<T> {
   const { usage, audit } = this;
-  const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
+  const [answers, seen, missing] = [usage.entries, audit?.seen, audit?.missing];
   const part = {
-    answers: new Set<Answer>(),
+    answers: new Set<CacheEntry>(),
     seen: new Set<string>(),
     missing: new Set<string>(),
   };
-  usage.answers = part.answers;
+  usage.entries = part.answers;
   if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
   this.isPartOfRest = true;
   try {
@@ -214,7 +214,7 @@ function recorded<T>(this: OperationContext, make: () => T): Recorded<T> {
     for (const answer of part.answers) answers.add(answer);
     for (const name of part.seen) seen?.add(name);
     for (const name of part.missing) missing?.add(name);
-    usage.answers = answers;
+    usage.entries = answers;
     if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
   }
 }

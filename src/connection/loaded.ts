@@ -1,5 +1,6 @@
-/** A value, or the promise of one. What is cached stays synchronous: at hundreds of rows, promises cost more than the work. */
-export type Loaded<T> = T | Promise<T>;
+import type { Loaded } from '../loaded.ts';
+
+export type { Loaded } from '../loaded.ts';
 
 /** A procedure that waits with `yield* got(…)` where an async function would `await`. */
 export type Steps<R> = Generator<Promise<unknown>, R, unknown>;

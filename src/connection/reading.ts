@@ -1,3 +1,4 @@
+import { hasCode } from '../has-code.ts';
 import { hashOfId } from './cursor.ts';
 import type { Loaded } from './loaded.ts';
 import { firstOffsetOf, PAGE_SIZE, type Page, type PagedList } from './page.ts';
@@ -53,7 +54,7 @@ export function createReading<T>(list: PagedList<T>): Reading<T> {
       const { rows, total: told } = await answer;
       keep(page, seenPage(rows, told), fresh);
     } catch (error) {
-      if (page === 1 || !isNotFound(error)) throw error;
+      if (page === 1 || !hasCode(error, 'NOT_FOUND')) throw error;
       keep(page, seenPage([], undefined), fresh);
     }
   }
@@ -115,6 +116,3 @@ function answerOf<T>(list: PagedList<T>, page: number, fresh: boolean): Loaded<P
     return Promise.reject(error);
   }
 }
-
-const isNotFound = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === 'NOT_FOUND';

@@ -11,6 +11,8 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     unreadableRows: (route: string, count: number) =>
       log.warn('rows without a usable id were left out', { route, count }),
+    otherRecord: (route: string) =>
+      log.warn('an answer was about another record than the one asked for', { route }),
     breakerChanged: (state: string, route: string) =>
       log.warn(`the circuit to the Partner API is ${state}`, { route }),
     tokenRenewalFailed: (code: string) =>

@@ -3,7 +3,7 @@ import type { AssessmentEvent, PartnerEvent, SessionEvent } from '../events/part
 import { isSessionEvent } from '../events/partner-event.ts';
 import type { Loaded } from '../loaded.ts';
 import { liesUnderGrant } from './access.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../has-code.ts';
 import { readPage } from './pages.ts';
 import { parentsOf } from './parents.ts';
 import { isInOwnList } from './unmet-client.ts';

@@ -14,10 +14,7 @@ export function noteRef(record: NoteRecord, sessionId: Uuid | undefined, ctx: Co
 /** The same for one that is only looked at here. */
 export function noteMet(record: NoteRecord, sessionId: Uuid | undefined, ctx: Context): NoteRef {
   const owner = sessionId ?? record.sessionId ?? undefined;
-  if (record.metUnder !== (owner ?? 'nobody')) {
-    record.metUnder = owner ?? 'nobody';
-    if (record.id) takeNote(record.id, owner, ctx);
-  }
+  if (record.id) takeNote(record.id, owner, ctx);
   return { kind: 'note', record, sessionId: owner };
 }
 

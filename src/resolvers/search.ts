@@ -2,7 +2,7 @@ import { firstOffsetOf, PAGE_SIZE } from '../connection/page.ts';
 import type { Context } from '../context.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { LinkEnds } from '../store/lineage-store.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../has-code.ts';
 import { readPage } from './pages.ts';
 
 /**

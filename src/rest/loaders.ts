@@ -1,31 +1,37 @@
 import DataLoader from 'dataloader';
-import type { Answer } from '../answer.ts';
+import type { Loaded } from '../loaded.ts';
+import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
-import type { MdmRecord, NotReady, ScoreRecord, TranscriptRecord } from './artifacts.ts';
+import type {
+  MdmRecord,
+  NoteRecord,
+  NotReady,
+  ScoreRecord,
+  TranscriptRecord,
+} from './artifacts.ts';
+import type { CacheEntry } from './cache.ts';
+import type { Client, Target } from './client/client.ts';
+import { endpoints } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
+import { PartnerContractBroken } from './errors.ts';
 import type { JsonObject } from './json.ts';
-import { mdmKind, noteKind, noteOfSessionKind, scoreKind, transcriptKind } from './kinds.ts';
-import type { RecordKind } from './kinds.ts';
-import { listKeyOf } from './lists.ts';
+import { listKeyOf, lists, pageKeyOf, pathOf } from './lists.ts';
 import type { ListName, ListRef, RecordOf } from './lists.ts';
-import type { NoteRecord } from './notes.ts';
-import type { Page } from './page.ts';
-import { pageKeyOf, readOfPage, readOfPartner } from './read.ts';
-import type { Read } from './read.ts';
-import type { Reads } from './reads.ts';
-import { paths } from './routes.ts';
 import type { Usage } from './usage.ts';
 
-export type { Page } from './page.ts';
-
-/** Synchronous from the cache: at hundreds of keys the promises would cost more than the work. */
-export type Loaded<T> = T | Promise<T>;
+export type { Page } from '../page.ts';
 
 export interface LoadOptions {
   /** Past every cache, and past calls that began earlier. */
   readonly fresh?: boolean;
 }
 
-/** What one operation reads. Within it the same question has the same answer. */
+export interface ScoreOptions extends LoadOptions {
+  /** Whose it should be: a score that says it is another client's is a bad response. */
+  readonly clientId?: Uuid | undefined;
+}
+
+/** What one operation reads. Within it the same question has the same answer. What is cached is answered synchronously. */
 export interface Loaders {
   page<N extends ListName>(
     list: ListRef<N>,
@@ -39,162 +45,147 @@ export interface Loaders {
   noteOfSession(sessionId: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined>;
   transcript(sessionId: Uuid, options?: LoadOptions): Loaded<TranscriptRecord | NotReady>;
   mdm(sessionId: Uuid, options?: LoadOptions): Loaded<MdmRecord | NotReady>;
-  score(id: Uuid, options?: LoadOptions): Loaded<ScoreRecord | undefined>;
+  score(id: Uuid, options?: ScoreOptions): Loaded<ScoreRecord | undefined>;
   partner(options?: LoadOptions): Loaded<JsonObject>;
 }
 
-interface Request {
-  readonly read: Read<unknown>;
+interface Request extends Target {
   readonly isFresh: boolean;
 }
 
-/** A record, and functions over it: there is one for each operation, and most use one or two of all these. */
-interface OperationLoaders extends Loaders {
-  readonly reads: Reads;
-  readonly usage: Usage;
-  readonly known: Map<string, Answer>;
-  /** Most operations find all they want in the cache, and never have these two. */
-  pending: Map<string, Promise<unknown>> | undefined;
-  loader: DataLoader<Request, unknown, string> | undefined;
-}
+type Loader = DataLoader<Request, unknown, string>;
 
-export function createLoaders(reads: Reads, usage: Usage): Loaders {
-  const loaders: OperationLoaders = {
-    reads,
-    usage,
-    known: new Map(),
-    pending: undefined,
-    loader: undefined,
-    page: pageOf,
-    totalOf,
-    note,
-    noteOfSession,
-    transcript,
-    mdm,
-    score,
-    partner,
-  };
-  return loaders;
-}
+/** One DataLoader for each kind of record, made when first used. New for each operation and each delivered event. */
+export class OperationLoaders implements Loaders {
+  private readonly client: Client;
+  private readonly usage: Usage;
+  /** What was answered, to be answered again without a promise. */
+  private readonly known = new Map<string, CacheEntry>();
+  private readonly loaders = new Map<Endpoint<unknown>, Loader>();
 
-function pageOf<N extends ListName>(
-  this: OperationLoaders,
-  list: ListRef<N>,
-  page: number,
-  options?: LoadOptions,
-): Loaded<Page<RecordOf<N>>> {
-  return load(this, pageKeyOf(listKeyOf(list), page), options, () => readOfPage(list, page));
-}
+  constructor(client: Client, usage: Usage) {
+    this.client = client;
+    this.usage = usage;
+  }
 
-function totalOf(this: OperationLoaders, list: ListRef): number | undefined {
-  return this.reads.totalOf(listKeyOf(list));
-}
+  page<N extends ListName>(
+    list: ListRef<N>,
+    page: number,
+    options?: LoadOptions,
+  ): Loaded<Page<RecordOf<N>>> {
+    const listKey = listKeyOf(list);
+    const key = pageKeyOf(listKey, page);
+    const { id, name } = list;
+    const found = this.find(key, options);
+    if (found) return found.value as Page<RecordOf<N>>;
+    return this.load(
+      { endpoint: lists[name], id, key, path: pathOf(list), page, listKey },
+      options,
+    );
+  }
 
-function note(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
-  return one(this, noteKind, paths.note(id), id, options);
-}
+  totalOf(list: ListRef): number | undefined {
+    return this.client.cache.totalOf(listKeyOf(list));
+  }
 
-function noteOfSession(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
-  return one(this, noteOfSessionKind, paths.noteOfSession(id), id, options);
-}
+  note(id: Uuid, options?: LoadOptions) {
+    return this.record(endpoints.note, id, options);
+  }
 
-function transcript(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
-  return one(this, transcriptKind, paths.transcript(id), id, options);
-}
+  noteOfSession(sessionId: Uuid, options?: LoadOptions) {
+    return this.record(endpoints.noteOfSession, sessionId, options);
+  }
 
-function mdm(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
-  return one(this, mdmKind, paths.mdm(id), id, options);
-}
+  transcript(sessionId: Uuid, options?: LoadOptions) {
+    return this.record(endpoints.transcript, sessionId, options);
+  }
 
-function score(this: OperationLoaders, id: Uuid, options?: LoadOptions) {
-  return one(this, scoreKind, paths.score(id), id, options);
-}
+  mdm(sessionId: Uuid, options?: LoadOptions) {
+    return this.record(endpoints.mdm, sessionId, options);
+  }
 
-function partner(this: OperationLoaders, options?: LoadOptions): Loaded<JsonObject> {
-  return load(this, paths.partner(), options, () => readOfPartner);
-}
+  score(id: Uuid, options?: ScoreOptions): Loaded<ScoreRecord | undefined> {
+    const score = this.record(endpoints.score, id, options);
+    const clientId = options?.clientId;
+    if (clientId === undefined) return score;
+    return Promise.resolve(score).then((found) => this.scoreOf(clientId, found));
+  }
 
-function one<T>(
-  loaders: OperationLoaders,
-  kind: RecordKind<T>,
-  path: string,
-  id: Uuid,
-  options?: LoadOptions,
-): Loaded<T> {
-  return load(loaders, path, options, () => {
-    return { kind, key: path, path, read: (body) => kind.read(body, id) };
-  });
-}
+  partner(options?: LoadOptions): Loaded<JsonObject> {
+    return this.record(endpoints.partner, undefined, options);
+  }
 
-/** The key names the kind, and with it the type of what is found under it. */
-function load<T>(
-  loaders: OperationLoaders,
-  key: string,
-  options: LoadOptions | undefined,
-  readOf: () => Read<T>,
-): Loaded<T> {
-  return find(loaders, key, options?.fresh === true, readOf) as Loaded<T>;
-}
+  private scoreOf(clientId: Uuid, score: ScoreRecord | undefined): ScoreRecord | undefined {
+    if (!score?.clientId || score.clientId === clientId) return score;
+    const { path, template } = endpoints.score;
+    this.client.invalidate(path(score.id));
+    this.client.parts.observer.otherRecord?.(template);
+    throw new PartnerContractBroken(template, "the answer is about another client's record");
+  }
 
-function find(
-  loaders: OperationLoaders,
-  key: string,
-  isFresh: boolean,
-  readOf: () => Read<unknown>,
-): unknown {
-  const { known, pending, reads, usage } = loaders;
-  if (isFresh) {
-    known.delete(key);
-    pending?.delete(key);
-  } else {
-    const answer = known.get(key);
-    if (answer) {
-      // Again: the part that is being made may be another one.
-      usage.answers.add(answer);
-      return answer.value;
+  private record<T>(endpoint: Endpoint<T>, id: Uuid | undefined, options?: LoadOptions): Loaded<T> {
+    const path = endpoint.path(id);
+    const found = this.find(path, options);
+    if (found) return found.value as T;
+    return this.load({ endpoint, id, key: path, path, page: 0, listKey: undefined }, options);
+  }
+
+  /** What is here already. The key names the endpoint, and with it the type of what is found under it. */
+  private find(key: string, options: LoadOptions | undefined): CacheEntry | undefined {
+    if (options?.fresh) {
+      this.known.delete(key);
+      return undefined;
     }
-    const underway = pending?.get(key);
-    if (underway) return underway;
-    const cached = reads.cached(key);
-    if (cached) {
-      usage.cached += 1;
-      return use(loaders, key, cached);
+    const known = this.known.get(key);
+    if (known) {
+      // Again: the part that is being made may be another one.
+      this.usage.entries.add(known);
+      return known;
+    }
+    const cached = this.client.cache.get(key);
+    if (!cached) return undefined;
+    this.usage.cached += 1;
+    this.use(cached);
+    return cached;
+  }
+
+  private load<T>(target: Target<T>, options: LoadOptions | undefined): Promise<T> {
+    const loader = this.loaderOf(target.endpoint);
+    const isFresh = options?.fresh === true;
+    const request: Request = { ...target, isFresh };
+    if (isFresh) loader.clear(request);
+    return loader.load(request) as Promise<T>;
+  }
+
+  /** Without batches: the API takes none, and a batch would make all keys wait for the slowest. */
+  private loaderOf(endpoint: Endpoint<unknown>): Loader {
+    const known = this.loaders.get(endpoint);
+    if (known) return known;
+    const loader: Loader = new DataLoader(([request]) => this.fetch(request), {
+      batch: false,
+      batchScheduleFn: queueMicrotask,
+      cacheKeyFn: ({ key }) => key,
+    });
+    this.loaders.set(endpoint, loader);
+    return loader;
+  }
+
+  private async fetch(request: Request | undefined): Promise<unknown[]> {
+    if (!request) return [];
+    try {
+      const entry = await this.client.get(request, this.usage, request.isFresh);
+      this.use(entry);
+      return [entry.value];
+    } catch (error) {
+      return [error];
     }
   }
-  loaders.loader ??= openLoader(loaders);
-  return loaders.loader.load({ read: readOf(), isFresh });
-}
 
-function use({ known, usage }: OperationLoaders, key: string, answer: Answer): unknown {
-  usage.answers.add(answer);
-  // A call that a fresh one overtook must not put the older answer back.
-  if (answer.valid || !known.has(key)) known.set(key, answer);
-  return answer.value;
-}
-
-/**
- * The API takes no batches, and a batch here would make all keys wait for the slowest. What is left is one answer a
- * key, failures included.
- */
-function openLoader(loaders: OperationLoaders): DataLoader<Request, unknown, string> {
-  loaders.pending = new Map();
-  return new DataLoader((requests: readonly Request[]) => answerTo(loaders, requests), {
-    batch: false,
-    batchScheduleFn: queueMicrotask,
-    cacheKeyFn: ({ read }) => read.key,
-    cacheMap: loaders.pending,
-  });
-}
-
-async function answerTo(
-  loaders: OperationLoaders,
-  [request]: readonly Request[],
-): Promise<unknown[]> {
-  if (!request) return [];
-  try {
-    const { read, isFresh } = request;
-    return [use(loaders, read.key, await loaders.reads.load(read, loaders.usage, isFresh))];
-  } catch (error) {
-    return [error];
+  private use(entry: CacheEntry): void {
+    this.usage.entries.add(entry);
+    // A call that a fresh one overtook must not put the older answer back.
+    if (this.client.cache.isCurrent(entry) || !this.known.has(entry.key)) {
+      this.known.set(entry.key, entry);
+    }
   }
 }

@@ -1,15 +1,12 @@
 import type { Uuid } from '../uuid.ts';
-import type { Repeat } from './attempts.ts';
 import { secondaryCliniciansBody } from './assumed-names.ts';
-import type { Perform } from './call.ts';
-import { cancel, createCancel } from './cancel.ts';
-import { CallBudgetExhausted, PartnerContractBroken } from './errors.ts';
+import type { Client } from './client/client.ts';
+import type { Repeat } from './client/retry.ts';
+import { route } from './endpoints.ts';
+import type { Route } from './endpoints.ts';
+import { PartnerContractBroken } from './errors.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
-import { createLane } from './lane.ts';
-import { routes } from './routes.ts';
-import type { Route } from './routes.ts';
-import { traceHeadersOf } from './trace-headers.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -30,7 +27,15 @@ export interface Writes {
   authenticateClinician(clinicianId: Uuid, usage: Usage): Promise<JsonObject>;
 }
 
-export function createWrites(perform: Perform): Writes {
+const routes = {
+  note: route('/progress-notes/:progressNoteId'),
+  magicEdit: route('/progress-notes/:progressNoteId/magic-edit'),
+  regenerate: route('/progress-notes/:progressNoteId/regenerate'),
+  secondaryClinicians: route('/clients/:clientId/secondary-clinicians'),
+  authenticateClinician: route('/clinicians/:clinicianId/authenticate'),
+};
+
+export function createWrites(client: Client): Writes {
   const write = async (
     method: 'POST' | 'PATCH',
     { path, template }: Route,
@@ -39,10 +44,8 @@ export function createWrites(perform: Perform): Writes {
     repeat: Repeat,
     usage: Usage,
   ): Promise<unknown> => {
-    const given = createCancel();
-    const stay = usage.onEnd(() => cancel(given));
-    try {
-      const { json } = await perform({
+    const json = await client.send(
+      {
         method,
         template,
         path: path(id),
@@ -50,20 +53,11 @@ export function createWrites(perform: Perform): Writes {
         repeat,
         isWrite: true,
         isAuthorized: true,
-        lane: createLane('write'),
-        cancel: given,
-        headers: traceHeadersOf(usage),
-        charge(isRetry) {
-          if (usage.calls >= usage.maxCalls)
-            throw new CallBudgetExhausted(template, usage.maxCalls);
-          usage.calls += 1;
-          if (isRetry) usage.retried += 1;
-        },
-      });
-      return json ?? null;
-    } finally {
-      stay();
-    }
+        traceHeaders: usage.traceHeaders,
+      },
+      usage,
+    );
+    return json ?? null;
   };
 
   return {
@@ -81,10 +75,10 @@ export function createWrites(perform: Perform): Writes {
         usage,
       ),
     async authenticateClinician(clinicianId, usage) {
-      const route = routes.authenticateClinician;
-      const tokens = await write('POST', route, clinicianId, undefined, 'never', usage);
+      const { authenticateClinician: mint } = routes;
+      const tokens = await write('POST', mint, clinicianId, undefined, 'never', usage);
       if (isObject(tokens) && typeof tokens['AccessToken'] === 'string') return tokens;
-      throw new PartnerContractBroken(route.template, 'wanted tokens, but got something else');
+      throw new PartnerContractBroken(mint.template, 'wanted tokens, but got something else');
     },
   };
 }

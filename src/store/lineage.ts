@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { invalidate } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import type { LineageEngine, LineageStore, Link, LinkChange } from './lineage-store.ts';
 import { CHILDREN_LIMIT } from './lineage-store.ts';
@@ -44,7 +43,9 @@ export function createLineage(engine: LineageEngine, { maxAgeMs }: LineageMemory
   const remembered = new LRUCache<string, KeptLinks>({
     max: REMEMBERED,
     ttl: maxAgeMs,
-    dispose: (links) => invalidate(links),
+    dispose: (links) => {
+      links.valid = false;
+    },
   });
   const unwritten = createUnwrittenLinks();
   /** Taken in when somebody reads or writes: recording must cost an answer next to nothing. */

@@ -1,7 +1,7 @@
-import { type Answer, watched } from '../../answer.ts';
 import type { Context } from '../../context.ts';
 import { type Bundle, bundleOf } from '../../observability/request-lines.ts';
 import type { Row } from '../../resolvers/list.ts';
+import type { CacheEntry } from '../../rest/cache.ts';
 import { recordNameOf } from '../../resolvers/shown.ts';
 import { type Held, createShortMemory } from '../short-memory.ts';
 import type { Text } from './place.ts';
@@ -16,7 +16,7 @@ interface RememberedRow extends Held {
   readonly plan: ObjectPlan;
   readonly reach: string;
   readonly text: string;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly CacheEntry[];
   readonly seen: Bundle;
 }
 
@@ -56,13 +56,14 @@ export function createRememberedRows(now: () => number) {
       const { made, answers, seen, isOfRest } = ctx.recorded(make);
       if (typeof made !== 'string' || !isOfRest || !isCommon()) return made;
       const used = [...answers];
+      const { partner } = ctx;
       const ownName = recordNameOf(row);
       remembered.set(row, {
         plan,
         reach: ctx.reach.text,
         text: flat(made),
         answers: used,
-        isValid: watched(used),
+        isValid: () => used.every(partner.isCurrent),
         // Whoever lists a row says that it is shown.
         seen: bundleOf([...seen].filter((name) => name !== ownName)),
         expiresAt: used.reduce((at, { expiresAt }) => Math.min(at, expiresAt), now() + MOST_MS),

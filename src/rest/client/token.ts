@@ -1,8 +1,8 @@
-import type { Clock } from './clock.ts';
-import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from './errors.ts';
-import { isObject } from './json.ts';
-import type { PartnerObserver } from './observer.ts';
-import { AUTHENTICATE } from './routes.ts';
+import type { Clock } from '../clock.ts';
+import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import type { PartnerObserver } from '../observer.ts';
+import { AUTHENTICATE } from '../endpoints.ts';
 
 /** The partner's access token: one for all, obtained by one call at a time. */
 export interface Tokens {

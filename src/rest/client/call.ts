@@ -1,0 +1,286 @@
+import type { Pool } from 'undici';
+import type { Clock } from '../clock.ts';
+import {
+  CallBudgetExhausted,
+  OperationAborted,
+  OutcomeUnknown,
+  PartnerError,
+  PartnerRateLimited,
+  PartnerUnavailable,
+} from '../errors.ts';
+import type { PartnerObserver } from '../observer.ts';
+import { Breaker } from './breaker.ts';
+import type { Pass, Verdict } from './breaker.ts';
+import type { CallQueue, Limiter, QueuedCall } from './limiter.ts';
+import { isAcceptance, jsonOf, notJson, problemOf } from './response.ts';
+import { count, drawsOnBudget, nextDelay } from './retry.ts';
+import type { Repeat, RetryBudget, Tally } from './retry.ts';
+import type { Tokens } from './token.ts';
+import { Attempt } from './transport.ts';
+
+/** What all calls share. */
+export interface CallParts {
+  readonly pool: Pool;
+  readonly limiter: Limiter;
+  readonly breakers: Map<string, Breaker>;
+  readonly tokens: Tokens;
+  readonly budget: RetryBudget;
+  readonly clock: Clock;
+  readonly observer: PartnerObserver;
+  readonly random: () => number;
+  readonly apiKey: string;
+  /** What the base URL has after its host. */
+  readonly pathPrefix: string;
+  /** An attempt that may be repeated. */
+  readonly timeoutMs: number;
+  /** Set while the API's gateway refuses our key: a token can be good while every call is refused. */
+  keyRefused: { readonly error: PartnerError; readonly at: number } | undefined;
+}
+
+export interface CallRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly template: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: string | null;
+  readonly repeat: Repeat;
+  /** Its effect matters: it is not cut off once sent, and an unclear end is reported as one. */
+  readonly isWrite: boolean;
+  /** All but the call that obtains the token. */
+  readonly isAuthorized: boolean;
+  /** Name, value, name, value. */
+  readonly traceHeaders: readonly string[];
+}
+
+/** All attempts together, from the first on; what must not be repeated gets all of it for its one attempt. */
+const CALL_MS = 15_000;
+
+const NO_TOKEN = '';
+
+/** These say what became of a write even if an earlier attempt of it ended unclearly. */
+const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
+
+/**
+ * One call to the Partner API, with as many attempts as it takes: start → slot, token, breaker → send → finished →
+ * succeeded, or later start again. While nothing has to be waited for, there is no promise within.
+ */
+export abstract class Call implements QueuedCall {
+  isOver = false;
+  abstract readonly queue: CallQueue;
+  protected readonly parts: CallParts;
+  private readonly request: CallRequest;
+  private readonly breaker: Breaker;
+  private attempt: Attempt | undefined;
+  private pass: Pass = 'ordinary';
+  private token = NO_TOKEN;
+  private startedAt = 0;
+  /** When the call must end. Set once its first turn has come. */
+  private endsAt = 0;
+  private stopTimer: (() => void) | undefined;
+  private tally: Tally | undefined;
+  private isUnclear = false;
+  private isAborted = false;
+
+  constructor(parts: CallParts, request: CallRequest) {
+    this.parts = parts;
+    this.request = request;
+    this.breaker = breakerOf(parts, request.template);
+  }
+
+  /** What the operation has left pays for an attempt. False: it can't. */
+  protected abstract charge(isRetry: boolean): boolean;
+  protected abstract maxCalls(): number;
+  /** `json` is undefined if a write's answer is no JSON: what it says is not documented anyway. */
+  protected abstract succeeded(json: unknown, bytes: number): void;
+  protected abstract failed(error: unknown): void;
+
+  start(): void {
+    const { limiter, tokens } = this.parts;
+    if (this.breaker.refuses()) return this.fail(this.failingFast());
+    if (this.request.isAuthorized && tokens.current() === undefined) return void this.awaitToken();
+    if (limiter.take(this)) this.send();
+  }
+
+  /** With a slot held, and the token as it is now rather than when the wait began. */
+  send(): void {
+    const { clock, limiter, tokens } = this.parts;
+    const { isAuthorized, repeat } = this.request;
+    const token = isAuthorized ? tokens.current() : NO_TOKEN;
+    if (token === undefined) {
+      limiter.release();
+      return this.start();
+    }
+    const pass = this.breaker.enter();
+    const now = clock.now();
+    if (this.endsAt === 0) this.endsAt = now + CALL_MS;
+    const refusal = pass ? this.refusal(this.endsAt - now) : this.failingFast();
+    if (!pass || refusal) {
+      if (pass) this.breaker.leave(pass, 'unclear');
+      limiter.release();
+      return this.fail(refusal);
+    }
+    const leftMs = this.endsAt - now;
+    const timeoutMs = repeat === 'never' ? leftMs : Math.min(this.parts.timeoutMs, leftMs);
+    this.pass = pass;
+    this.token = token;
+    this.startedAt = now;
+    const attempt = new Attempt(this);
+    this.attempt = attempt;
+    this.stopTimer = clock.after(timeoutMs, () =>
+      attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
+    );
+    this.dispatch(attempt, token);
+  }
+
+  finished(attempt: Attempt): void {
+    this.stopTimer?.();
+    this.stopTimer = undefined;
+    this.attempt = undefined;
+    this.breaker.leave(this.pass, verdictOf(attempt));
+    // Whoever waits is sent before this answer is read.
+    this.parts.limiter.release();
+    this.observe(attempt);
+    if (this.isOver) return;
+    if (attempt.outcome !== 'answered' || attempt.status < 200 || attempt.status >= 300) {
+      return this.recover(attempt);
+    }
+    const json = jsonOf(attempt);
+    if (json === notJson && !(this.request.isWrite && isAcceptance(attempt))) {
+      return this.recover(attempt);
+    }
+    this.accepted();
+    this.isOver = true;
+    this.succeeded(json === notJson ? undefined : json, attempt.body.length);
+  }
+
+  /** Nobody waits for it any more. A write that was sent goes on to its end: cutting it off would only hide its outcome. */
+  protected abort(): void {
+    this.isAborted = true;
+    if (this.isOver || (this.request.isWrite && this.attempt?.isSent)) return;
+    if (this.attempt) return this.attempt.end('aborted');
+    this.stopTimer?.();
+    this.fail(new OperationAborted(this.request.template));
+  }
+
+  protected fail(error: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    const isDefinite = error instanceof PartnerError && DEFINITE.has(error.code);
+    const isUnknown = this.request.isWrite && this.isUnclear && !isDefinite;
+    this.failed(isUnknown ? new OutcomeUnknown(this.request.template) : error);
+  }
+
+  private async awaitToken(): Promise<void> {
+    try {
+      await this.parts.tokens.obtain();
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (!this.isOver) this.start();
+  }
+
+  /** Why an attempt can't be made, although there is a slot. */
+  private refusal(leftMs: number): PartnerError | undefined {
+    const { template } = this.request;
+    if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
+    if (!this.charge(this.tally !== undefined)) {
+      return new CallBudgetExhausted(template, this.maxCalls());
+    }
+    const seconds = this.parts.limiter.spend();
+    if (seconds === undefined) return undefined;
+    return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
+  }
+
+  private dispatch(attempt: Attempt, token: string): void {
+    const { apiKey, pathPrefix, pool } = this.parts;
+    const { body, method, path, traceHeaders } = this.request;
+    const headers = ['X-API-Key', apiKey];
+    if (token !== NO_TOKEN) headers.push('Access-Token', token);
+    if (body !== null) headers.push('Content-Type', 'application/json');
+    if (traceHeaders.length > 0) headers.push(...traceHeaders);
+    pool.dispatch({ method, path: pathPrefix + path, headers, body }, attempt);
+  }
+
+  /** After an attempt that did not bring what was wanted: another one, or the end. */
+  private recover(attempt: Attempt): void {
+    const { budget, clock, random } = this.parts;
+    const { isAuthorized, repeat, template } = this.request;
+    const { error, failure, isTokenDoubtful, isUnclear } = problemOf(
+      template,
+      attempt,
+      clock.wallNow(),
+    );
+    this.learn(attempt, error, isTokenDoubtful);
+    this.isUnclear ||= isUnclear;
+    if (!failure) return this.fail(error);
+
+    this.tally ??= { failed: 0, unauthorized: 0, throttled: 0 };
+    count(failure, this.tally);
+    const delayMs = nextDelay(failure, this.tally, repeat, this.endsAt - clock.now(), random);
+    // Whoever is refused while asking for a token has no newer one to try.
+    const isHopeless = !isAuthorized && failure.kind === 'status' && failure.status === 401;
+    if (delayMs === null || isHopeless) return this.fail(error);
+    if (drawsOnBudget(failure) && !budget.withdraw()) return this.fail(error);
+    if (this.isAborted) return this.fail(new OperationAborted(template));
+    if (delayMs === 0) return this.start();
+    this.stopTimer = clock.after(delayMs, () => {
+      this.stopTimer = undefined;
+      this.start();
+    });
+  }
+
+  /** What an answer says of the token and the API key. */
+  private learn(attempt: Attempt, error: PartnerError, isTokenDoubtful: boolean): void {
+    const { clock, tokens } = this.parts;
+    if (this.token === NO_TOKEN || attempt.outcome !== 'answered') return;
+    const { status } = attempt;
+    if (status === 401) tokens.refused(this.token);
+    else if (status === 400 || status === 404 || status === 409) this.accepted();
+    else if (isTokenDoubtful) tokens.distrusted(this.token);
+    else if (status === 403 && error.code === 'UPSTREAM_CREDENTIALS') {
+      this.parts.keyRefused = { error, at: clock.now() };
+    }
+  }
+
+  private accepted(): void {
+    if (this.token === NO_TOKEN) return;
+    this.parts.tokens.accepted(this.token);
+    this.parts.keyRefused = undefined;
+  }
+
+  private observe(attempt: Attempt): void {
+    const { clock, observer } = this.parts;
+    const { method, template, traceHeaders } = this.request;
+    const { outcome = 'aborted', status } = attempt;
+    const isAnswered = outcome === 'answered';
+    const isOk = status < 300 ? 'ok' : 'status';
+    observer.attempt?.({
+      method,
+      route: template,
+      status: isAnswered ? status : undefined,
+      outcome: outcome === 'answered' ? isOk : outcome,
+      durationMs: clock.now() - this.startedAt,
+      traceHeaders,
+    });
+  }
+
+  private failingFast(): PartnerUnavailable {
+    const what = 'not asked, since the Partner API is failing there';
+    return new PartnerUnavailable(this.request.template, what);
+  }
+}
+
+/** One for each route: transcripts that fail must not take along the notes that don't. */
+function breakerOf({ breakers, clock, observer }: CallParts, template: string): Breaker {
+  const known = breakers.get(template);
+  if (known) return known;
+  const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
+  breakers.set(template, breaker);
+  return breaker;
+}
+
+/** Any answer but a 5xx shows that the API is there: a 4xx is about the request. */
+function verdictOf({ outcome, status }: Attempt): Verdict {
+  if (outcome === 'answered') return status >= 500 ? 'failing' : 'healthy';
+  return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
+}
