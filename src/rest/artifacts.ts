@@ -69,8 +69,8 @@ export interface ScoreAnswer {
 export type NotReady = 'not-ready';
 
 /** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
-const isOther = (named: Uuid | undefined, asked: Uuid): boolean =>
-  named !== undefined && named !== asked;
+const isOther = (named: unknown, asked: Uuid): boolean =>
+  named !== asked && (toUuid(named) ?? asked) !== asked;
 
 /** The answer of the note's own route. A body without any id is still the note that was asked for. */
 export function readNote(body: unknown, asked: Uuid): Checked<NoteRecord> {
@@ -82,9 +82,8 @@ export function readNote(body: unknown, asked: Uuid): Checked<NoteRecord> {
 /** The answer of the session's route: an `id` in it could be anybody's, so only `progressNoteId` counts. */
 export function readNoteOfSession(body: unknown, asked: Uuid): Checked<NoteRecord> {
   if (!isNote(body)) return undefined;
-  const sessionId = toUuid(body['sessionId']);
-  if (isOther(sessionId, asked)) return otherRecord;
-  return noteOf(body, toUuid(body['progressNoteId']), sessionId);
+  if (isOther(body['sessionId'], asked)) return otherRecord;
+  return noteOf(body, toUuid(body['progressNoteId']), toUuid(body['sessionId']));
 }
 
 function isNote(body: unknown): body is JsonObject {
@@ -111,7 +110,7 @@ export function readTranscript(
   sessionId: Uuid,
 ): Checked<TranscriptRecord | NotReady> {
   if (!isObject(body)) return undefined;
-  if (isOther(toUuid(body['sessionId']), sessionId)) return otherRecord;
+  if (isOther(body['sessionId'], sessionId)) return otherRecord;
   if (!Array.isArray(body['transcriptItems'])) return 'not-ready';
   const items = objectsOf(body['transcriptItems']).map((item) => ({
     startTime: item['startTime'] ?? null,
@@ -124,7 +123,7 @@ export function readTranscript(
 
 export function readMdm(body: unknown, sessionId: Uuid): Checked<MdmRecord | NotReady> {
   if (!isObject(body)) return undefined;
-  if (isOther(toUuid(body['sessionId']), sessionId)) return otherRecord;
+  if (isOther(body['sessionId'], sessionId)) return otherRecord;
   if (!Array.isArray(body['problemsAddressed'])) return 'not-ready';
   const problemsAddressed = objectsOf(body['problemsAddressed']).map((problem) => ({
     rationale: textOf(problem['rationale']),
@@ -140,7 +139,7 @@ export function readMdm(body: unknown, sessionId: Uuid): Checked<MdmRecord | Not
 
 export function readScore(body: unknown, asked: Uuid): Checked<ScoreRecord> {
   if (!isObject(body)) return undefined;
-  if (isOther(toUuid(body['id']), asked)) return otherRecord;
+  if (isOther(body['id'], asked)) return otherRecord;
   const answers = objectsOf(answersOf(body)).map((answer) => ({
     questionKey: textOf(answer['questionKey']),
     questionDisplay: textOf(answer['questionDisplay']),

@@ -9,6 +9,7 @@ import type {
   ScoreRecord,
   TranscriptRecord,
 } from './artifacts.ts';
+import type { CallKind } from './client/call.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 
@@ -20,6 +21,7 @@ export interface Route {
 
 /** A GET: what its answers mean, and for how long they are right. */
 export interface Endpoint<T> extends Route {
+  readonly get: CallKind;
   /** `page` counts for lists only. */
   read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
   ttlMs(value: T): number;
@@ -47,6 +49,11 @@ export function route(template: string): Route {
   };
 }
 
+export function getRoute(template: string): Route & { readonly get: CallKind } {
+  const kind = { template, repeat: 'freely', isWrite: false, isAuthorized: true } as const;
+  return { ...route(template), get: { method: 'GET', ...kind } };
+}
+
 /** Events and mutations drop what they make stale; this bounds what neither of them told us. */
 export const LIST_TTL_MS = 5000;
 const NOTE_TTL_MS = 5000;
@@ -69,7 +76,7 @@ function record<T>(
 ): Endpoint<T> {
   // The path was built first, so there is an id.
   return {
-    ...route(template),
+    ...getRoute(template),
     read: (body, id) => id && read(body, id),
     ttlMs,
     missing: { value: missing },
@@ -109,7 +116,7 @@ export const endpoints = {
     undefined,
   ),
   partner: {
-    ...route('/partners'),
+    ...getRoute('/partners'),
     read: (body: unknown) => (isObject(body) ? body : undefined),
     ttlMs: () => FINISHED_TTL_MS,
   } satisfies Endpoint<JsonObject>,

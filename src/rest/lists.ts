@@ -4,7 +4,7 @@ import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
 import { otherRecord } from './artifacts.ts';
 import type { Checked } from './artifacts.ts';
-import { LIST_TTL_MS, route } from './endpoints.ts';
+import { LIST_TTL_MS, getRoute } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -68,7 +68,7 @@ function list<T>(
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
   return {
-    ...route(template),
+    ...getRoute(template),
     read: (body, id, page) => readPage(body, page, readRow, id, parentNames),
     ttlMs: () => LIST_TTL_MS,
     totalOf: ({ total }) => total,

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { whenLoaded } from '../loaded.ts';
 import type { Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
@@ -31,32 +32,16 @@ export interface ScoreOptions extends LoadOptions {
   readonly clientId?: Uuid | undefined;
 }
 
-/** What one operation reads. Within it the same question has the same answer. What is cached is answered synchronously. */
-export interface Loaders {
-  page<N extends ListName>(
-    list: ListRef<N>,
-    page: number,
-    options?: LoadOptions,
-  ): Loaded<Page<RecordOf<N>>>;
-  /** The list's length as last seen, if remembered: a hint that lives far longer than the rows. */
-  totalOf(list: ListRef): number | undefined;
-  /** Undefined if there is none. */
-  note(id: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined>;
-  noteOfSession(sessionId: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined>;
-  transcript(sessionId: Uuid, options?: LoadOptions): Loaded<TranscriptRecord | NotReady>;
-  mdm(sessionId: Uuid, options?: LoadOptions): Loaded<MdmRecord | NotReady>;
-  score(id: Uuid, options?: ScoreOptions): Loaded<ScoreRecord | undefined>;
-  partner(options?: LoadOptions): Loaded<JsonObject>;
-}
+const NOTHING = Promise.resolve([]);
+const errorsOf = (error: unknown) => [error];
 
-interface Request extends Target {
-  readonly isFresh: boolean;
-}
+type Loader = DataLoader<Target, unknown, string>;
 
-type Loader = DataLoader<Request, unknown, string>;
-
-/** One DataLoader for each kind of record, made when first used. New for each operation and each delivered event. */
-export class OperationLoaders implements Loaders {
+/**
+ * What one operation, or one delivered event, reads: a DataLoader for each kind of record, made when first used. Within
+ * an operation the same question has the same answer; what is cached is answered synchronously.
+ */
+export class Loaders {
   private readonly client: Client;
   private readonly usage: Usage;
   /** What was answered, to be answered again without a promise. */
@@ -75,64 +60,66 @@ export class OperationLoaders implements Loaders {
   ): Loaded<Page<RecordOf<N>>> {
     const listKey = listKeyOf(list);
     const key = pageKeyOf(listKey, page);
-    const { id, name } = list;
-    const found = this.find(key, options);
+    const isFresh = options?.fresh === true;
+    const found = this.find(key, isFresh);
     if (found) return found.value as Page<RecordOf<N>>;
-    return this.load(
-      { endpoint: lists[name], id, key, path: pathOf(list), page, listKey },
-      options,
-    );
+    const endpoint = lists[list.name];
+    return this.load({ endpoint, id: list.id, key, path: pathOf(list), page, listKey, isFresh });
   }
 
+  /** The list's length as last seen, if remembered: a hint that lives far longer than the rows. */
   totalOf(list: ListRef): number | undefined {
     return this.client.cache.totalOf(listKeyOf(list));
   }
 
-  note(id: Uuid, options?: LoadOptions) {
+  /** Undefined if there is none. */
+  note(id: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined> {
     return this.record(endpoints.note, id, options);
   }
 
-  noteOfSession(sessionId: Uuid, options?: LoadOptions) {
+  noteOfSession(sessionId: Uuid, options?: LoadOptions): Loaded<NoteRecord | undefined> {
     return this.record(endpoints.noteOfSession, sessionId, options);
   }
 
-  transcript(sessionId: Uuid, options?: LoadOptions) {
+  transcript(sessionId: Uuid, options?: LoadOptions): Loaded<TranscriptRecord | NotReady> {
     return this.record(endpoints.transcript, sessionId, options);
   }
 
-  mdm(sessionId: Uuid, options?: LoadOptions) {
+  mdm(sessionId: Uuid, options?: LoadOptions): Loaded<MdmRecord | NotReady> {
     return this.record(endpoints.mdm, sessionId, options);
   }
 
   score(id: Uuid, options?: ScoreOptions): Loaded<ScoreRecord | undefined> {
+    const expected = options?.clientId;
     const score = this.record(endpoints.score, id, options);
-    const clientId = options?.clientId;
-    if (clientId === undefined) return score;
-    return Promise.resolve(score).then((found) => this.scoreOf(clientId, found));
+    return expected ? whenLoaded(score, (found) => this.scoreOf(expected, found)) : score;
   }
 
   partner(options?: LoadOptions): Loaded<JsonObject> {
     return this.record(endpoints.partner, undefined, options);
   }
 
-  private scoreOf(clientId: Uuid, score: ScoreRecord | undefined): ScoreRecord | undefined {
-    if (!score?.clientId || score.clientId === clientId) return score;
+  private scoreOf(expected: Uuid, score: ScoreRecord | undefined): Loaded<ScoreRecord | undefined> {
+    if (!score?.clientId || score.clientId === expected) return score;
     const { path, template } = endpoints.score;
     this.client.invalidate(path(score.id));
     this.client.parts.observer.otherRecord?.(template);
-    throw new PartnerContractBroken(template, "the answer is about another client's record");
+    return Promise.reject(
+      new PartnerContractBroken(template, 'the answer is about another client'),
+    );
   }
 
   private record<T>(endpoint: Endpoint<T>, id: Uuid | undefined, options?: LoadOptions): Loaded<T> {
     const path = endpoint.path(id);
-    const found = this.find(path, options);
+    const isFresh = options?.fresh === true;
+    const found = this.find(path, isFresh);
     if (found) return found.value as T;
-    return this.load({ endpoint, id, key: path, path, page: 0, listKey: undefined }, options);
+    return this.load({ endpoint, id, key: path, path, page: 0, listKey: undefined, isFresh });
   }
 
   /** What is here already. The key names the endpoint, and with it the type of what is found under it. */
-  private find(key: string, options: LoadOptions | undefined): CacheEntry | undefined {
-    if (options?.fresh) {
+  private find(key: string, isFresh: boolean): CacheEntry | undefined {
+    if (isFresh) {
       this.known.delete(key);
       return undefined;
     }
@@ -149,19 +136,19 @@ export class OperationLoaders implements Loaders {
     return cached;
   }
 
-  private load<T>(target: Target<T>, options: LoadOptions | undefined): Promise<T> {
+  private load<T>(target: Target<T>): Promise<T> {
     const loader = this.loaderOf(target.endpoint);
-    const isFresh = options?.fresh === true;
-    const request: Request = { ...target, isFresh };
-    if (isFresh) loader.clear(request);
-    return loader.load(request) as Promise<T>;
+    if (target.isFresh) loader.clear(target);
+    return loader.load(target) as Promise<T>;
   }
 
   /** Without batches: the API takes none, and a batch would make all keys wait for the slowest. */
   private loaderOf(endpoint: Endpoint<unknown>): Loader {
-    const known = this.loaders.get(endpoint);
-    if (known) return known;
-    const loader: Loader = new DataLoader(([request]) => this.fetch(request), {
+    const made = this.loaders.get(endpoint);
+    if (made) return made;
+    const valuesOf = (entry: CacheEntry) => [this.use(entry)];
+    const fetch = (target: Target) => this.client.get(target, this.usage).then(valuesOf, errorsOf);
+    const loader: Loader = new DataLoader(([target]) => (target ? fetch(target) : NOTHING), {
       batch: false,
       batchScheduleFn: queueMicrotask,
       cacheKeyFn: ({ key }) => key,
@@ -170,22 +157,12 @@ export class OperationLoaders implements Loaders {
     return loader;
   }
 
-  private async fetch(request: Request | undefined): Promise<unknown[]> {
-    if (!request) return [];
-    try {
-      const entry = await this.client.get(request, this.usage, request.isFresh);
-      this.use(entry);
-      return [entry.value];
-    } catch (error) {
-      return [error];
-    }
-  }
-
-  private use(entry: CacheEntry): void {
+  private use(entry: CacheEntry): unknown {
     this.usage.entries.add(entry);
     // A call that a fresh one overtook must not put the older answer back.
-    if (this.client.cache.isCurrent(entry) || !this.known.has(entry.key)) {
+    if (!this.known.has(entry.key) || this.client.cache.isCurrent(entry)) {
       this.known.set(entry.key, entry);
     }
+    return entry.value;
   }
 }

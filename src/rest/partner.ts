@@ -3,7 +3,7 @@ import { ResponseCache } from './cache.ts';
 import type { CacheEntry, InvalidationListener } from './cache.ts';
 import { worstOf } from './client/breaker.ts';
 import type { BreakerState } from './client/breaker.ts';
-import type { CallParts } from './client/call.ts';
+import type { CallKind, CallParts } from './client/call.ts';
 import { Client } from './client/client.ts';
 import { createLimiter } from './client/limiter.ts';
 import { RetryBudget } from './client/retry.ts';
@@ -12,13 +12,11 @@ import { isForbiddenHost, openPool } from './client/transport.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { AUTHENTICATE } from './endpoints.ts';
-import { OperationLoaders } from './loaders.ts';
-import type { Loaders } from './loaders.ts';
+import { Loaders } from './loaders.ts';
 import type { PartnerObserver } from './observer.ts';
 import { createUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
-import { createWrites } from './writes.ts';
-import type { Writes } from './writes.ts';
+import { Writes } from './writes.ts';
 
 export interface PartnerConnection {
   /** Ends in `/v2`. */
@@ -85,6 +83,15 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 /** After the API key was refused, how often a readiness check may ask whether it still is. */
 const CHECK_PAUSE_MS = 5000;
 
+const authentication: CallKind = {
+  method: 'POST',
+  template: AUTHENTICATE,
+  // A second token takes nothing from the first.
+  repeat: 'freely',
+  isWrite: false,
+  isAuthorized: false,
+};
+
 export function createPartner(
   connection: PartnerConnection,
   options: Partial<PartnerOptions> = {},
@@ -102,7 +109,10 @@ export function createPartner(
     connectMs: timeoutMs,
     lookup: options.lookup,
   });
-  const tokens = createTokens(() => client.send(authentication, undefined), clock, observer);
+  const { clientId, clientSecret } = connection;
+  const credentials = JSON.stringify({ clientId, clientSecret });
+  const authenticate = () => client.send(authentication, AUTHENTICATE, credentials);
+  const tokens = createTokens(authenticate, clock, observer);
   const parts: CallParts = {
     pool,
     limiter,
@@ -119,22 +129,9 @@ export function createPartner(
   };
   const cache = new ResponseCache(clock, cacheBytes);
   const client = new Client(cache, parts);
-  const { clientId, clientSecret } = connection;
-  const authentication = {
-    method: 'POST',
-    template: AUTHENTICATE,
-    path: AUTHENTICATE,
-    body: JSON.stringify({ clientId, clientSecret }),
-    // A second token takes nothing from the first.
-    repeat: 'freely',
-    isWrite: false,
-    isAuthorized: false,
-    traceHeaders: [],
-  } as const;
-
   return {
-    loadersFor: (usage) => new OperationLoaders(client, usage),
-    writes: createWrites(client),
+    loadersFor: (usage) => new Loaders(client, usage),
+    writes: new Writes(client),
     forget(paths) {
       for (const path of paths) client.invalidate(path);
     },
@@ -146,7 +143,7 @@ export function createPartner(
       const { keyRefused } = parts;
       if (!keyRefused) return;
       if (clock.now() - keyRefused.at < CHECK_PAUSE_MS) throw keyRefused.error;
-      await new OperationLoaders(client, createUsage()).partner({ fresh: true });
+      await new Loaders(client, createUsage()).partner({ fresh: true });
     },
     state: () => ({
       queued: limiter.queued,

@@ -9,8 +9,10 @@ import {
   PartnerUnavailable,
 } from '../errors.ts';
 import type { PartnerObserver } from '../observer.ts';
+import type { Usage } from '../usage.ts';
 import { Breaker } from './breaker.ts';
 import type { Pass, Verdict } from './breaker.ts';
+import { createCallQueue } from './limiter.ts';
 import type { CallQueue, Limiter, QueuedCall } from './limiter.ts';
 import { isAcceptance, jsonOf, notJson, problemOf } from './response.ts';
 import { count, drawsOnBudget, nextDelay } from './retry.ts';
@@ -37,19 +39,22 @@ export interface CallParts {
   keyRefused: { readonly error: PartnerError; readonly at: number } | undefined;
 }
 
-export interface CallRequest {
+/** What all calls of one route have in common. */
+export interface CallKind {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly template: string;
-  /** With its query. */
-  readonly path: string;
-  readonly body: string | null;
   readonly repeat: Repeat;
   /** Its effect matters: it is not cut off once sent, and an unclear end is reported as one. */
   readonly isWrite: boolean;
   /** All but the call that obtains the token. */
   readonly isAuthorized: boolean;
-  /** Name, value, name, value. */
-  readonly traceHeaders: readonly string[];
+}
+
+/** Without a usage it is this client itself, which waits for its token. */
+interface Waiter {
+  readonly usage: Usage | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** All attempts together, from the first on; what must not be repeated gets all of it for its one attempt. */
@@ -61,15 +66,19 @@ const NO_TOKEN = '';
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
 /**
- * One call to the Partner API, with as many attempts as it takes: start → slot, token, breaker → send → finished →
- * succeeded, or later start again. While nothing has to be waited for, there is no promise within.
+ * One call to the Partner API, with as many attempts as it takes, and all who wait for it: start → slot, token, breaker
+ * → send → finished → done, or start again later. While nothing has to be waited for, there is no promise within.
  */
-export abstract class Call implements QueuedCall {
+export class Call implements QueuedCall {
   isOver = false;
-  abstract readonly queue: CallQueue;
+  readonly queue: CallQueue;
   protected readonly parts: CallParts;
-  private readonly request: CallRequest;
+  private readonly kind: CallKind;
+  private readonly path: string;
+  private readonly body: string | null;
+  private readonly traceHeaders: readonly string[];
   private readonly breaker: Breaker;
+  private readonly waiters: Waiter[] = [];
   private attempt: Attempt | undefined;
   private pass: Pass = 'ordinary';
   private token = NO_TOKEN;
@@ -81,30 +90,66 @@ export abstract class Call implements QueuedCall {
   private isUnclear = false;
   private isAborted = false;
 
-  constructor(parts: CallParts, request: CallRequest) {
+  /** `path` with its query. */
+  constructor(
+    parts: CallParts,
+    kind: CallKind,
+    path: string,
+    body: string | null,
+    usage: Usage | undefined,
+  ) {
     this.parts = parts;
-    this.request = request;
-    this.breaker = breakerOf(parts, request.template);
+    this.kind = kind;
+    this.path = path;
+    this.body = body;
+    this.queue = usage && !kind.isWrite ? usage.queue : createCallQueue(usage ? 'write' : 'token');
+    this.traceHeaders = usage?.traceHeaders ?? [];
+    this.breaker = breakerOf(parts, kind.template);
   }
 
-  /** What the operation has left pays for an attempt. False: it can't. */
-  protected abstract charge(isRetry: boolean): boolean;
-  protected abstract maxCalls(): number;
-  /** `json` is undefined if a write's answer is no JSON: what it says is not documented anyway. */
-  protected abstract succeeded(json: unknown, bytes: number): void;
-  protected abstract failed(error: unknown): void;
+  /** Resolves with what `resultOf` makes of the answer. */
+  wait(usage: Usage | undefined): Promise<unknown> {
+    usage?.begins(this);
+    return new Promise((resolve, reject) => {
+      this.waiters.push({ usage, resolve, reject });
+    });
+  }
+
+  /** The operation has ended early. A write goes on once it is sent: cutting it off would only hide its outcome. */
+  abandon(usage: Usage): void {
+    if (this.kind.isWrite) return this.abort();
+    const left = this.waiters.filter((waiter) => waiter.usage === usage);
+    for (const waiter of left) {
+      this.waiters.splice(this.waiters.indexOf(waiter), 1);
+      waiter.reject(new OperationAborted(this.kind.template));
+    }
+    if (this.waiters.length === 0) this.abort();
+  }
+
+  /** `json` is undefined if a write's answer is no JSON: what it says is not documented anyway. May throw. */
+  protected resultOf(json: unknown, _bytes: number): unknown {
+    return json;
+  }
+
+  /** The result in place of an error, or undefined. */
+  protected resultInsteadOf(_error: unknown): unknown {
+    return undefined;
+  }
+
+  /** It is over, one way or the other. */
+  protected ended(): void {}
 
   start(): void {
     const { limiter, tokens } = this.parts;
     if (this.breaker.refuses()) return this.fail(this.failingFast());
-    if (this.request.isAuthorized && tokens.current() === undefined) return void this.awaitToken();
+    if (this.kind.isAuthorized && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take(this)) this.send();
   }
 
   /** With a slot held, and the token as it is now rather than when the wait began. */
   send(): void {
     const { clock, limiter, tokens } = this.parts;
-    const { isAuthorized, repeat } = this.request;
+    const { isAuthorized, repeat } = this.kind;
     const token = isAuthorized ? tokens.current() : NO_TOKEN;
     if (token === undefined) {
       limiter.release();
@@ -140,34 +185,55 @@ export abstract class Call implements QueuedCall {
     // Whoever waits is sent before this answer is read.
     this.parts.limiter.release();
     this.observe(attempt);
-    if (this.isOver) return;
     if (attempt.outcome !== 'answered' || attempt.status < 200 || attempt.status >= 300) {
       return this.recover(attempt);
     }
     const json = jsonOf(attempt);
-    if (json === notJson && !(this.request.isWrite && isAcceptance(attempt))) {
+    if (json === notJson && !(this.kind.isWrite && isAcceptance(attempt))) {
       return this.recover(attempt);
     }
     this.accepted();
-    this.isOver = true;
-    this.succeeded(json === notJson ? undefined : json, attempt.body.length);
+    this.succeed(json === notJson ? undefined : json, attempt.body.length);
   }
 
-  /** Nobody waits for it any more. A write that was sent goes on to its end: cutting it off would only hide its outcome. */
-  protected abort(): void {
+  private succeed(json: unknown, bytes: number): void {
+    try {
+      this.resolve(this.resultOf(json, bytes));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private resolve(result: unknown): void {
+    this.isOver = true;
+    this.ended();
+    for (const waiter of this.waiters) {
+      waiter.usage?.ends(this);
+      waiter.resolve(result);
+    }
+  }
+
+  private fail(given: unknown): void {
+    if (this.isOver) return;
+    const instead = this.resultInsteadOf(given);
+    if (instead !== undefined) return this.resolve(instead);
+    this.isOver = true;
+    this.ended();
+    const isDefinite = given instanceof PartnerError && DEFINITE.has(given.code);
+    const isUnknown = this.kind.isWrite && this.isUnclear && !isDefinite;
+    const error = isUnknown ? new OutcomeUnknown(this.kind.template) : given;
+    for (const waiter of this.waiters) {
+      waiter.usage?.ends(this);
+      waiter.reject(error);
+    }
+  }
+
+  private abort(): void {
     this.isAborted = true;
-    if (this.isOver || (this.request.isWrite && this.attempt?.isSent)) return;
+    if (this.isOver || (this.kind.isWrite && this.attempt?.isSent)) return;
     if (this.attempt) return this.attempt.end('aborted');
     this.stopTimer?.();
-    this.fail(new OperationAborted(this.request.template));
-  }
-
-  protected fail(error: unknown): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    const isDefinite = error instanceof PartnerError && DEFINITE.has(error.code);
-    const isUnknown = this.request.isWrite && this.isUnclear && !isDefinite;
-    this.failed(isUnknown ? new OutcomeUnknown(this.request.template) : error);
+    this.fail(new OperationAborted(this.kind.template));
   }
 
   private async awaitToken(): Promise<void> {
@@ -181,30 +247,41 @@ export abstract class Call implements QueuedCall {
 
   /** Why an attempt can't be made, although there is a slot. */
   private refusal(leftMs: number): PartnerError | undefined {
-    const { template } = this.request;
+    const { template } = this.kind;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
-    if (!this.charge(this.tally !== undefined)) {
-      return new CallBudgetExhausted(template, this.maxCalls());
-    }
+    const tooExpensive = this.charge();
+    if (tooExpensive) return tooExpensive;
     const seconds = this.parts.limiter.spend();
     if (seconds === undefined) return undefined;
     return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
   }
 
+  /** The first who still can pays for the attempt. */
+  private charge(): PartnerError | undefined {
+    for (const { usage } of this.waiters) {
+      if (usage && usage.calls >= usage.maxCalls) continue;
+      if (usage) usage.calls += 1;
+      if (usage && this.tally) usage.retried += 1;
+      return undefined;
+    }
+    return new CallBudgetExhausted(this.kind.template, this.waiters[0]?.usage?.maxCalls ?? 0);
+  }
+
   private dispatch(attempt: Attempt, token: string): void {
     const { apiKey, pathPrefix, pool } = this.parts;
-    const { body, method, path, traceHeaders } = this.request;
+    const { body, traceHeaders } = this;
     const headers = ['X-API-Key', apiKey];
     if (token !== NO_TOKEN) headers.push('Access-Token', token);
     if (body !== null) headers.push('Content-Type', 'application/json');
     if (traceHeaders.length > 0) headers.push(...traceHeaders);
-    pool.dispatch({ method, path: pathPrefix + path, headers, body }, attempt);
+    const path = pathPrefix + this.path;
+    pool.dispatch({ method: this.kind.method, path, headers, body }, attempt);
   }
 
   /** After an attempt that did not bring what was wanted: another one, or the end. */
   private recover(attempt: Attempt): void {
     const { budget, clock, random } = this.parts;
-    const { isAuthorized, repeat, template } = this.request;
+    const { isAuthorized, repeat, template } = this.kind;
     const { error, failure, isTokenDoubtful, isUnclear } = problemOf(
       template,
       attempt,
@@ -250,7 +327,7 @@ export abstract class Call implements QueuedCall {
 
   private observe(attempt: Attempt): void {
     const { clock, observer } = this.parts;
-    const { method, template, traceHeaders } = this.request;
+    const { method, template } = this.kind;
     const { outcome = 'aborted', status } = attempt;
     const isAnswered = outcome === 'answered';
     const isOk = status < 300 ? 'ok' : 'status';
@@ -260,13 +337,13 @@ export abstract class Call implements QueuedCall {
       status: isAnswered ? status : undefined,
       outcome: outcome === 'answered' ? isOk : outcome,
       durationMs: clock.now() - this.startedAt,
-      traceHeaders,
+      traceHeaders: this.traceHeaders,
     });
   }
 
   private failingFast(): PartnerUnavailable {
     const what = 'not asked, since the Partner API is failing there';
-    return new PartnerUnavailable(this.request.template, what);
+    return new PartnerUnavailable(this.kind.template, what);
   }
 }
 

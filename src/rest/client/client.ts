@@ -5,9 +5,7 @@ import { OperationAborted, PartnerContractBroken, PartnerNotFound } from '../err
 import type { Usage } from '../usage.ts';
 import type { Uuid } from '../../uuid.ts';
 import { Call } from './call.ts';
-import type { CallParts, CallRequest } from './call.ts';
-import { createCallQueue } from './limiter.ts';
-import type { CallQueue } from './limiter.ts';
+import type { CallKind, CallParts } from './call.ts';
 
 /** One GET: what is asked, and under which key its answer is shared. */
 export interface Target<T = unknown> {
@@ -21,15 +19,11 @@ export interface Target<T = unknown> {
   readonly page: number;
   /** The list with its filter, whatever the page. */
   readonly listKey: string | undefined;
+  /** Past the cache, and past calls that began earlier. */
+  readonly isFresh: boolean;
 }
 
-interface Waiter {
-  readonly usage: Usage;
-  readonly resolve: (entry: CacheEntry) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The HTTP client of the Partner API: cached answers, then calls in flight, then a call. Shared by all operations. */
+/** The HTTP client of the Partner API: calls in flight, and the cache that their answers go into. Shared by all operations. */
 export class Client {
   readonly cache: ResponseCache;
   readonly parts: CallParts;
@@ -40,30 +34,24 @@ export class Client {
     this.parts = parts;
   }
 
-  /** Past the cache, which was asked already. `isFresh`: past calls that began earlier, too. */
-  get(target: Target, usage: Usage, isFresh: boolean): Promise<CacheEntry> {
+  /** Past the cache, which the caller has asked already. */
+  get(target: Target, usage: Usage): Promise<CacheEntry> {
     if (usage.isOver) return Promise.reject(new OperationAborted(target.endpoint.template));
     const underway = this.inFlight.get(target.key);
-    if (underway && !isFresh) {
+    if (underway && !target.isFresh) {
       usage.coalesced += 1;
-      return underway.wait(usage);
+      return underway.wait(usage) as Promise<CacheEntry>;
     }
     if (underway) this.detach(underway);
     const read = new Read(this, target, usage);
     this.inFlight.set(target.key, read);
-    const entry = read.wait(usage);
-    this.parts.budget.deposit();
-    read.start();
-    return entry;
+    return this.begin(read, usage) as Promise<CacheEntry>;
   }
 
-  /** A call for its effect, or without a usage for the partner token. */
-  send(request: CallRequest, usage: Usage | undefined): Promise<unknown> {
-    if (usage?.isOver) return Promise.reject(new OperationAborted(request.template));
-    this.parts.budget.deposit();
-    return new Promise((resolve, reject) => {
-      new Write(this.parts, request, usage, resolve, reject).start();
-    });
+  /** A call for its effect; without a usage, the one for the partner token. */
+  send(kind: CallKind, path: string, body: string | null, usage?: Usage): Promise<unknown> {
+    if (usage?.isOver) return Promise.reject(new OperationAborted(kind.template));
+    return this.begin(new Call(this.parts, kind, path, body, usage), usage);
   }
 
   /**
@@ -71,18 +59,16 @@ export class Client {
    * asks anew, and the late answers are not cached.
    */
   invalidate(path: string): void {
-    if (this.inFlight.size > 0) {
-      const underway = this.inFlight.get(path);
-      if (underway) this.detach(underway);
-      for (const read of this.inFlight.values()) {
-        if (read.target.listKey !== undefined && read.target.path === path) this.detach(read);
-      }
+    const underway = this.inFlight.get(path);
+    if (underway) this.detach(underway);
+    for (const read of this.inFlight.values()) {
+      if (read.target.listKey !== undefined && read.target.path === path) this.detach(read);
     }
     this.cache.invalidate(path);
   }
 
   invalidateAll(): void {
-    for (const read of this.inFlight.values()) this.detach(read);
+    this.inFlight.clear();
     this.cache.invalidateAll();
   }
 
@@ -94,160 +80,62 @@ export class Client {
   detach(read: Read): void {
     if (this.isInFlight(read)) this.inFlight.delete(read.target.key);
   }
+
+  private begin(call: Call, usage: Usage | undefined): Promise<unknown> {
+    const result = call.wait(usage);
+    this.parts.budget.deposit();
+    call.start();
+    return result;
+  }
 }
 
-/** A GET and all who wait for it. Each may leave on its own; it is aborted when all have. */
+/** A GET, whose answer is checked and cached. */
 class Read extends Call {
   readonly target: Target;
-  readonly queue: CallQueue;
   private readonly client: Client;
-  private readonly waiters: Waiter[] = [];
-  private readonly most: number;
 
   constructor(client: Client, target: Target, usage: Usage) {
-    super(client.parts, {
-      method: 'GET',
-      template: target.endpoint.template,
-      path: target.key,
-      body: null,
-      repeat: 'freely',
-      isWrite: false,
-      isAuthorized: true,
-      traceHeaders: usage.traceHeaders,
-    });
+    super(client.parts, target.endpoint.get, target.key, null, usage);
     this.client = client;
     this.target = target;
-    this.queue = usage.queue;
-    this.most = usage.maxCalls;
   }
 
-  wait(usage: Usage): Promise<CacheEntry> {
-    usage.begins(this);
-    return new Promise((resolve, reject) => {
-      this.waiters.push({ usage, resolve, reject });
-    });
-  }
-
-  abandon(usage: Usage): void {
-    const error = new OperationAborted(this.target.endpoint.template);
-    for (let i = this.waiters.length - 1; i >= 0; i -= 1) {
-      const waiter = this.waiters[i];
-      if (waiter?.usage !== usage) continue;
-      this.waiters.splice(i, 1);
-      waiter.reject(error);
-    }
-    usage.ends(this);
-    if (this.waiters.length > 0) return;
-    this.client.detach(this);
-    this.abort();
-  }
-
-  /** The first who still can pays. */
-  protected charge(isRetry: boolean): boolean {
-    const payer = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
-    if (!payer) return false;
-    payer.calls += 1;
-    if (isRetry) payer.retried += 1;
-    return true;
-  }
-
-  protected maxCalls(): number {
-    return this.most;
-  }
-
-  protected succeeded(json: unknown, bytes: number): void {
+  protected override resultOf(json: unknown, bytes: number): CacheEntry {
     const { endpoint, id, page } = this.target;
+    const { template } = endpoint;
     const { observer } = this.parts;
     const value = endpoint.read(json, id, page);
     if (value === otherRecord) {
-      observer.otherRecord?.(endpoint.template);
-      return this.failed(broken(endpoint, 'the answer is about another record'));
+      observer.otherRecord?.(template);
+      throw new PartnerContractBroken(template, 'the answer is about another record');
     }
     if (value === undefined) {
-      return this.failed(broken(endpoint, 'the answer has not the shape that was wanted'));
+      throw new PartnerContractBroken(template, 'the answer has not the shape that was wanted');
     }
     const unreadable = endpoint.unreadableRowsIn?.(value) ?? 0;
-    if (unreadable > 0) observer.unreadableRows?.(endpoint.template, unreadable);
-    this.settle(value, bytes);
+    if (unreadable > 0) observer.unreadableRows?.(template, unreadable);
+    return this.entryOf(value, bytes);
   }
 
-  protected failed(error: unknown): void {
+  protected override resultInsteadOf(error: unknown): CacheEntry | undefined {
     const { missing } = this.target.endpoint;
-    if (missing && error instanceof PartnerNotFound) return this.settle(missing.value, 0);
-    this.client.detach(this);
-    for (const { usage, reject } of this.waiters) {
-      usage.ends(this);
-      reject(error);
-    }
+    if (!missing || !(error instanceof PartnerNotFound)) return undefined;
+    return this.entryOf(missing.value, 0);
   }
 
-  private settle(value: unknown, bytes: number): void {
+  protected override ended(): void {
+    this.client.detach(this);
+  }
+
+  private entryOf(value: unknown, bytes: number): CacheEntry {
     const { cache } = this.client;
     const { endpoint, key, listKey, path } = this.target;
     const expiresAt = this.parts.clock.now() + endpoint.ttlMs(value);
     const entry: CacheEntry = { key, path, value, expiresAt };
-    if (this.client.isInFlight(this)) {
-      this.client.detach(this);
-      const total = listKey === undefined ? undefined : endpoint.totalOf?.(value);
-      if (listKey !== undefined && total !== undefined) cache.setTotal(listKey, path, total);
-      cache.set(entry, bytes);
-    }
-    for (const { usage, resolve } of this.waiters) {
-      usage.ends(this);
-      resolve(entry);
-    }
-  }
-}
-
-function broken({ template }: Endpoint<unknown>, what: string): PartnerContractBroken {
-  return new PartnerContractBroken(template, what);
-}
-
-/** A call for its effect. Without a usage it is the partner's own: the token. */
-class Write extends Call {
-  readonly queue: CallQueue;
-  private readonly usage: Usage | undefined;
-  private readonly resolve: (json: unknown) => void;
-  private readonly reject: (error: unknown) => void;
-
-  constructor(
-    parts: CallParts,
-    request: CallRequest,
-    usage: Usage | undefined,
-    resolve: (json: unknown) => void,
-    reject: (error: unknown) => void,
-  ) {
-    super(parts, request);
-    this.queue = createCallQueue(usage ? 'write' : 'token');
-    this.usage = usage;
-    this.resolve = resolve;
-    this.reject = reject;
-    usage?.begins(this);
-  }
-
-  abandon(): void {
-    this.abort();
-  }
-
-  protected charge(isRetry: boolean): boolean {
-    if (!this.usage) return true;
-    if (this.usage.calls >= this.usage.maxCalls) return false;
-    this.usage.calls += 1;
-    if (isRetry) this.usage.retried += 1;
-    return true;
-  }
-
-  protected maxCalls(): number {
-    return this.usage?.maxCalls ?? Number.POSITIVE_INFINITY;
-  }
-
-  protected succeeded(json: unknown): void {
-    this.usage?.ends(this);
-    this.resolve(json);
-  }
-
-  protected failed(error: unknown): void {
-    this.usage?.ends(this);
-    this.reject(error);
+    if (!this.client.isInFlight(this)) return entry;
+    const total = endpoint.totalOf?.(value);
+    if (listKey !== undefined && total !== undefined) cache.setTotal(listKey, path, total);
+    cache.set(entry, bytes);
+    return entry;
   }
 }
