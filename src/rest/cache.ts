@@ -22,6 +22,8 @@ const MAX_TOTALS = 50_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */
 const OVERHEAD_BYTES = 512;
 
+const PURGE_EVERY_MS = 1000;
+
 /**
  * Answers by path and query, bounded by bytes and by time. They hold patient data, whoever's: access is decided on every
  * use and never here.
@@ -32,6 +34,7 @@ export class ResponseCache {
   /** The keys of a list's pages and filters. Most paths name one record and are their own key: those need no entry. */
   private readonly keysByPath = new Map<string, Set<string>>();
   private readonly totals = new LRUCache<string, number>({ max: MAX_TOTALS });
+  private purgedAt = 0;
   private readonly listeners = new Set<InvalidationListener>();
 
   constructor(clock: Clock, maxBytes: number) {
@@ -60,10 +63,12 @@ export class ResponseCache {
 
   set(entry: CacheEntry, bytes: number): void {
     const { key, path } = entry;
+    const now = this.clock.now();
+    if (now - this.purgedAt >= PURGE_EVERY_MS) this.purge(now);
     const replaced = this.entries.peek(key);
     this.entries.set(key, entry, { size: bytes + OVERHEAD_BYTES });
     if (key !== path && this.entries.has(key)) this.index(path, key);
-    if (replaced && replaced.expiresAt > this.clock.now()) this.notify(path);
+    if (replaced && replaced.expiresAt > now) this.notify(path);
   }
 
   invalidate(path: string): void {
@@ -108,6 +113,14 @@ export class ResponseCache {
 
   get size(): number {
     return this.entries.size;
+  }
+
+  /** Patient data is not kept for longer than it can be used. */
+  private purge(now: number): void {
+    this.purgedAt = now;
+    for (const [key, { expiresAt }] of this.entries.entries()) {
+      if (expiresAt <= now) this.entries.delete(key);
+    }
   }
 
   private notify(path: string | undefined): void {

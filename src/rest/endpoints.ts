@@ -9,7 +9,7 @@ import type {
   ScoreRecord,
   TranscriptRecord,
 } from './artifacts.ts';
-import type { CallKind } from './client/call.ts';
+import type { Repeat } from './client/retry.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 
@@ -17,6 +17,17 @@ import type { JsonObject } from './json.ts';
 export interface Route {
   readonly template: string;
   readonly path: (id: Uuid | undefined) => string;
+}
+
+/** What all calls of one route have in common. */
+export interface CallKind {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly template: string;
+  readonly repeat: Repeat;
+  /** Its effect matters: it is not cut off once sent, and an unclear end is reported as one. */
+  readonly isWrite: boolean;
+  /** All but the call that obtains the token. */
+  readonly isAuthorized: boolean;
 }
 
 /** A GET: what its answers mean, and for how long they are right. */

@@ -96,6 +96,16 @@ describe('cached answers', () => {
     expect(cacheEntries).toBe(9);
   });
 
+  it('do not stay in memory after their time', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(numbered, { clock });
+    for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
+    expect(setup.partner.state().cacheEntries).toBe(20);
+    clock.advance(5000);
+    await loadersOf(setup.partner).note(id(21));
+    expect(setup.partner.state().cacheEntries).toBe(1);
+  });
+
   it('of a list are dropped when its length has changed, so that no window mixes two states', async () => {
     let total = 25;
     await using setup = await setUp((request, response) =>

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { CallParts } from './call.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -82,6 +83,15 @@ export class Breaker {
     this.seen += 1;
     this.consecutive = failure ? this.consecutive + 1 : 0;
   }
+}
+
+/** One for each route: transcripts that fail must not take along the notes that don't. */
+export function breakerOf({ breakers, clock, observer }: CallParts, template: string): Breaker {
+  const known = breakers.get(template);
+  if (known) return known;
+  const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
+  breakers.set(template, breaker);
+  return breaker;
 }
 
 /** Of all routes together: `closed` only if all are. */

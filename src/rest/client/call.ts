@@ -1,5 +1,6 @@
 import type { Pool } from 'undici';
 import type { Clock } from '../clock.ts';
+import type { CallKind } from '../endpoints.ts';
 import {
   CallBudgetExhausted,
   OperationAborted,
@@ -10,15 +11,16 @@ import {
 } from '../errors.ts';
 import type { PartnerObserver } from '../observer.ts';
 import type { Usage } from '../usage.ts';
-import { Breaker } from './breaker.ts';
-import type { Pass, Verdict } from './breaker.ts';
+import { breakerOf } from './breaker.ts';
+import type { Breaker, Pass } from './breaker.ts';
 import { createCallQueue } from './limiter.ts';
 import type { CallQueue, Limiter, QueuedCall } from './limiter.ts';
-import { isAcceptance, jsonOf, notJson, problemOf } from './response.ts';
+import { isAcceptance, jsonOf, notJson, problemOf, verdictOf } from './response.ts';
 import { count, drawsOnBudget, nextDelay } from './retry.ts';
-import type { Repeat, RetryBudget, Tally } from './retry.ts';
+import type { RetryBudget, Tally } from './retry.ts';
 import type { Tokens } from './token.ts';
 import { Attempt } from './transport.ts';
+import { Waiters } from './waiters.ts';
 
 /** What all calls share. */
 export interface CallParts {
@@ -37,24 +39,6 @@ export interface CallParts {
   readonly timeoutMs: number;
   /** Set while the API's gateway refuses our key: a token can be good while every call is refused. */
   keyRefused: { readonly error: PartnerError; readonly at: number } | undefined;
-}
-
-/** What all calls of one route have in common. */
-export interface CallKind {
-  readonly method: 'GET' | 'POST' | 'PATCH';
-  readonly template: string;
-  readonly repeat: Repeat;
-  /** Its effect matters: it is not cut off once sent, and an unclear end is reported as one. */
-  readonly isWrite: boolean;
-  /** All but the call that obtains the token. */
-  readonly isAuthorized: boolean;
-}
-
-/** Without a usage it is this client itself, which waits for its token. */
-interface Waiter {
-  readonly usage: Usage | undefined;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** All attempts together, from the first on; what must not be repeated gets all of it for its one attempt. */
@@ -78,7 +62,7 @@ export class Call implements QueuedCall {
   private readonly body: string | null;
   private readonly traceHeaders: readonly string[];
   private readonly breaker: Breaker;
-  private readonly waiters: Waiter[] = [];
+  private readonly waiters = new Waiters(this);
   private attempt: Attempt | undefined;
   private pass: Pass = 'ordinary';
   private token = NO_TOKEN;
@@ -109,21 +93,14 @@ export class Call implements QueuedCall {
 
   /** Resolves with what `resultOf` makes of the answer. */
   wait(usage: Usage | undefined): Promise<unknown> {
-    usage?.begins(this);
-    return new Promise((resolve, reject) => {
-      this.waiters.push({ usage, resolve, reject });
-    });
+    return this.waiters.add(usage);
   }
 
   /** The operation has ended early. A write goes on once it is sent: cutting it off would only hide its outcome. */
   abandon(usage: Usage): void {
-    if (this.kind.isWrite) return this.abort();
-    const left = this.waiters.filter((waiter) => waiter.usage === usage);
-    for (const waiter of left) {
-      this.waiters.splice(this.waiters.indexOf(waiter), 1);
-      waiter.reject(new OperationAborted(this.kind.template));
-    }
-    if (this.waiters.length === 0) this.abort();
+    const { isWrite, template } = this.kind;
+    if (!isWrite) this.waiters.rejectOf(usage, new OperationAborted(template));
+    if (isWrite || this.waiters.isEmpty) this.abort();
   }
 
   /** `json` is undefined if a write's answer is no JSON: what it says is not documented anyway. May throw. */
@@ -207,10 +184,7 @@ export class Call implements QueuedCall {
   private resolve(result: unknown): void {
     this.isOver = true;
     this.ended();
-    for (const waiter of this.waiters) {
-      waiter.usage?.ends(this);
-      waiter.resolve(result);
-    }
+    this.waiters.resolve(result);
   }
 
   private fail(given: unknown): void {
@@ -221,11 +195,7 @@ export class Call implements QueuedCall {
     this.ended();
     const isDefinite = given instanceof PartnerError && DEFINITE.has(given.code);
     const isUnknown = this.kind.isWrite && this.isUnclear && !isDefinite;
-    const error = isUnknown ? new OutcomeUnknown(this.kind.template) : given;
-    for (const waiter of this.waiters) {
-      waiter.usage?.ends(this);
-      waiter.reject(error);
-    }
+    this.waiters.reject(isUnknown ? new OutcomeUnknown(this.kind.template) : given);
   }
 
   private abort(): void {
@@ -249,22 +219,12 @@ export class Call implements QueuedCall {
   private refusal(leftMs: number): PartnerError | undefined {
     const { template } = this.kind;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
-    const tooExpensive = this.charge();
-    if (tooExpensive) return tooExpensive;
+    if (!this.waiters.pay(this.tally !== undefined)) {
+      return new CallBudgetExhausted(template, this.waiters.maxCalls);
+    }
     const seconds = this.parts.limiter.spend();
     if (seconds === undefined) return undefined;
     return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
-  }
-
-  /** The first who still can pays for the attempt. */
-  private charge(): PartnerError | undefined {
-    for (const { usage } of this.waiters) {
-      if (usage && usage.calls >= usage.maxCalls) continue;
-      if (usage) usage.calls += 1;
-      if (usage && this.tally) usage.retried += 1;
-      return undefined;
-    }
-    return new CallBudgetExhausted(this.kind.template, this.waiters[0]?.usage?.maxCalls ?? 0);
   }
 
   private dispatch(attempt: Attempt, token: string): void {
@@ -325,18 +285,14 @@ export class Call implements QueuedCall {
     this.parts.keyRefused = undefined;
   }
 
-  private observe(attempt: Attempt): void {
-    const { clock, observer } = this.parts;
-    const { method, template } = this.kind;
-    const { outcome = 'aborted', status } = attempt;
-    const isAnswered = outcome === 'answered';
+  private observe({ outcome = 'aborted', status }: Attempt): void {
     const isOk = status < 300 ? 'ok' : 'status';
-    observer.attempt?.({
-      method,
-      route: template,
-      status: isAnswered ? status : undefined,
+    this.parts.observer.attempt?.({
+      method: this.kind.method,
+      route: this.kind.template,
+      status: outcome === 'answered' ? status : undefined,
       outcome: outcome === 'answered' ? isOk : outcome,
-      durationMs: clock.now() - this.startedAt,
+      durationMs: this.parts.clock.now() - this.startedAt,
       traceHeaders: this.traceHeaders,
     });
   }
@@ -345,19 +301,4 @@ export class Call implements QueuedCall {
     const what = 'not asked, since the Partner API is failing there';
     return new PartnerUnavailable(this.kind.template, what);
   }
-}
-
-/** One for each route: transcripts that fail must not take along the notes that don't. */
-function breakerOf({ breakers, clock, observer }: CallParts, template: string): Breaker {
-  const known = breakers.get(template);
-  if (known) return known;
-  const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
-  breakers.set(template, breaker);
-  return breaker;
-}
-
-/** Any answer but a 5xx shows that the API is there: a 4xx is about the request. */
-function verdictOf({ outcome, status }: Attempt): Verdict {
-  if (outcome === 'answered') return status >= 500 ? 'failing' : 'healthy';
-  return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }

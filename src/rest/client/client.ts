@@ -1,11 +1,11 @@
 import { otherRecord } from '../artifacts.ts';
 import type { CacheEntry, ResponseCache } from '../cache.ts';
-import type { Endpoint } from '../endpoints.ts';
+import type { CallKind, Endpoint } from '../endpoints.ts';
 import { OperationAborted, PartnerContractBroken, PartnerNotFound } from '../errors.ts';
 import type { Usage } from '../usage.ts';
 import type { Uuid } from '../../uuid.ts';
 import { Call } from './call.ts';
-import type { CallKind, CallParts } from './call.ts';
+import type { CallParts } from './call.ts';
 
 /** One GET: what is asked, and under which key its answer is shared. */
 export interface Target<T = unknown> {

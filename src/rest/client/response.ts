@@ -14,6 +14,7 @@ import {
 } from '../errors.ts';
 import type { PartnerError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf } from './retry.ts';
 import type { Failure } from './retry.ts';
 import type { Attempt } from './transport.ts';
@@ -165,4 +166,10 @@ function forbiddenOf(route: string, { layer, messages }: Shape): PartnerError {
       : new PartnerCredentialsRefused(route, 'the Partner API does not accept the access token');
   }
   return new PartnerContractBroken(route, 'answered with status 403 in an unknown shape');
+}
+
+/** Any answer but a 5xx shows that the API is there: a 4xx is about the request. */
+export function verdictOf({ outcome, status }: Attempt): Verdict {
+  if (outcome === 'answered') return status >= 500 ? 'failing' : 'healthy';
+  return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
