@@ -16,6 +16,7 @@ import type { Breaker, Pass } from './breaker.ts';
 import { createCallQueue } from './limiter.ts';
 import type { CallQueue, Limiter, QueuedCall } from './limiter.ts';
 import { isAcceptance, jsonOf, notJson, problemOf, verdictOf } from './response.ts';
+import type { Problem } from './response.ts';
 import { count, drawsOnBudget, nextDelay } from './retry.ts';
 import type { RetryBudget, Tally } from './retry.ts';
 import type { Tokens } from './token.ts';
@@ -118,7 +119,7 @@ export class Call implements QueuedCall {
 
   start(): void {
     const { limiter, tokens } = this.parts;
-    if (this.breaker.refuses()) return this.fail(this.failingFast());
+    if (this.breaker.refuses()) return this.fail(failingFast(this.kind));
     if (this.kind.isAuthorized && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take(this)) this.send();
   }
@@ -135,7 +136,7 @@ export class Call implements QueuedCall {
     const pass = this.breaker.enter();
     const now = clock.now();
     if (this.endsAt === 0) this.endsAt = now + CALL_MS;
-    const refusal = pass ? this.refusal(this.endsAt - now) : this.failingFast();
+    const refusal = pass ? this.refusal(this.endsAt - now) : failingFast(this.kind);
     if (!pass || refusal) {
       if (pass) this.breaker.leave(pass, 'unclear');
       limiter.release();
@@ -170,12 +171,8 @@ export class Call implements QueuedCall {
       return this.recover(attempt);
     }
     this.accepted();
-    this.succeed(json === notJson ? undefined : json, attempt.body.length);
-  }
-
-  private succeed(json: unknown, bytes: number): void {
     try {
-      this.resolve(this.resultOf(json, bytes));
+      this.resolve(this.resultOf(json === notJson ? undefined : json, attempt.body.length));
     } catch (error) {
       this.fail(error);
     }
@@ -242,13 +239,10 @@ export class Call implements QueuedCall {
   private recover(attempt: Attempt): void {
     const { budget, clock, random } = this.parts;
     const { isAuthorized, repeat, template } = this.kind;
-    const { error, failure, isTokenDoubtful, isUnclear } = problemOf(
-      template,
-      attempt,
-      clock.wallNow(),
-    );
-    this.learn(attempt, error, isTokenDoubtful);
-    this.isUnclear ||= isUnclear;
+    const problem = problemOf(template, attempt, clock.wallNow());
+    const { error, failure } = problem;
+    this.learn(attempt, problem);
+    this.isUnclear ||= problem.isUnclear;
     if (!failure) return this.fail(error);
 
     this.tally ??= { failed: 0, unauthorized: 0, throttled: 0 };
@@ -267,7 +261,7 @@ export class Call implements QueuedCall {
   }
 
   /** What an answer says of the token and the API key. */
-  private learn(attempt: Attempt, error: PartnerError, isTokenDoubtful: boolean): void {
+  private learn(attempt: Attempt, { error, isTokenDoubtful }: Problem): void {
     const { clock, tokens } = this.parts;
     if (this.token === NO_TOKEN || attempt.outcome !== 'answered') return;
     const { status } = attempt;
@@ -296,9 +290,7 @@ export class Call implements QueuedCall {
       traceHeaders: this.traceHeaders,
     });
   }
-
-  private failingFast(): PartnerUnavailable {
-    const what = 'not asked, since the Partner API is failing there';
-    return new PartnerUnavailable(this.kind.template, what);
-  }
 }
+
+const failingFast = ({ template }: CallKind): PartnerUnavailable =>
+  new PartnerUnavailable(template, 'not asked, since the Partner API is failing there');
