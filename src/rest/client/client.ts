@@ -28,6 +28,8 @@ export class Client {
   readonly cache: ResponseCache;
   readonly parts: CallParts;
   private readonly inFlight = new Map<string, Read>();
+  /** Those of them that read a page: one path has many. */
+  private readonly pagesInFlight = new Set<Read>();
 
   constructor(cache: ResponseCache, parts: CallParts) {
     this.cache = cache;
@@ -45,6 +47,7 @@ export class Client {
     if (underway) this.detach(underway);
     const read = new Read(this, target, usage);
     this.inFlight.set(target.key, read);
+    if (target.listKey !== undefined) this.pagesInFlight.add(read);
     return this.begin(read, usage) as Promise<CacheEntry>;
   }
 
@@ -61,14 +64,13 @@ export class Client {
   invalidate(path: string): void {
     const underway = this.inFlight.get(path);
     if (underway) this.detach(underway);
-    for (const read of this.inFlight.values()) {
-      if (read.target.listKey !== undefined && read.target.path === path) this.detach(read);
-    }
+    for (const read of this.pagesInFlight) if (read.target.path === path) this.detach(read);
     this.cache.invalidate(path);
   }
 
   invalidateAll(): void {
     this.inFlight.clear();
+    this.pagesInFlight.clear();
     this.cache.invalidateAll();
   }
 
@@ -78,7 +80,9 @@ export class Client {
 
   /** From here on nobody can join it, and its answer is not cached. */
   detach(read: Read): void {
-    if (this.isInFlight(read)) this.inFlight.delete(read.target.key);
+    if (!this.isInFlight(read)) return;
+    this.inFlight.delete(read.target.key);
+    this.pagesInFlight.delete(read);
   }
 
   private begin(call: Call, usage: Usage | undefined): Promise<unknown> {

@@ -28,21 +28,12 @@ export interface LimiterOptions {
   readonly dailyQuota?: number | undefined;
 }
 
-/** At most so many calls in flight, shared fairly between operations; and the partner's rate and daily quota, if known. */
-export interface Limiter {
-  /** True: the call holds a slot and may be sent now. False: it is queued, and `send` is called when its turn comes. */
-  take(call: QueuedCall): boolean;
-  release(): void;
-  /** Counts a call against the day; the seconds until tomorrow if today's quota is used up. */
-  spend(): number | undefined;
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly usedToday: number;
-}
-
 const DAY_MS = 24 * 3600_000;
 
-export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
+export type Limiter = ReturnType<typeof createLimiter>;
+
+/** At most so many calls in flight, shared fairly between operations; and the partner's rate and daily quota, if known. */
+export function createLimiter(options: LimiterOptions, clock: Clock) {
   const { maxInFlight, ratePerSecond, dailyQuota } = options;
   // The queues that are not empty, in turn. Arrays, not a Map by queue: the outgrown tables of a Map that changes this
   // often keep past operations alive until a full garbage collection.
@@ -123,7 +114,8 @@ export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
   }
 
   return {
-    take(call) {
+    /** True: the call holds a slot and may be sent now. False: it is queued, and `send` is called when its turn comes. */
+    take(call: QueuedCall): boolean {
       if (queued === 0 && mayStart()) {
         inFlight += 1;
         return true;
@@ -133,11 +125,12 @@ export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
       queued += 1;
       return false;
     },
-    release() {
+    release(): void {
       inFlight -= 1;
       if (queued > 0) serve();
     },
-    spend() {
+    /** Counts a call against the day; the seconds until tomorrow if today's quota is used up. */
+    spend(): number | undefined {
       turnDay();
       if (dailyQuota !== undefined && usedToday >= dailyQuota) {
         return Math.ceil(((day + 1) * DAY_MS - clock.wallNow()) / 1000);
