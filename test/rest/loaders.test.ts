@@ -265,6 +265,20 @@ describe('forgetting', () => {
     expect([...early.entries].map(setup.partner.isCurrent)).toEqual([false]);
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
   });
+
+  it('detaches pages of a list in flight, whatever their filter', async () => {
+    const { release, script } = held(({ number }, response) =>
+      answer(response, 200, pageBody(number, 1)),
+    );
+    await using setup = await setUp(script);
+    const list = { name: 'clientsOfClinic', id: id(1), filter: { status: 'active' } } as const;
+    const before = loadersOf(setup.partner).page(list, 1);
+    await setup.upstream.arrived(1);
+    setup.partner.forget([pathOf(list)]);
+    release(0);
+    expect(await before).toMatchObject({ total: 1 });
+    expect(setup.partner.state().cacheEntries).toBe(0);
+  });
 });
 
 describe('whoever listens for invalidated paths', () => {
