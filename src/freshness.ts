@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
 import { pathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
-import { paths } from './rest/routes.ts';
+import { paths } from './rest/endpoints.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Store } from './store/store.ts';
 import type { Uuid } from './uuid.ts';

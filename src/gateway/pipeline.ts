@@ -8,7 +8,6 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 
-import type { Answer as HeldAnswer } from '../answer.ts';
 import { type Context, type Door, type House, createContext } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { traceOperation } from '../observability/tracing.ts';
@@ -80,7 +79,8 @@ export interface Basis {
   readonly name: string | undefined;
   readonly estimated: number;
   /** The Partner API's, and what lets the viewer see them. */
-  readonly answers: readonly HeldAnswer[];
+  readonly answers: readonly { readonly expiresAt: number }[];
+  readonly isValid: () => boolean;
   /** How many are the Partner API's. */
   readonly cached: number;
   /** Records of patients, that is. */
@@ -149,11 +149,13 @@ export function createPipeline(parts: PipelineParts) {
       const { cachePolicy } = contextValue;
       if (kind !== 'query' || failed || !cachePolicy.isCacheable || audit?.missing.size)
         return undefined;
-      const used = new Set([...usage.answers, ...usage.repeated.flat()]);
+      const used = [...usage.entries];
       const hasShown = (audit?.seen.size ?? 0) > 0;
       const proof = { value: undefined, expiresAt: cachePolicy.expiresAt, valid: true };
       const answers = [...used, proof];
-      return { id, name, estimated, answers, cached: used.size, hasShown };
+      const { isCurrent } = house.partner;
+      const isValid = () => used.every(isCurrent);
+      return { id, name, estimated, answers, isValid, cached: used.length, hasShown };
     };
     if (!(result instanceof Promise)) return { answer: finish(result), basis, abandon: () => {} };
     const abandon = () => usage.end();

@@ -1,4 +1,3 @@
-import { type Answer, watched } from '../answer.ts';
 import { answerText } from './answer-text.ts';
 import type { Basis } from './pipeline.ts';
 import { createQuestions } from './questions.ts';
@@ -18,7 +17,7 @@ export interface Repeat {
 }
 
 interface Remembered extends Repeat, Held {
-  readonly answers: readonly Answer[];
+  readonly answers: Basis['answers'];
 }
 
 /**
@@ -47,7 +46,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       if (!isAskedAgain(key)) return;
       const basis = basisOf();
       if (!basis || basis.answers.length === 0) return;
-      const { answers, cached, estimated } = basis;
+      const { answers, cached, estimated, isValid } = basis;
       const expiresAt = answers.reduce((at, each) => Math.min(at, each.expiresAt), Infinity);
       if (expiresAt <= now()) return;
       const upstream = { estimated, calls: 0, cached, coalesced: 0, retried: 0 };
@@ -56,7 +55,7 @@ export function createRememberedAnswers(now: () => number = () => performance.no
       const body = text.length > SHORT ? Buffer.from(text) : text;
       remembered.set(key, {
         answers,
-        isValid: watched(answers),
+        isValid,
         expiresAt,
         body,
         told: repeated(basis),

@@ -108,6 +108,10 @@ export function createMetrics(now: () => number = () => performance.now()) {
       calls(plainText(route), plainText(String(status)), durationMs),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
+    otherRecord: counter(
+      'partner_other_record_total',
+      'Answers about another record than the one asked for.',
+    ),
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
     eventCopies: counter('events_copies_total', 'Events that were there already.'),

@@ -60,6 +60,10 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
       traceCall(attempt);
     },
+    otherRecord(route: string): void {
+      metrics.otherRecord();
+      log.warn('an answer was about another record than the one asked for', { route });
+    },
     unreadableRows: (route: string, count: number) =>
       log.warn('rows without a usable id were left out', { route, count }),
     breakerChanged: (state: string, route: string) =>

@@ -23,7 +23,7 @@ export async function scoreById(
 }
 
 export function scoreOf({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
-  return whenLoaded(ctx.loaders.score(id), (record) => {
+  return whenLoaded(ctx.loaders.score(id, clientId ? { clientId } : undefined), (record) => {
     if (!record) return null;
     ctx.audit?.saw(`AssessmentScore:${id}`);
     return { kind: 'score', id, record, clientId };

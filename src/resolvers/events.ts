@@ -9,7 +9,7 @@ import type {
 } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PartnerContractBroken } from '../rest/errors.ts';
-import { routes } from '../rest/routes.ts';
+import { endpoints } from '../rest/endpoints.ts';
 import { missed } from './access/audit-reads.ts';
 import { isOpen } from './access/prove.ts';
 import { requireAccess } from './access/require-access.ts';
@@ -75,7 +75,7 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
 }
 
 const anotherSession = () =>
-  new PartnerContractBroken(routes.note.template, 'the note belongs to another session');
+  new PartnerContractBroken(endpoints.note.template, 'the note belongs to another session');
 
 export const transcriptOfEvent = (event: TranscriptReadyEvent, args: unknown, ctx: Context) => {
   const session = sessionOfEvent(event);

@@ -1,5 +1,3 @@
-import type { Cancel } from './cancel.ts';
-
 /** Time, passed in so that tests can turn it. */
 export interface Clock {
   /** Milliseconds that only ever go forward: lifetimes must survive a wall clock that jumps. */
@@ -23,15 +21,4 @@ export const systemClock: Clock = {
 export function steadily({ now, wallNow }: Pick<Clock, 'now' | 'wallNow'>): () => number {
   const began = wallNow() - now();
   return () => Math.round(began + now());
-}
-
-/** Ends early if nobody waits any more. */
-export function pause(clock: Clock, ms: number, cancel: Cancel): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = clock.after(ms, resolve);
-    cancel.stop = () => {
-      callOff();
-      resolve();
-    };
-  });
 }

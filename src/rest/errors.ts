@@ -63,6 +63,10 @@ export class PartnerNotFound extends PartnerError {
   readonly code = 'NOT_FOUND';
 }
 
+/** Of the API's own words at most so many are passed on: a message of a megabyte helps nobody. */
+const MAX_ISSUES = 20;
+const MAX_ISSUE_CHARACTERS = 500;
+
 /** The input is wrong. `issues` are the API's own words, for the caller alone and never for a log. */
 export class PartnerRejected extends PartnerError {
   readonly code = 'BAD_USER_INPUT';
@@ -70,7 +74,9 @@ export class PartnerRejected extends PartnerError {
 
   constructor(route: string, issues: readonly string[]) {
     super(route, `the Partner API rejected the input with ${issues.length} issue(s)`);
-    this.issues = issues;
+    this.issues = issues
+      .slice(0, MAX_ISSUES)
+      .map((issue) => issue.slice(0, MAX_ISSUE_CHARACTERS).toWellFormed());
   }
 }
 

@@ -1,4 +1,13 @@
+import { PAGE_SIZE } from '../page.ts';
+import type { Page } from '../page.ts';
+import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
+import { otherRecord } from './artifacts.ts';
+import type { Checked } from './artifacts.ts';
+import { LIST_TTL_MS, getRoute } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
+import { isObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import {
   readAssessment,
   readClient,
@@ -20,7 +29,6 @@ import type {
   ReadRow,
   SessionRecord,
 } from './records.ts';
-import { queryOf, route } from './routes.ts';
 
 interface RecordByList {
   readonly organizations: OrganizationRecord;
@@ -46,29 +54,90 @@ export interface ListRef<N extends ListName = ListName> {
   readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-interface List<T> {
-  readonly template: string;
-  readonly path: (id: Uuid | undefined) => string;
-  readonly readRow: ReadRow<T>;
+/** What GraphQL's Int can hold: `totalCount` is one. */
+const MOST_ROWS = 2_147_483_647;
+
+/**
+ * `parentNames` is what a row may call its parent, where a row has one parent for good: a row that names another one does
+ * not belong into this list. A client may be in the lists of several clinics and clinicians, and a clinician in those
+ * of several clinics, so that the ids in their rows prove nothing.
+ */
+function list<T>(
+  template: string,
+  readRow: ReadRow<T>,
+  ...parentNames: readonly string[]
+): Endpoint<Page<T>> {
+  return {
+    ...getRoute(template),
+    read: (body, id, page) => readPage(body, page, readRow, id, parentNames),
+    ttlMs: () => LIST_TTL_MS,
+    totalOf: ({ total }) => total,
+    unreadableRowsIn: ({ rows }) => (rows.includes(undefined) ? rows.filter(isGap).length : 0),
+  };
 }
 
-function list<T>(template: string, readRow: ReadRow<T>): List<T> {
-  if (!template.includes(':')) return { template, path: () => template, readRow };
-  return { ...route(template), readRow };
-}
+const isGap = (row: unknown): boolean => row === undefined;
 
-export const lists: { readonly [N in ListName]: List<RecordOf<N>> } = {
+export const lists: { readonly [N in ListName]: Endpoint<Page<RecordOf<N>>> } = {
   organizations: list('/organizations', readOrganization),
-  clinicsOfOrganization: list('/organizations/:organizationId/clinics', readClinic),
-  programsOfOrganization: list('/organizations/:organizationId/programs', readProgram),
+  clinicsOfOrganization: list(
+    '/organizations/:organizationId/clinics',
+    readClinic,
+    'organizationId',
+  ),
+  programsOfOrganization: list(
+    '/organizations/:organizationId/programs',
+    readProgram,
+    'organizationId',
+  ),
   cliniciansOfClinic: list('/clinics/:clinicId/clinicians', readClinician),
   clientsOfClinic: list('/clinics/:clinicId/clients', readClient),
   assessmentsOfClinic: list('/clinics/:clinicId/assessments', readAssessment),
   clientsOfClinician: list('/clinicians/:clinicianId/clients', readClient),
   magicEditsOfClinician: list('/clinicians/:clinicianId/magic-edit', readMagicEdit),
-  sessionsOfClient: list('/clients/:clientId/sessions', readSession),
+  sessionsOfClient: list('/clients/:clientId/sessions', readSession, 'clientId', 'patientId'),
   programsOfClient: list('/clients/:clientId/programs', readProgram),
 };
+
+/** Undefined if it is no page, or not the page that was asked for. */
+export function readPage<T>(
+  body: unknown,
+  page: number,
+  readRow: ReadRow<T>,
+  parentId?: Uuid,
+  parentNames: readonly string[] = [],
+): Checked<Page<T>> {
+  if (!isObject(body) || !isObject(body['meta']) || !Array.isArray(body['data'])) return undefined;
+  const { totalItems: total, currentPage } = body['meta'];
+  if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
+  if (total < 0 || total > MOST_ROWS) return undefined;
+
+  // An API that answers a page past the end with its last one would repeat rows.
+  const isPastEnd = page > Math.max(1, Math.ceil(total / PAGE_SIZE));
+  if (isPastEnd) return { rows: [], total, page };
+
+  if (typeof currentPage === 'number' && currentPage !== page) return undefined;
+  if (body['data'].length > PAGE_SIZE) return undefined;
+  const rows: (T | undefined)[] = [];
+  for (const row of body['data'] as readonly unknown[]) {
+    if (!isObject(row)) rows.push(undefined);
+    else if (isOfAnother(row, parentId, parentNames)) return otherRecord;
+    else rows.push(readRow(row));
+  }
+  return { rows, total, page };
+}
+
+function isOfAnother(
+  row: JsonObject,
+  parentId: Uuid | undefined,
+  parentNames: readonly string[],
+): boolean {
+  for (const name of parentNames) {
+    const named = toUuid(row[name]);
+    if (named !== undefined && named !== parentId) return true;
+  }
+  return false;
+}
 
 /** The path without its query: what `forget` takes. */
 export function pathOf(ref: ListRef): string {
@@ -79,4 +148,20 @@ export function pathOf(ref: ListRef): string {
 export function listKeyOf(ref: ListRef): string {
   const filter = queryOf(ref.filter);
   return filter ? `${pathOf(ref)}?${filter}` : pathOf(ref);
+}
+
+export function pageKeyOf(listKey: string, page: number): string {
+  return `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
+}
+
+/** The same filter gives the same text, in whatever order its fields were named. */
+function queryOf(filter: Readonly<Record<string, string | undefined>> | undefined): string {
+  if (!filter) return '';
+  const pairs: string[] = [];
+  for (const name of Object.keys(filter).toSorted()) {
+    const value = filter[name];
+    // Half of a surrogate pair can't be encoded; a `+` must be, or it would be read as a space.
+    if (value !== undefined) pairs.push(`${name}=${encodeURIComponent(value.toWellFormed())}`);
+  }
+  return pairs.join('&');
 }

@@ -4,6 +4,8 @@ export interface PartnerObserver {
   attempt?(attempt: ObservedAttempt): void;
   /** A row of a list, or a list's page, could not be understood in part. */
   unreadableRows?(route: string, count: number): void;
+  /** An answer named another record than the one asked for, and was dropped. */
+  otherRecord?(route: string): void;
   breakerChanged?(state: 'closed' | 'open' | 'half-open', route: string): void;
   tokenRenewed?(): void;
   /** A background renewal failed; the present token goes on being used. */

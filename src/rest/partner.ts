@@ -1,27 +1,23 @@
-import { createAllowance } from './allowance.ts';
-import { createAnswers } from './answers.ts';
-import type { BreakerState } from './breaker.ts';
-import { createBreakers } from './breakers.ts';
-import { createCaller } from './caller.ts';
-import { createCancel } from './cancel.ts';
+import type { LookupFunction } from 'node:net';
+import { ResponseCache } from './cache.ts';
+import type { CacheEntry, InvalidationListener } from './cache.ts';
+import { worstOf } from './client/breaker.ts';
+import type { BreakerState } from './client/breaker.ts';
+import type { CallParts } from './client/call.ts';
+import { Client } from './client/client.ts';
+import { createLimiter } from './client/limiter.ts';
+import { RetryBudget } from './client/retry.ts';
+import { createTokens } from './client/token.ts';
+import { isForbiddenHost, openPool } from './client/transport.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
-import { createLane } from './lane.ts';
-import { createLimiter } from './limiter.ts';
-import { createLoaders } from './loaders.ts';
-import type { Loaders } from './loaders.ts';
+import { AUTHENTICATE } from './endpoints.ts';
+import type { CallKind } from './endpoints.ts';
+import { Loaders } from './loaders.ts';
 import type { PartnerObserver } from './observer.ts';
-import { createReads } from './reads.ts';
-import { createRetryBudget } from './retry-budget.ts';
-import { AUTHENTICATE } from './routes.ts';
-import { createSender } from './sender.ts';
-import { createStanding } from './standing.ts';
-import { createTokens } from './tokens.ts';
 import { createUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
-import { openWire } from './wire.ts';
-import { createWrites } from './writes.ts';
-import type { Writes } from './writes.ts';
+import { Writes } from './writes.ts';
 
 export interface PartnerConnection {
   /** Ends in `/v2`. */
@@ -43,6 +39,8 @@ export interface PartnerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observer: PartnerObserver;
+  /** In place of the system's DNS. */
+  readonly lookup: LookupFunction;
 }
 
 /** The Partner API, as the rest of the gateway uses it. */
@@ -57,6 +55,13 @@ export interface Partner extends AsyncDisposable {
   forget(paths: readonly string[]): void;
   /** For when news of what is stale may have been missed. */
   forgetAll(): void;
+  /** Whether the cache still holds exactly this object. */
+  isCurrent(entry: CacheEntry): boolean;
+  /**
+   * Called with each path whose answers are no longer right: it was forgotten, a newer answer has replaced one, or the
+   * list's length has changed. Called with `undefined` when all of them are. The answer ends it.
+   */
+  onInvalidate(listener: InvalidationListener): () => void;
   /** Resolves if a token is obtainable and the API key is taken; rejects with the `PartnerError` that says why. */
   check(): Promise<void>;
   state(): PartnerState;
@@ -79,6 +84,15 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 /** After the API key was refused, how often a readiness check may ask whether it still is. */
 const CHECK_PAUSE_MS = 5000;
 
+const authentication: CallKind = {
+  method: 'POST',
+  template: AUTHENTICATE,
+  // A second token takes nothing from the first.
+  repeat: 'freely',
+  isWrite: false,
+  isAuthorized: false,
+};
+
 export function createPartner(
   connection: PartnerConnection,
   options: Partial<PartnerOptions> = {},
@@ -87,79 +101,64 @@ export function createPartner(
   const { clock = systemClock, observer = {}, random = Math.random, dailyQuota } = options;
   const { maxConcurrency = 64, timeoutMs = 5000, cacheBytes = CACHE_BYTES } = options;
 
-  const wire = openWire(base.origin, maxConcurrency, timeoutMs, clock);
-  const allowance = createAllowance(clock, options.ratePerSecond, dailyQuota);
-  const limiter = createLimiter(maxConcurrency, allowance, clock);
-  const breakers = createBreakers(clock, (state, route) => observer.breakerChanged?.(state, route));
-  const standing = createStanding(clock);
-  const tokens = createTokens(() => authenticate(), clock, observer);
-  const send = createSender({
-    wire,
+  const limiter = createLimiter(
+    { maxInFlight: maxConcurrency, ratePerSecond: options.ratePerSecond, dailyQuota },
+    clock,
+  );
+  const pool = openPool(base.origin, {
+    connections: maxConcurrency,
+    connectMs: timeoutMs,
+    lookup: options.lookup,
+  });
+  const { clientId, clientSecret } = connection;
+  const credentials = JSON.stringify({ clientId, clientSecret });
+  const authenticate = () => client.send(authentication, AUTHENTICATE, credentials);
+  const tokens = createTokens(authenticate, clock, observer);
+  const parts: CallParts = {
+    pool,
     limiter,
-    allowance,
-    breakers,
+    breakers: new Map(),
     tokens,
+    budget: new RetryBudget(clock),
     clock,
     observer,
+    random,
     apiKey: connection.apiKey,
     pathPrefix: base.path,
     timeoutMs,
-  });
-  const budget = createRetryBudget(clock);
-  const perform = createCaller({ send, tokens, standing, budget, clock, random });
-  const answers = createAnswers(clock, cacheBytes);
-  const reads = createReads(perform, answers, observer);
-
-  const tokenLane = createLane('token');
-  const credentials = JSON.stringify({
-    clientId: connection.clientId,
-    clientSecret: connection.clientSecret,
-  });
-  const authenticate = async (): Promise<unknown> => {
-    const { json } = await perform({
-      method: 'POST',
-      template: AUTHENTICATE,
-      path: AUTHENTICATE,
-      body: credentials,
-      // A second token takes nothing from the first.
-      repeat: 'freely',
-      isWrite: false,
-      isAuthorized: false,
-      lane: tokenLane,
-      cancel: createCancel(),
-      headers: [],
-      charge: () => {},
-    });
-    return json;
+    keyRefused: undefined,
   };
-
+  const cache = new ResponseCache(clock, cacheBytes);
+  const client = new Client(cache, parts);
   return {
-    loadersFor: (usage) => createLoaders(reads, usage),
-    writes: createWrites(perform),
+    loadersFor: (usage) => new Loaders(client, usage),
+    writes: new Writes(client),
     forget(paths) {
-      for (const path of paths) reads.forget(path);
+      for (const path of paths) client.invalidate(path);
     },
-    forgetAll: reads.forgetAll,
+    forgetAll: () => client.invalidateAll(),
+    isCurrent: (entry) => cache.isCurrent(entry),
+    onInvalidate: (listener) => cache.onInvalidate(listener),
     async check() {
       await tokens.obtain();
-      const { lost } = standing;
-      if (!lost) return;
-      if (clock.now() - lost.at < CHECK_PAUSE_MS) throw lost.error;
-      await createLoaders(reads, createUsage()).partner({ fresh: true });
+      const { keyRefused } = parts;
+      if (!keyRefused) return;
+      if (clock.now() - keyRefused.at < CHECK_PAUSE_MS) throw keyRefused.error;
+      await new Loaders(client, createUsage()).partner({ fresh: true });
     },
     state: () => ({
       queued: limiter.queued,
       inFlight: limiter.inFlight,
       tokenAgeSeconds: tokens.ageMs === undefined ? undefined : tokens.ageMs / 1000,
-      callsToday: allowance.usedToday,
-      quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - allowance.usedToday,
-      breaker: breakers.state,
-      cacheBytes: answers.bytes,
-      cacheEntries: answers.size,
+      callsToday: limiter.usedToday,
+      quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - limiter.usedToday,
+      breaker: worstOf(parts.breakers.values()),
+      cacheBytes: cache.bytes,
+      cacheEntries: cache.size,
     }),
     async [Symbol.asyncDispose]() {
       tokens.close();
-      await wire.close();
+      await pool.close();
     },
   };
 }
@@ -171,6 +170,9 @@ function baseOf(baseUrl: string): { readonly origin: string; readonly path: stri
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
   if (!isPlain || !/^https?:$/.test(url.protocol) || !path.endsWith('/v2')) {
     throw new Error('the base URL of the Partner API must be an http(s) URL that ends in /v2');
+  }
+  if (isForbiddenHost(url.hostname)) {
+    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
   }
   return { origin: url.origin, path };
 }

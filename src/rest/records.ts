@@ -6,6 +6,7 @@ import type { JsonObject } from './json.ts';
 export type { JsonObject } from './json.ts';
 export type {
   MdmRecord,
+  NoteRecord,
   NotReady,
   ProblemAddressed,
   ScoreAnswer,
@@ -13,7 +14,6 @@ export type {
   TranscriptItem,
   TranscriptRecord,
 } from './artifacts.ts';
-export type { NoteRecord } from './notes.ts';
 
 interface Row {
   readonly id: Uuid;

@@ -1,34 +1,6 @@
-import type { Answer } from '../answer.ts';
-import { createLane } from './lane.ts';
-import type { Lane } from './lane.ts';
-
-/** What one operation has used of the Partner API. Made by the transport, written by `rest`. */
-export interface Usage {
-  readonly maxCalls: number;
-  /** True once nobody waits for the operation any more. */
-  isOver: boolean;
-  /** `traceparent` and `tracestate`; nothing else of it goes upstream. */
-  readonly traceHeaders: Readonly<Record<string, string>> | undefined;
-  calls: number;
-  cached: number;
-  coalesced: number;
-  retried: number;
-  /**
-   * All that the operation's data was made of: its answer is right for as long as each of them is. Set aside for a while
-   * by whoever wants to know it of a part.
-   */
-  answers: Set<Answer>;
-  /** What else it rests on, by which the viewer may see it: what the lineage said, and for how long that proves something. */
-  readonly proofs: Set<Answer>;
-  /** Of parts that were made earlier and put in as they were: among the answers as well. */
-  readonly repeated: (readonly Answer[])[];
-  /** Its place among those who wait for a call. */
-  readonly lane: Lane;
-  /** Ends the operation early: reads are given up, a write that was sent is not. */
-  end(): void;
-  /** Calls `leave` when the operation ends early; the answer takes it back. */
-  onEnd(leave: () => void): () => void;
-}
+import type { CacheEntry } from './cache.ts';
+import { createCallQueue } from './client/limiter.ts';
+import type { CallQueue } from './client/limiter.ts';
 
 export interface UsageOptions {
   readonly maxCalls?: number;
@@ -36,42 +8,62 @@ export interface UsageOptions {
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A record, and functions over it, without an AbortSignal: there is one for each operation, and most never wait. */
-interface OperationUsage extends Usage {
-  leaving: Set<() => void> | undefined;
+/** A call that an operation waits for. */
+export interface Abandonable {
+  abandon(usage: Usage): void;
+}
+
+/** What one operation, or one delivered event, has used of the Partner API. */
+export class Usage {
+  readonly maxCalls: number;
+  calls = 0;
+  cached = 0;
+  coalesced = 0;
+  retried = 0;
+  /** Every cached answer that the operation's data was made of: it is right for as long as each of them is current. */
+  readonly entries = new Set<CacheEntry>();
+  /** True once nobody waits for the operation any more. */
+  isOver = false;
+  /** Its calls that wait for a slot. */
+  readonly queue: CallQueue;
+  /** Name, value, name, value. */
+  readonly traceHeaders: readonly string[];
+  private pending: Set<Abandonable> | undefined;
+
+  constructor({ maxCalls, priority = 'read', traceHeaders }: UsageOptions) {
+    this.maxCalls = maxCalls ?? Number.POSITIVE_INFINITY;
+    this.queue = createCallQueue(priority);
+    this.traceHeaders = traceHeaders ? traceHeadersOf(traceHeaders) : NO_HEADERS;
+  }
+
+  /** Ends the operation early: reads are given up, a write that was sent is not. */
+  end(): void {
+    this.isOver = true;
+    for (const call of this.pending ?? []) call.abandon(this);
+  }
+
+  /** `end` abandons it, unless it is done by then. */
+  begins(call: Abandonable): void {
+    (this.pending ??= new Set()).add(call);
+  }
+
+  ends(call: Abandonable): void {
+    this.pending?.delete(call);
+  }
 }
 
 export function createUsage(options: UsageOptions = {}): Usage {
-  const usage: OperationUsage = {
-    maxCalls: options.maxCalls ?? Number.POSITIVE_INFINITY,
-    traceHeaders: options.traceHeaders,
-    calls: 0,
-    cached: 0,
-    coalesced: 0,
-    retried: 0,
-    answers: new Set(),
-    proofs: new Set(),
-    repeated: [],
-    lane: createLane(options.priority ?? 'read'),
-    isOver: false,
-    leaving: undefined,
-    end,
-    onEnd,
-  };
-  return usage;
+  return new Usage(options);
 }
 
-function end(this: OperationUsage): void {
-  this.isOver = true;
-  for (const leave of this.leaving ?? []) leave();
-  this.leaving = undefined;
-}
+const NO_HEADERS: readonly string[] = [];
+/** By name, so that nothing a viewer sent can ever go upstream. */
+const TRACE_HEADERS = ['traceparent', 'tracestate'];
 
-function onEnd(this: OperationUsage, leave: () => void): () => void {
-  const waiting = (this.leaving ??= new Set());
-  if (this.isOver) leave();
-  else waiting.add(leave);
-  return () => {
-    waiting.delete(leave);
-  };
+function traceHeadersOf(given: Readonly<Record<string, string>>): readonly string[] {
+  return TRACE_HEADERS.flatMap((name) => {
+    const value = given[name];
+    // A value that no header can hold would fail the call.
+    return value !== undefined && /^[\x20-\x7e]+$/.test(value) ? [name, value] : [];
+  });
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { invalidate } from '../../src/answer.ts';
 import { createRememberedAnswers } from '../../src/gateway/remembered-answers.ts';
 import { type Ask, createStillClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
@@ -146,8 +145,10 @@ describe('an answer that is asked for again', () => {
 });
 
 describe('the memory itself', () => {
-  const answer = { value: 1, expiresAt: 100, valid: true };
-  const basis = { id: 'a', name: 'A', estimated: 1, answers: [answer], cached: 1, hasShown: true };
+  const answer = { expiresAt: 100 };
+  const isValid = () => true;
+  const made = { id: 'a', name: 'A', estimated: 1, cached: 1, hasShown: true };
+  const basis = { ...made, answers: [answer], isValid };
   const silently = () => () => {};
 
   it('forgets when the first of the answers it was made of expires', () => {
@@ -164,10 +165,11 @@ describe('the memory itself', () => {
 
   it('forgets when one of them is no longer valid', () => {
     const memory = createRememberedAnswers(() => 0);
-    const stale = { ...answer };
+    let isStale = false;
     memory.keep('key', '{}', () => basis, silently);
-    memory.keep('key', '{}', () => ({ ...basis, answers: [answer, stale] }), silently);
-    invalidate(stale);
+    memory.keep('key', '{}', () => ({ ...basis, isValid: () => !isStale }), silently);
+    expect(memory.find('key')).toBeDefined();
+    isStale = true;
     expect(memory.find('key')).toBeUndefined();
   });
 });

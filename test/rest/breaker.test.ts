@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBreaker } from '../../src/rest/breaker.ts';
-import type { Breaker, Verdict } from '../../src/rest/breaker.ts';
+import { Breaker } from '../../src/rest/client/breaker.ts';
+import type { Verdict } from '../../src/rest/client/breaker.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 
 function attempts(breaker: Breaker, ...verdicts: readonly Verdict[]): void {
@@ -13,7 +13,7 @@ const times = (count: number, verdict: Verdict): Verdict[] => Array<Verdict>(cou
 
 describe('the breaker', () => {
   it('opens after ten failures in a row', () => {
-    const breaker = createBreaker(createFakeClock());
+    const breaker = new Breaker(createFakeClock());
     attempts(breaker, ...times(9, 'failing'), 'healthy', ...times(9, 'failing'));
     expect(breaker.state).toBe('closed');
     attempts(breaker, 'failing');
@@ -22,7 +22,7 @@ describe('the breaker', () => {
   });
 
   it('opens when half of the last forty failed', () => {
-    const breaker = createBreaker(createFakeClock());
+    const breaker = new Breaker(createFakeClock());
     for (let i = 0; i < 19; i++) attempts(breaker, 'failing', 'healthy');
     attempts(breaker, 'healthy');
     expect(breaker.state).toBe('closed');
@@ -31,13 +31,13 @@ describe('the breaker', () => {
   });
 
   it('forgets old failures', () => {
-    const breaker = createBreaker(createFakeClock());
+    const breaker = new Breaker(createFakeClock());
     attempts(breaker, ...times(9, 'failing'), ...times(40, 'healthy'), ...times(9, 'failing'));
     expect(breaker.state).toBe('closed');
   });
 
   it('does not count what tells nothing', () => {
-    const breaker = createBreaker(createFakeClock());
+    const breaker = new Breaker(createFakeClock());
     attempts(breaker, ...times(100, 'unclear'));
     expect(breaker.state).toBe('closed');
   });
@@ -45,7 +45,7 @@ describe('the breaker', () => {
   it('lets a single probe through after its pause, and closes if it succeeds', () => {
     const clock = createFakeClock();
     const states: string[] = [];
-    const breaker = createBreaker(clock, (state) => states.push(state));
+    const breaker = new Breaker(clock, (state) => states.push(state));
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);
     expect(breaker.refuses()).toBe(false);
@@ -57,7 +57,7 @@ describe('the breaker', () => {
 
   it('stays open if the probe fails, and asks for another if it told nothing', () => {
     const clock = createFakeClock();
-    const breaker = createBreaker(clock);
+    const breaker = new Breaker(clock);
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);
     attempts(breaker, 'failing');
@@ -69,7 +69,7 @@ describe('the breaker', () => {
 
   it('does not take a late answer for the probe', () => {
     const clock = createFakeClock();
-    const breaker = createBreaker(clock);
+    const breaker = new Breaker(clock);
     const early = breaker.enter();
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);

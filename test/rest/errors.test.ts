@@ -79,6 +79,21 @@ describe('what a status and a shape mean', () => {
     expect(failure).toMatchObject({ code: 'BAD_USER_INPUT', issues });
   });
 
+  it('passes on at most twenty issues of 500 characters', async () => {
+    const messages = Array.from({ length: 30 }, (_, n) => `${n} `.padEnd(1000, '\u{1f642}'));
+    const issuesOf = async (message: unknown) => {
+      await using setup = await setUp(always(400, envelope(400, message)));
+      const failure = await failureOf(loadersOf(setup.partner).note(id(1)));
+      return failure instanceof PartnerRejected ? failure.issues : [];
+    };
+    const issues = await issuesOf({ message: messages });
+    expect(issues).toHaveLength(20);
+    for (const issue of issues) expect(issue.length).toBeLessThanOrEqual(500);
+    expect(issues.every((issue) => issue.isWellFormed())).toBe(true);
+    expect(await issuesOf('x'.repeat(1024 * 1024))).toEqual(['x'.repeat(500)]);
+    expect(await issuesOf('x'.repeat(500))).toEqual(['x'.repeat(500)]);
+  });
+
   it('keeps the words of a conflict to itself', async () => {
     await using setup = await setUp(always(409, envelope(409, 'already assigned')));
     const failure = await failureOf(

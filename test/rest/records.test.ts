@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { readMdm, readScore, readTranscript } from '../../src/rest/artifacts.ts';
-import { listKeyOf, pathOf } from '../../src/rest/lists.ts';
+import {
+  otherRecord,
+  readMdm,
+  readNote,
+  readNoteOfSession,
+  readScore,
+  readTranscript,
+} from '../../src/rest/artifacts.ts';
+import type { Checked } from '../../src/rest/artifacts.ts';
+import { listKeyOf, pathOf, readPage } from '../../src/rest/lists.ts';
 import type { ListRef } from '../../src/rest/lists.ts';
-import { readNote, readNoteOfSession } from '../../src/rest/notes.ts';
-import { readPage } from '../../src/rest/page.ts';
 import {
   calendarDateOf,
   readAssessment,
@@ -13,6 +19,12 @@ import {
 } from '../../src/rest/records.ts';
 import { id } from '../support/rest/partner.ts';
 import { pageBody, uuid } from '../support/rest/upstream.ts';
+
+/** What was read, where it is about what was asked. */
+function own<T>(read: Checked<T>): T | undefined {
+  if (read === otherRecord) throw new Error('it is about another record');
+  return read;
+}
 
 describe('records', () => {
   it('hold what the API shows, and the row as it was given', () => {
@@ -67,7 +79,7 @@ describe('records', () => {
   });
 });
 
-const read = (body: unknown, page = 1) => readPage(body, page, readClient);
+const read = (body: unknown, page = 1) => own(readPage(body, page, readClient));
 
 describe('a page', () => {
   it('keeps the place of a row that can not be read', () => {
@@ -109,30 +121,42 @@ describe('a progress note', () => {
       progressNoteId: uuid(1),
       sessionId: uuid(2),
     };
-    expect(readNoteOfSession(body)).toMatchObject({ id: uuid(1), sessionId: uuid(2), note: ['x'] });
-    expect(readNoteOfSession({ isLoading: true, id: uuid(9) })).toMatchObject({
+    expect(readNoteOfSession(body, id(2))).toMatchObject({
+      id: uuid(1),
+      sessionId: uuid(2),
+      note: ['x'],
+    });
+    expect(readNoteOfSession({ isLoading: true, id: uuid(9) }, id(2))).toMatchObject({
       id: null,
       note: [],
     });
   });
 
-  it('by its id has that id, unless it names another', () => {
-    expect(readNote({ note: [] }, id(1))?.id).toBe(uuid(1));
-    expect(readNote({ note: [], id: uuid(2) }, id(1))?.id).toBe(uuid(2));
-    expect(readNote({ note: [], id: uuid(2), progressNoteId: uuid(3) }, id(1))?.id).toBe(uuid(3));
+  it('by its id has that id, whether or not the body names it', () => {
+    expect(own(readNote({ note: [] }, id(1)))?.id).toBe(uuid(1));
+    expect(own(readNote({ note: [], id: 'n-1' }, id(1)))?.id).toBe(uuid(1));
+    expect(own(readNote({ note: [], id: uuid(1).toUpperCase() }, id(1)))?.id).toBe(uuid(1));
+    const named = { note: [], id: uuid(9), progressNoteId: uuid(1) };
+    expect(own(readNote(named, id(1)))?.id).toBe(uuid(1));
+  });
+
+  it('leaves out sections that are null, and keeps them in raw', () => {
+    const note = own(readNote({ note: ['x', null, 'y'] }, id(1)));
+    expect(note?.note).toEqual(['x', 'y']);
+    expect(note?.raw['note']).toEqual(['x', null, 'y']);
   });
 
   it('is not what describes an error', () => {
     expect(readNote({ error: { message: 'x' } }, id(1))).toBeUndefined();
-    expect(readNoteOfSession([])).toBeUndefined();
+    expect(readNoteOfSession([], id(1))).toBeUndefined();
   });
 });
 
 describe('artifacts', () => {
   it('are not ready while the field that makes them is missing', () => {
-    expect(readTranscript({ error: { message: 'x' } })).toBe('not-ready');
-    expect(readMdm({ message: 'not found' })).toBe('not-ready');
-    expect(readTranscript('x')).toBeUndefined();
+    expect(readTranscript({ error: { message: 'x' } }, id(1))).toBe('not-ready');
+    expect(readMdm({ message: 'not found' }, id(1))).toBe('not-ready');
+    expect(readTranscript('x', id(1))).toBeUndefined();
   });
 
   it('pass times through and read the rest leniently', () => {
@@ -140,7 +164,7 @@ describe('artifacts', () => {
       { startTime: 1.5, endTime: '00:03', speaker: 'A', transcript: 7 },
       'x',
     ];
-    expect(readTranscript({ transcriptItems })).toMatchObject({
+    expect(readTranscript({ transcriptItems }, id(1))).toMatchObject({
       items: [{ startTime: 1.5, endTime: '00:03', speaker: 'A', transcript: null }],
     });
   });
@@ -153,12 +177,12 @@ describe('artifacts', () => {
       crisisNote: 'n',
       hasCrisis: false,
     };
-    expect(readMdm(body)).toMatchObject({
+    expect(readMdm(body, id(1))).toMatchObject({
       problemsAddressed,
       risk: { level: 'high' },
       crisisIntervention: false,
     });
-    expect(readMdm({ problemsAddressed: [] })).toMatchObject({
+    expect(readMdm({ problemsAddressed: [] }, id(1))).toMatchObject({
       risk: null,
       crisisIntervention: null,
     });

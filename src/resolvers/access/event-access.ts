@@ -6,7 +6,7 @@ import {
 } from '../../events/partner-event.ts';
 import type { Loaded } from '../../loaded.ts';
 import type { Uuid } from '../../uuid.ts';
-import { hasCode } from '../has-code.ts';
+import { hasCode } from '../../has-code.ts';
 import { isOpen } from './prove.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { PAGE_SIZE, firstOffsetOf } from '../../connection/page.ts';
 import type { Context } from '../../context.ts';
 import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
-import { hasCode } from '../has-code.ts';
+import { hasCode } from '../../has-code.ts';
 import { NotFound } from '../not-found.ts';
 import { readPage } from './read-page.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { count, drawsOnBudget, nextDelay, retryAfterMsOf } from '../../src/rest/attempts.ts';
-import type { Failure, Repeat } from '../../src/rest/attempts.ts';
+import { count, drawsOnBudget, nextDelay, retryAfterMsOf } from '../../src/rest/client/retry.ts';
+import type { Failure, Repeat } from '../../src/rest/client/retry.ts';
 
 const status = (code: number, isEnvelope = true, retryAfterMs?: number): Failure => ({
   kind: 'status',

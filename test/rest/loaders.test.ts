@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { pathOf } from '../../src/rest/lists.ts';
-import { paths } from '../../src/rest/routes.ts';
+import { paths } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -30,7 +30,7 @@ describe('cached answers', () => {
     const usage = createUsage();
     expect(setup.partner.loadersFor(usage).note(id(1))).toMatchObject({ note: [1] });
     expect(usage).toMatchObject({ calls: 0, cached: 1 });
-    expect([...usage.answers]).toMatchObject([{ valid: true }]);
+    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([true]);
   });
 
   it.each<[string, unknown, number]>([
@@ -90,11 +90,20 @@ describe('cached answers', () => {
     const first = createUsage();
     await setup.partner.loadersFor(first).note(id(99));
     for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
-    // Nobody could tell it any more that it is stale.
-    expect([...first.answers]).toMatchObject([{ valid: false }]);
+    expect([...first.entries].map(setup.partner.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(100_000);
     expect(cacheEntries).toBe(9);
+  });
+
+  it('do not stay in memory after their time', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(numbered, { clock });
+    for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
+    expect(setup.partner.state().cacheEntries).toBe(20);
+    clock.advance(5000);
+    await loadersOf(setup.partner).note(id(21));
+    expect(setup.partner.state().cacheEntries).toBe(1);
   });
 
   it('of a list are dropped when its length has changed, so that no window mixes two states', async () => {
@@ -108,7 +117,7 @@ describe('cached answers', () => {
     total = 24;
     expect(loadersOf(setup.partner).totalOf(list)).toBe(25);
     await loadersOf(setup.partner).page(list, 3);
-    expect([...usage.answers]).toMatchObject([{ valid: false }]);
+    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
     expect(await loadersOf(setup.partner).page(list, 1)).toMatchObject({ total: 24 });
     expect(loadersOf(setup.partner).totalOf(list)).toBe(24);
     expect(setup.upstream.seen).toHaveLength(3);
@@ -232,12 +241,12 @@ describe('forgetting', () => {
     expect(setup.upstream.seen).toHaveLength(7);
   });
 
-  it('marks answers stale that an operation was made of', async () => {
+  it('leaves no answer current that an operation was made of', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     await setup.partner.loadersFor(usage).noteOfSession(id(1));
     setup.partner.forget([paths.noteOfSession(id(1))]);
-    expect([...usage.answers]).toMatchObject([{ valid: false }]);
+    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
   });
 
   it('detaches a read in flight: later askers ask anew, and the late answer is not kept', async () => {
@@ -253,13 +262,70 @@ describe('forgetting', () => {
     expect(await after).toMatchObject({ note: [2] });
     release(0);
     expect(await before).toMatchObject({ note: [1] });
-    expect([...early.answers]).toMatchObject([{ valid: false }]);
+    expect([...early.entries].map(setup.partner.isCurrent)).toEqual([false]);
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+  });
+
+  it('detaches pages of a list in flight, whatever their filter', async () => {
+    const { release, script } = held(({ number }, response) =>
+      answer(response, 200, pageBody(number, 1)),
+    );
+    await using setup = await setUp(script);
+    const list = { name: 'clientsOfClinic', id: id(1), filter: { status: 'active' } } as const;
+    const before = loadersOf(setup.partner).page(list, 1);
+    await setup.upstream.arrived(1);
+    setup.partner.forget([pathOf(list)]);
+    release(0);
+    expect(await before).toMatchObject({ total: 1 });
+    expect(setup.partner.state().cacheEntries).toBe(0);
+  });
+});
+
+describe('whoever listens for invalidated paths', () => {
+  const list = { name: 'clientsOfClinic', id: id(1) } as const;
+
+  it('hears of each path that is forgotten, cached or not, until it stops listening', async () => {
+    await using setup = await setUp(numbered);
+    const heard: unknown[] = [];
+    const stop = setup.partner.onInvalidate((path) => heard.push(path));
+    setup.partner.forget([paths.note(id(1)), pathOf(list)]);
+    setup.partner.forgetAll();
+    stop();
+    setup.partner.forget([paths.note(id(1))]);
+    expect(heard).toEqual([paths.note(id(1)), pathOf(list), undefined]);
+  });
+
+  it('hears of an answer that a newer one replaces, and not of one that has expired', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(numbered, { clock });
+    const heard: unknown[] = [];
+    setup.partner.onInvalidate((path) => heard.push(path));
+    await loadersOf(setup.partner).note(id(1));
+    clock.advance(5000);
+    await loadersOf(setup.partner).note(id(1));
+    expect(heard).toEqual([]);
+    await loadersOf(setup.partner).note(id(1), { fresh: true });
+    expect(heard).toEqual([paths.note(id(1))]);
+  });
+
+  it('hears of a list whose length has changed', async () => {
+    let total = 25;
+    await using setup = await setUp((request, response) =>
+      answer(response, 200, pageBody(total, Number(/page=(\d+)/.exec(request.path)?.[1]))),
+    );
+    const heard: unknown[] = [];
+    setup.partner.onInvalidate((path) => heard.push(path));
+    await loadersOf(setup.partner).page(list, 1);
+    await loadersOf(setup.partner).page(list, 2);
+    expect(heard).toEqual([]);
+    total = 24;
+    await loadersOf(setup.partner).page(list, 3);
+    expect(heard).toEqual([pathOf(list)]);
   });
 });
 
 describe('forgetting everything', () => {
-  it('leaves no answer valid, and detaches what is in flight', async () => {
+  it('leaves no answer current, and detaches what is in flight', async () => {
     const late = held();
     await using setup = await setUp((request, response) =>
       (request.number === 1 ? numbered : late.script)(request, response),
@@ -272,7 +338,7 @@ describe('forgetting everything', () => {
     setup.partner.forgetAll();
     late.release(0);
     await inFlight;
-    expect([...usage.answers].map(({ valid }) => valid)).toEqual([false, false]);
+    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false, false]);
     expect(setup.partner.state().cacheEntries).toBe(0);
   });
 });
@@ -285,7 +351,7 @@ describe('a fresh read', () => {
     await loaders.note(id(1));
     expect(await loaders.note(id(1), { fresh: true })).toMatchObject({ note: [2] });
     expect(loaders.note(id(1))).toMatchObject({ note: [2] });
-    expect([...usage.answers].map(({ valid }) => valid)).toEqual([false, true]);
+    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false, true]);
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
   });
 

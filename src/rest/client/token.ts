@@ -1,24 +1,8 @@
-import type { Clock } from './clock.ts';
-import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from './errors.ts';
-import { isObject } from './json.ts';
-import type { PartnerObserver } from './observer.ts';
-import { AUTHENTICATE } from './routes.ts';
-
-/** The partner's access token: one for all, obtained by one call at a time. */
-export interface Tokens {
-  /** The token, if there is one that is good for now. */
-  current(): string | undefined;
-  /** A good token, from the API if need be. */
-  obtain(): Promise<string>;
-  /** The API answered this token as one it knows. */
-  accepted(token: string): void;
-  /** 401: dropped, if it is still the one in use. */
-  refused(token: string): void;
-  /** A 403 that may mean an unknown token: dropped likewise, but not more often than once a minute. */
-  distrusted(token: string): void;
-  readonly ageMs: number | undefined;
-  close(): void;
-}
+import type { Clock } from '../clock.ts';
+import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import type { PartnerObserver } from '../observer.ts';
+import { AUTHENTICATE } from '../endpoints.ts';
 
 interface Token {
   readonly value: string;
@@ -35,11 +19,14 @@ const RENEW_AGAIN_MS = 30_000;
 const DISTRUST_PAUSE_MS = 60_000;
 const REFUSED_PAUSE_MS = 30_000;
 
+export type Tokens = ReturnType<typeof createTokens>;
+
+/** The partner's access token: one for all, obtained by one call at a time. */
 export function createTokens(
   authenticate: () => Promise<unknown>,
   clock: Clock,
   observer: PartnerObserver,
-): Tokens {
+) {
   let token: Token | undefined;
   let pending: Promise<string> | undefined;
   let stopTimer: (() => void) | undefined;
@@ -95,27 +82,32 @@ export function createTokens(
   };
 
   return {
+    /** The token, if there is one that is good for now. */
     current,
-    async obtain() {
+    /** A good token, from the API if need be. */
+    async obtain(): Promise<string> {
       return current() ?? renew();
     },
-    accepted(value) {
+    /** The API answered this token as one it knows. */
+    accepted(value: string): void {
       if (refusals > 0 && value === token?.value) refusals = 0;
     },
-    refused(value) {
+    /** 401: dropped, if it is still the one in use. */
+    refused(value: string): void {
       if (value !== token?.value) return;
       token = undefined;
       refusals += 1;
     },
-    distrusted(value) {
+    /** A 403 that may mean an unknown token: dropped likewise, but not more often than once a minute. */
+    distrusted(value: string): void {
       if (value !== token?.value || clock.now() - distrustedAt < DISTRUST_PAUSE_MS) return;
       distrustedAt = clock.now();
       token = undefined;
     },
-    get ageMs() {
+    get ageMs(): number | undefined {
       return token && clock.now() - token.obtainedAt;
     },
-    close() {
+    close(): void {
       isClosed = true;
       stopTimer?.();
     },

@@ -1,61 +1,71 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createAllowance } from '../../src/rest/allowance.ts';
-import { cancel, createCancel } from '../../src/rest/cancel.ts';
-import { createLane } from '../../src/rest/lane.ts';
-import type { Lane } from '../../src/rest/lane.ts';
-import { createLimiter } from '../../src/rest/limiter.ts';
-
-import { createRetryBudget } from '../../src/rest/retry-budget.ts';
+import { createCallQueue, createLimiter } from '../../src/rest/client/limiter.ts';
+import type { CallQueue } from '../../src/rest/client/limiter.ts';
+import { RetryBudget } from '../../src/rest/client/retry.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import type { Setup } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
 
-/** A limiter with one slot, taken; and a record of whose turn it was. */
+/** A limiter with one slot, taken; and the order in which calls were sent. */
 function oneSlot() {
-  const clock = createFakeClock();
-  const limiter = createLimiter(1, createAllowance(clock, undefined, undefined), clock);
-  const turns: string[] = [];
-  const queue = (name: string, lane: Lane, given = createCancel()) => {
-    void limiter.take(lane, given).then((isGiven) => isGiven && turns.push(name));
-    return given;
+  const limiter = createLimiter({ maxInFlight: 1 }, createFakeClock());
+  const sent: string[] = [];
+  const call = (name: string, queue: CallQueue) => ({
+    queue,
+    isOver: false,
+    send: () => void sent.push(name),
+  });
+  const add = (name: string, queue: CallQueue) => {
+    const added = call(name, queue);
+    limiter.take(added);
+    return added;
   };
-  void limiter.take(createLane('read'), createCancel());
-  const drain = async () => {
-    for (let i = 0; i < 20; i++) {
-      limiter.release();
-      await setImmediate();
-    }
-    return turns;
+  expect(limiter.take(call('first', createCallQueue('read')))).toBe(true);
+  const drain = () => {
+    for (let i = 0; i < 20; i++) limiter.release();
+    return sent;
   };
-  return { drain, limiter, queue };
+  return { add, drain, limiter };
 }
 
 describe('the limiter', () => {
-  it('takes operations in turn, so that a large one does not keep a small one waiting', async () => {
-    const { drain, queue } = oneSlot();
-    const [large, small] = [createLane('read'), createLane('read')];
-    for (const n of [1, 2, 3]) queue(`large ${n}`, large);
-    queue('small 1', small);
-    expect(await drain()).toEqual(['large 1', 'small 1', 'large 2', 'large 3']);
+  it('takes operations in turn, so that a large one does not keep a small one waiting', () => {
+    const { add, drain } = oneSlot();
+    const [large, small] = [createCallQueue('read'), createCallQueue('read')];
+    for (const n of [1, 2, 3]) add(`large ${n}`, large);
+    add('small 1', small);
+    expect(drain()).toEqual(['large 1', 'small 1', 'large 2', 'large 3']);
   });
 
-  it('lets the token go first, then mutations, then reads', async () => {
-    const { drain, queue } = oneSlot();
-    for (const rank of ['read', 'write', 'token'] as const) queue(rank, createLane(rank));
-    expect(await drain()).toEqual(['token', 'write', 'read']);
+  it('sends the token first, then mutations, then reads', () => {
+    const { add, drain } = oneSlot();
+    for (const rank of ['read', 'write', 'token'] as const) add(rank, createCallQueue(rank));
+    expect(drain()).toEqual(['token', 'write', 'read']);
   });
 
-  it('passes over whoever has gone', async () => {
-    const { drain, limiter, queue } = oneSlot();
-    const lane = createLane('read');
-    cancel(queue('gone', lane));
-    queue('here', lane);
-    cancel(queue('gone too', createLane('read')));
-    expect(await drain()).toEqual(['here']);
+  it('passes over calls that nobody waits for any more', () => {
+    const { add, drain, limiter } = oneSlot();
+    const queue = createCallQueue('read');
+    add('gone', queue).isOver = true;
+    add('here', queue);
+    add('gone too', createCallQueue('read')).isOver = true;
+    expect(drain()).toEqual(['here']);
     expect(limiter.queued).toBe(0);
+  });
+
+  it('survives ten thousand queued calls that fail as they are sent', () => {
+    const limiter = createLimiter({ maxInFlight: 1 }, createFakeClock());
+    const queue = createCallQueue('read');
+    let sent = 0;
+    const send = () => {
+      sent += 1;
+      limiter.release();
+    };
+    for (let i = 0; i <= 10_000; i++) limiter.take({ queue, isOver: false, send });
+    limiter.release();
+    expect(sent).toBe(10_000);
   });
 
   it('has as many calls in flight as it may, and never more', async () => {
@@ -74,21 +84,18 @@ describe('the limiter', () => {
   });
 });
 
-describe('the allowance', () => {
-  it('spreads calls over the second', async () => {
+describe('rate and quota', () => {
+  it('spreads calls over the second', () => {
     const clock = createFakeClock();
-    const limiter = createLimiter(100, createAllowance(clock, 10, undefined), clock);
-    let given = 0;
+    const limiter = createLimiter({ maxInFlight: 100, ratePerSecond: 10 }, clock);
+    let sent = 0;
+    const send = () => (sent += 1);
     for (let i = 0; i < 30; i++) {
-      void limiter.take(createLane('read'), createCancel()).then(() => (given += 1));
+      if (limiter.take({ queue: createCallQueue('read'), isOver: false, send })) send();
     }
-    await setImmediate();
-    expect(given).toBe(1);
-    for (let i = 0; i < 100; i++) {
-      clock.advance(10);
-      await setImmediate();
-    }
-    expect(given).toBe(11);
+    expect(sent).toBe(1);
+    for (let i = 0; i < 100; i++) clock.advance(10);
+    expect(sent).toBe(11);
   });
 
   it('ends with the day, says when the next begins, and tells what is left', async () => {
@@ -113,7 +120,7 @@ describe('the allowance', () => {
 
 describe('the retry budget', () => {
   it('allows a tenth of the calls, and ten in quiet times', () => {
-    const budget = createRetryBudget(createFakeClock());
+    const budget = new RetryBudget(createFakeClock());
     let retries = 0;
     for (let i = 0; i < 1000; i++) {
       budget.deposit();
@@ -125,7 +132,7 @@ describe('the retry budget', () => {
 
   it('fills up again while nobody asks', () => {
     const clock = createFakeClock();
-    const budget = createRetryBudget(clock);
+    const budget = new RetryBudget(clock);
     while (budget.withdraw());
     clock.advance(60_000);
     let retries = 0;

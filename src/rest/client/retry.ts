@@ -1,4 +1,6 @@
-/** What the caller promises of a second send. It is a promise of the endpoint, not of the HTTP verb. */
+import type { Clock } from '../clock.ts';
+
+/** How often a request may be sent: a property of the endpoint, not of the HTTP method. */
 export type Repeat = 'freely' | 'twice' | 'never';
 
 /** Why an attempt did not succeed, reduced to how certain it is that it had no effect. */
@@ -94,4 +96,38 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
 // Date.parse takes almost anything for a date; an HTTP date begins with the day's name.
 function dateMsOf(text: string): number {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+const SHARE = 0.1;
+/** In quiet times a tenth of nothing would forbid the one retry that helps. */
+const FLOOR = 10;
+const FLOOR_REFILL_MS = 2000;
+/** Good times must not save up for an outage. */
+const MAX_SAVED = 20;
+
+/** Retries of all calls together: in an outage each call must not become three. */
+export class RetryBudget {
+  private saved = FLOOR;
+  private refilledAt: number;
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.refilledAt = clock.now();
+  }
+
+  /** A call is made for the first time. */
+  deposit(): void {
+    this.saved = Math.min(MAX_SAVED, this.saved + SHARE);
+  }
+
+  /** May one be repeated? */
+  withdraw(): boolean {
+    const elapsed = this.clock.now() - this.refilledAt;
+    this.refilledAt += elapsed;
+    if (this.saved < FLOOR) this.saved = Math.min(FLOOR, this.saved + elapsed / FLOOR_REFILL_MS);
+    if (this.saved < 1) return false;
+    this.saved -= 1;
+    return true;
+  }
 }

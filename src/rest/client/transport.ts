@@ -1,0 +1,154 @@
+import { lookup as systemLookup } from 'node:dns';
+import type { IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+
+/** How one attempt ended. What matters of a failure is how sure one can be that the request had no effect. */
+export type Outcome =
+  | 'answered'
+  /** Not a byte of the request left: no connection, or no time left to make one. */
+  | 'unsent'
+  | 'timeout'
+  /** The connection broke before any answer. */
+  | 'reset'
+  /** The answer began and broke off. */
+  | 'cut'
+  /** No HTTP, or more of it than is sane. */
+  | 'garbled'
+  | 'aborted';
+
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/** What undici calls an answer that it can't parse, or whose headers are larger than 16 KiB. */
+const GARBLED: ReadonlySet<string> = new Set(['HTTPParserError', 'HeadersOverflowError']);
+
+/** One HTTP request on its way, and then its answer. Undici calls it back; a query may have hundreds of them. */
+export class Attempt implements Dispatcher.DispatchHandler {
+  outcome: Outcome | undefined;
+  status = 0;
+  contentType = '';
+  retryAfter: string | undefined;
+  body: Buffer = EMPTY;
+  private rest: Buffer[] | undefined;
+  private length = 0;
+  private controller: Dispatcher.DispatchController | undefined;
+  private readonly owner: { finished(attempt: Attempt): void };
+
+  constructor(owner: { finished(attempt: Attempt): void }) {
+    this.owner = owner;
+  }
+
+  /** True once a byte of it may have left. */
+  get isSent(): boolean {
+    return this.controller !== undefined;
+  }
+
+  /** Ends it early. */
+  end(outcome: Outcome): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = outcome;
+    // First, so that its connection is free for whoever is sent next.
+    this.controller?.abort(new Error(outcome));
+    this.owner.finished(this);
+  }
+
+  /** Called right before the first byte is written: until here the request has had no effect for certain. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.outcome !== undefined) controller.abort(new Error(this.outcome));
+  }
+
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    this.status = status;
+    this.contentType = firstOf(headers['content-type']) ?? '';
+    this.retryAfter = firstOf(headers['retry-after']);
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.length += chunk.length;
+    if (this.length <= MAX_BODY_BYTES) {
+      // Nearly every body comes in one piece.
+      if (this.body === EMPTY) this.body = chunk;
+      else (this.rest ??= []).push(chunk);
+      return;
+    }
+    this.body = EMPTY;
+    this.rest = undefined;
+    // Of an error's answer the status says enough.
+    this.end(this.status >= 400 ? 'answered' : 'garbled');
+  }
+
+  onResponseEnd(): void {
+    if (this.rest) this.body = Buffer.concat([this.body, ...this.rest], this.length);
+    this.finish('answered');
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (!this.isSent) this.finish('unsent');
+    else if (GARBLED.has(error.name)) this.finish('garbled');
+    else this.finish(this.status > 0 ? 'cut' : 'reset');
+  }
+
+  private finish(outcome: Outcome): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = outcome;
+    this.owner.finished(this);
+  }
+}
+
+const firstOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header;
+
+export interface TransportOptions {
+  readonly connections: number;
+  readonly connectMs: number;
+  /** In place of the system's DNS. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
+/** With HTTP/2 one lost connection would take all calls in flight along. Attempts have a timer of their own. */
+export function openPool(origin: string, options: TransportOptions): Pool {
+  return new Pool(origin, {
+    connections: options.connections,
+    connect: { timeout: options.connectMs, lookup: guarded(options.lookup ?? systemLookup) },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+  });
+}
+
+/**
+ * Link-local addresses, and those where clouds serve an instance its own credentials: a name that resolves to one of
+ * them would hand these to whoever controls the name.
+ */
+const forbidden = new BlockList();
+forbidden.addSubnet('169.254.0.0', 16);
+forbidden.addSubnet('fe80::', 10, 'ipv6');
+// The same IPv4 range behind NAT64; IPv4-mapped addresses are looked up as IPv4.
+forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+for (const address of ['168.63.129.16', '100.100.100.200', '192.0.0.192']) {
+  forbidden.addAddress(address);
+}
+for (const address of ['fd00:ec2::254', 'fd20:ce::254']) forbidden.addAddress(address, 'ipv6');
+
+/** Of an address. Names are looked at once they are resolved. */
+export function isForbiddenHost(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
+  const family = isIP(address);
+  return family !== 0 && forbidden.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Checked as the connection is made, so that a name that resolves differently the second time gains nothing. */
+function guarded(lookup: LookupFunction): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, options, (error, found, family) => {
+      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
+      if (!error && addresses.some(isForbiddenHost)) {
+        callback(new Error('the host resolves to a link-local or metadata address'), found, family);
+      } else callback(error, found, family);
+    });
+  };
+}

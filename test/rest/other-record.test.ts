@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Loaders } from '../../src/rest/loaders.ts';
+import { createUsage } from '../../src/rest/usage.ts';
+import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { answer, pageBody } from '../support/rest/upstream.ts';
+
+const session = { name: 'sessionsOfClient', id: id(1) } as const;
+const clinics = { name: 'clinicsOfOrganization', id: id(1) } as const;
+const clients = { name: 'clientsOfClinician', id: id(1) } as const;
+
+type Load = (loaders: Loaders) => unknown;
+const note: Load = (loaders) => loaders.note(id(1));
+const noteOfSession: Load = (loaders) => loaders.noteOfSession(id(1));
+const transcript: Load = (loaders) => loaders.transcript(id(1));
+const mdm: Load = (loaders) => loaders.mdm(id(1));
+const score: Load = (loaders) => loaders.score(id(1));
+const sessions: Load = (loaders) => loaders.page(session, 1);
+
+describe('an answer about another record than the one asked for', () => {
+  it.each<[string, Load, unknown]>([
+    ['a note with another progressNoteId', note, { note: ['B'], progressNoteId: id(2) }],
+    ['a note with another id', note, { note: ['B'], id: id(2) }],
+    [
+      'a note of another session',
+      noteOfSession,
+      { note: ['B'], sessionId: id(2), progressNoteId: id(1) },
+    ],
+    ['a transcript of another session', transcript, { transcriptItems: [], sessionId: id(2) }],
+    ['an MDM of another session', mdm, { problemsAddressed: [], sessionId: id(2) }],
+    ['a score with another id', score, { totalScore: 5, id: id(2) }],
+    [
+      "another client's session in a list",
+      sessions,
+      pageBody(2, 1, [
+        { sessionId: id(5), clientId: id(1) },
+        { sessionId: id(6), clientId: id(2) },
+      ]),
+    ],
+    [
+      "another organization's clinic in a list",
+      (loaders) => loaders.page(clinics, 1),
+      pageBody(1, 1, [{ id: id(5), organizationId: id(2) }]),
+    ],
+  ])('is a bad response, not cached, and counted: %s', async (_, load, body) => {
+    const counted: string[] = [];
+    const observer = { otherRecord: (route: string) => counted.push(route) };
+    await using setup = await setUp((__, response) => answer(response, 200, body), { observer });
+    const usage = createUsage();
+    expect(await codeOf(load(setup.partner.loadersFor(usage)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect([...usage.entries]).toEqual([]);
+    expect(setup.partner.state().cacheEntries).toBe(0);
+    expect(await codeOf(load(loadersOf(setup.partner)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(setup.upstream.seen).toHaveLength(2);
+    expect(counted).toHaveLength(2);
+  });
+
+  it.each<[string, Load, unknown]>([
+    [
+      'a regenerated note, under a new id',
+      noteOfSession,
+      { note: ['A'], sessionId: id(1), progressNoteId: id(9) },
+    ],
+    ['ids in upper case', note, { note: ['A'], progressNoteId: id(1).toUpperCase() }],
+    ['what is no UUID', transcript, { transcriptItems: [], sessionId: 's-1' }],
+    ['what names nothing', mdm, { problemsAddressed: [] }],
+    ['a score with a client, where none is expected', score, { clientId: id(7) }],
+    [
+      'a client whose row names its first clinician, in the list of another',
+      (loaders) => loaders.page(clients, 1),
+      pageBody(1, 1, [{ id: id(5), clinicianId: id(2) }]),
+    ],
+  ])('is not %s', async (_, load, body) => {
+    await using setup = await setUp((__, response) => answer(response, 200, body));
+    expect(await load(loadersOf(setup.partner))).toBeDefined();
+    expect(setup.partner.state().cacheEntries).toBe(1);
+  });
+
+  it.each(['clientId', 'patientId'])(
+    "is a score whose %s is not the client's who is expected",
+    async (name) => {
+      await using setup = await setUp((_, response) => answer(response, 200, { [name]: id(7) }));
+      const load = (clientId: typeof session.id) =>
+        loadersOf(setup.partner).score(id(1), { clientId });
+      expect(await load(id(7))).toMatchObject({ id: id(1), clientId: id(7) });
+      expect(await codeOf(load(id(8)))).toBe('UPSTREAM_BAD_RESPONSE');
+      expect(setup.partner.state().cacheEntries).toBe(0);
+    },
+  );
+});
