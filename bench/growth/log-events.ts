@@ -52,7 +52,6 @@ const idsOf = (n: number) => ({
 function eventOf(n: number): NewEvent {
   return {
     key: `progress_note_generated:${idOf('note', n)}`,
-    occurredAt: new Date(1_750_000_000_000 + n).toISOString(),
     receivedAt: Date.now(),
     subject: `session:${idOf('session', n)}`,
     body: noteReady(n).body,

@@ -50,7 +50,7 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
   }
   const events = facts.map((each) => ({
     facts: each,
-    entry: toNewEvent(each, time.sent, receivedAt),
+    entry: toNewEvent(each, receivedAt, time.credible ? time.occurredAt : undefined),
   }));
   return { kind: 'events', events, credibleTime: time.credible };
 }

@@ -1,5 +1,5 @@
 import type { EventLog, StoredEvent } from '../store/event-log.ts';
-import type { QuarantineEntry } from '../store/quarantine.ts';
+import type { QuarantineEntry } from '../store/store.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { placeByOwnIds, type Place, type PlaceOf } from './filter.ts';
 import { followLog } from './follow-log.ts';

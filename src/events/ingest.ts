@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EventLog } from '../store/event-log.ts';
-import type { Quarantine, QuarantineEntry } from '../store/quarantine.ts';
+import type { Quarantine, QuarantineEntry } from '../store/store.ts';
 import { readEnvelope, type ParsedEvent } from './envelope.ts';
 import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import type { Verify } from './signature.ts';

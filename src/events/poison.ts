@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { NewEvent } from '../store/event-log.ts';
-import type { QuarantineEntry } from '../store/quarantine.ts';
+import type { QuarantineEntry } from '../store/store.ts';
 import { field, isFields } from './facts.ts';
 import type { PartnerEvent } from './partner-event.ts';
 import { pause } from './persistence.ts';
@@ -75,8 +75,8 @@ export function redrivenEvent({ body, receivedAt }: QuarantineEntry): NewEvent |
   const event = fromStored({ position, receivedAt, body: JSON.stringify(field(json, 'facts')) });
   if (!event) return undefined;
   const { position: _position, receivedAt: _receivedAt, ...facts } = event;
-  const entry = toNewEvent(facts, facts.occurredAt, receivedAt);
-  return { ...entry, armedBy: [], key: `redriven:${position}:${entry.key}` };
+  const entry = toNewEvent(facts, receivedAt);
+  return { ...entry, time: undefined, key: `redriven:${position}:${entry.key}` };
 }
 
 function parsed(json: string): unknown {

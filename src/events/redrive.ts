@@ -1,5 +1,5 @@
 import type { EventLog, NewEvent } from '../store/event-log.ts';
-import type { Quarantine, QuarantineEntry } from '../store/quarantine.ts';
+import type { Quarantine, QuarantineEntry } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
 import { redrivenEvent } from './poison.ts';
 

@@ -9,18 +9,13 @@ const KNOWN: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 
 export const isEventType = (value: unknown): value is EventType => KNOWN.has(value);
 
-/** `sentAt` is the sender's own time stamp: it tells a second regeneration from a second delivery. */
-export function toNewEvent(facts: EventFacts, sentAt: string, receivedAt: number): NewEvent {
+/** A note may keep its id over several regenerations: a `time` not yet accepted for it makes another event of it. */
+export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {
   return {
     key: `${facts.type}:${dedupeId(facts)}`,
-    // A rewrite may change the note's id, so an edit whose session is known arms the session.
-    armedBy:
-      facts.type === 'progress_note_regenerated'
-        ? [facts.progressNoteId, `session:${facts.sessionId}`]
-        : [],
-    occurredAt: sentAt,
+    time: facts.type === 'progress_note_regenerated' ? time : undefined,
     receivedAt,
-    subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : `client:${facts.clientId}`,
+    subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : undefined,
     body: JSON.stringify(facts),
   };
 }

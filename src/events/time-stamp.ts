@@ -7,13 +7,11 @@ const NORMAL = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{3}
 
 /** Older than the service, so a clock that was never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
-/** Wider than any disagreement of two clocks that are both kept. */
-const LEAD_MS = 48 * 3_600_000;
+/** Two clocks that are kept differ by less than this. */
+const LEAD_MS = 5 * 60_000;
 
 export interface TimeStamp {
-  /** What the sender wrote, normalised: two deliveries of one event agree on it. Receipt if unreadable. */
-  readonly sent: string;
-  /** `sent` if it can be true, else the time of receipt. */
+  /** The sender's time, normalised, if it is credible; else the time of receipt. */
   readonly occurredAt: string;
   readonly credible: boolean;
 }
@@ -22,13 +20,10 @@ export function readTimeStamp(value: unknown, receivedAt: number): TimeStamp {
   const text = typeof value === 'string' ? value : '';
   const isNormal = NORMAL.test(text);
   const sentMs = isNormal ? Date.parse(text) : millisecondsOf(text);
-  if (Number.isNaN(sentMs)) {
-    const received = isoOf(receivedAt);
-    return { sent: received, occurredAt: received, credible: false };
-  }
-  const sent = isNormal ? text : isoOf(sentMs);
+  // Not a number compares false with anything.
   const credible = sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
-  return { sent, occurredAt: credible ? sent : isoOf(receivedAt), credible };
+  if (!credible) return { occurredAt: isoOf(receivedAt), credible };
+  return { occurredAt: isNormal ? text : isoOf(sentMs), credible };
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();

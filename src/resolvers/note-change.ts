@@ -45,8 +45,6 @@ export interface NoteTarget {
 
 interface Write {
   readonly send: () => Promise<unknown>;
-  /** A rewrite ends in a `progress_note_regenerated`, which must count as new although its key may have been seen. */
-  readonly rewrites: boolean;
   /** Does it, or finds out what came of it when it was done before. */
   readonly once?: (perform: () => Promise<Deed>) => Promise<Deed>;
 }
@@ -70,9 +68,6 @@ export async function changeNote(
 
 async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> {
   const cursor = ctx.hub().newestCursor();
-  // By its session where that is known: several rewrites may run, and one may change the note's id.
-  const arming = note.sessionId ? `session:${note.sessionId}` : note.noteId;
-  if (write.rewrites) await ctx.store().log.arm(arming);
   let raw: unknown;
   try {
     raw = await write.send();
@@ -80,7 +75,6 @@ async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> 
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // It may have taken effect: then its event is still to come, and the caches may be wrong.
     if (!isCertain) await ctx.freshness.noteChanged(note);
-    else if (write.rewrites) await ifPossible(ctx.store().log.disarm(arming));
     return refusalOf(error, note, ctx);
   }
   await ctx.freshness.noteChanged(note);

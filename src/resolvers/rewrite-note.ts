@@ -40,7 +40,7 @@ async function rewrite(
 ): Promise<ChangeOutcome> {
   const { idempotencyKey: key } = input;
   const once = typeof key === 'string' ? underKey(key, print, ctx) : undefined;
-  const write = { send, rewrites: true, ...(once && { once }) };
+  const write = { send, ...(once && { once }) };
   return told('await its progress_note_regenerated event before sending it again', () =>
     changeNote(input, write, ctx),
   );

@@ -15,5 +15,5 @@ export async function updateNote(
     return { kind: 'invalid', issues: ['"patch" must be a JSON object.'] };
   }
   const send = () => ctx.partner.writes.updateNote(target.id, patch, ctx.usage);
-  return told('read the note to see', () => changeNote(target, { send, rewrites: false }, ctx));
+  return told('read the note to see', () => changeNote(target, { send }, ctx));
 }

@@ -55,7 +55,7 @@ describe('a signed delivery', () => {
     ]);
   });
 
-  it('of a second regeneration counts as new only for an armed note', async () => {
+  it('of a regeneration is a new event for each time not yet accepted', async () => {
     await using store = await openTestStore();
     await using door = await openDoor(store);
     const progressNoteId = uuid();
@@ -63,13 +63,12 @@ describe('a signed delivery', () => {
       door.deliver(delivery('progress_note_regenerated', { progressNoteId }, { timeStamp }));
     await at('2025-05-06T07:00:00Z');
     await at('2025-05-06T08:00:00Z');
-    await store.log.arm(progressNoteId);
     await at('2025-05-06T07:00:00.000Z');
-    await at('2025-05-06T09:00:00Z');
+    await at('2025-05-06T09:00:00+01:00');
     await at('2025-05-06T10:00:00Z');
     expect(door.counts).toEqual({
-      'accepted progress_note_regenerated': 2,
-      'copy progress_note_regenerated': 3,
+      'accepted progress_note_regenerated': 3,
+      'copy progress_note_regenerated': 2,
     });
   });
 

@@ -1,6 +1,6 @@
-import { STAMPS_KEPT, dedupeWindowMs, stampOf } from '../dedupe.ts';
 import { StoreUnavailable } from '../errors.ts';
 import type { NewEvent, StoredEvent } from '../event-log.ts';
+import { TIMES_KEPT, dedupeWindowMs } from '../event-log.ts';
 import { appendScript } from './log-scripts.ts';
 import { LOG_KEYS } from './log-view.ts';
 import type { Head, LogView } from './log-view.ts';
@@ -29,8 +29,7 @@ export function createAppendQueue(writer: Writer, view: LogView, retentionMs: nu
   async function appendAll(events: readonly NewEvent[]): Promise<Answer> {
     const args = events.flatMap((event) => [
       event.key,
-      event.armedBy?.join(' ') ?? '',
-      stampOf(event.occurredAt),
+      event.time ?? '',
       event.receivedAt,
       event.subject ?? '',
       event.body,
@@ -43,7 +42,7 @@ export function createAppendQueue(writer: Writer, view: LogView, retentionMs: nu
         ...view.known(),
         dedupeWindowMs(retentionMs),
         retentionMs + GRACE_MS,
-        STAMPS_KEPT,
+        TIMES_KEPT,
         SUBJECTS_KEPT,
         writer.replicated ? 1 : 0,
         ...args,

@@ -1,4 +1,4 @@
-import type { Bus, BusHandler } from '../bus.ts';
+import type { Bus, BusHandler } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { names } from './names.ts';
 

@@ -1,22 +1,19 @@
-import { dedupeWindowMs } from '../dedupe.ts';
 import type { EventLog, StoredEvent } from '../event-log.ts';
+import { expiredUpTo } from '../event-log.ts';
 import { follow } from '../follow.ts';
-import { expiredUpTo } from '../retention.ts';
 import type { createAppendQueue } from './append-queue.ts';
 import type { Connection } from './connection.ts';
-import { armScript, datesScript, disarmScript, subjectScript } from './log-scripts.ts';
+import { datesScript, subjectScript } from './log-scripts.ts';
 import { eventOf } from './log-view.ts';
 import type { Entry, LogView } from './log-view.ts';
 import { names } from './names.ts';
 import { runScript } from './script.ts';
-import type { Writer } from './writer.ts';
 
 const TRIM_BATCH = 500;
 
 interface Parts {
   readonly view: LogView;
   readonly queue: ReturnType<typeof createAppendQueue>;
-  readonly writer: Writer;
   readonly reader: Connection;
   readonly retentionMs: number;
   /** Only tests set it: the server's time is the same for all instances. */
@@ -25,9 +22,7 @@ interface Parts {
 
 type DatesReply = readonly [now: string, dates: readonly (readonly [number, number])[]];
 
-export function createRedisLog({ view, queue, writer, reader, ...times }: Parts): EventLog {
-  const windowMs = dedupeWindowMs(times.retentionMs);
-
+export function createRedisLog({ view, queue, reader, ...times }: Parts): EventLog {
   async function read(after: number, limit: number): Promise<readonly StoredEvent[]> {
     // A full answer from memory is right; a short one may only mean that memory lags behind.
     const held = after >= view.oldest ? view.recent.after(after, limit) : undefined;
@@ -53,8 +48,6 @@ export function createRedisLog({ view, queue, writer, reader, ...times }: Parts)
       return view.epoch;
     },
     append: (events) => queue.append(events),
-    arm: (noteId) => runScript(writer.write, armScript, [names.armed(noteId)], [windowMs]),
-    disarm: (noteId) => runScript(writer.write, disarmScript, [names.armed(noteId)], []),
     read,
     async ofSubject(subject) {
       const keys = [names.ofSubject(subject), names.events];

@@ -1,4 +1,4 @@
-import type { KeyStore } from '../key-store.ts';
+import type { KeyStore } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { names } from './names.ts';
 import type { Writer } from './writer.ts';

@@ -1,9 +1,6 @@
-import { createChanges } from '../changes.ts';
-import type { Changes } from '../changes.ts';
-import type { LogPage } from '../follow.ts';
+import { createChanges, createRecentEvents } from '../follow.ts';
+import type { Changes, LogPage, RecentEvents } from '../follow.ts';
 import type { StoredEvent } from '../event-log.ts';
-import { createRecentEvents } from '../recent-events.ts';
-import type { RecentEvents } from '../recent-events.ts';
 import { pageScript } from './log-scripts.ts';
 import { names } from './names.ts';
 import { runScript } from './script.ts';

@@ -9,7 +9,6 @@ export const names = {
   checked: `${PREFIX}checked`,
   mending: `${PREFIX}mending`,
   mended: `${PREFIX}mended`,
-  armed: (noteId: string) => `${PREFIX}armed:${noteId}`,
   ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,
   fact: (key: string) => `${PREFIX}fact:${key}`,
   children: (parent: string, kind: string) => `${PREFIX}children:${kind}:${parent}`,

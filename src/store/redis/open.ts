@@ -1,7 +1,7 @@
 import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
 import { createLineage } from '../lineage.ts';
-import type { StoreSettings } from '../options.ts';
+import type { StoreSettings } from '../store.ts';
 import { addressOf } from './address.ts';
 import type { Address } from './address.ts';
 import { createAppendQueue } from './append-queue.ts';
@@ -37,7 +37,7 @@ async function openParts(
   });
   const view = await openLogView(reader.command);
   const queue = createAppendQueue(writer, view, retentionMs);
-  const log = createRedisLog({ view, queue, writer, reader, retentionMs, clock });
+  const log = createRedisLog({ view, queue, reader, retentionMs, clock });
   const lineage = createLineage(createRedisLineage(reader), { maxAgeMs: LINEAGE_MAX_AGE_MS });
   const bus = await createRedisBus(subscriber, reader, database, onProblem);
 

@@ -1,5 +1,5 @@
-import type { Quarantine } from '../quarantine.ts';
-import { QUARANTINE_MAX_ENTRIES } from '../quarantine.ts';
+import type { Quarantine } from '../store.ts';
+import { QUARANTINE_MAX_ENTRIES } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { names } from './names.ts';
 import type { Writer } from './writer.ts';

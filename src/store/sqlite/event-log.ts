@@ -1,13 +1,28 @@
-import { createChanges } from '../changes.ts';
-import { dedupeWindowMs } from '../dedupe.ts';
-import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
-import { follow } from '../follow.ts';
-import { createRecentEvents } from '../recent-events.ts';
-import { createAppendGroups } from './append-groups.ts';
+import type { EventLog, LogBounds, NewEvent, StoredEvent } from '../event-log.ts';
+import { dedupeWindowMs } from '../event-log.ts';
+import { createChanges, createRecentEvents, follow } from '../follow.ts';
+import { StoreUnavailable } from '../errors.ts';
 import type { Thread } from './thread.ts';
 
-/** An old key is as good as gone before it is removed, so there is no hurry. */
-const SWEEP_BATCHES = 20;
+type Stored = readonly (StoredEvent | undefined)[];
+
+interface Group {
+  readonly events: NewEvent[];
+  readonly stored: Promise<Stored>;
+}
+
+const GROUP_MAX_EVENTS = 1_000;
+/** A disk that stalls must not turn into memory that grows. */
+const WAITING_MAX_EVENTS = 50_000;
+
+/** Strings and numbers side by side cross to the worker at a fraction of what objects cost. */
+function flat(events: readonly NewEvent[]): (string | number)[] {
+  const values: (string | number)[] = [];
+  for (const { key, time = '', receivedAt, subject = '', body } of events) {
+    values.push(key, time, Math.round(receivedAt), subject, body);
+  }
+  return values;
+}
 
 export function createEmbeddedLog(
   thread: Thread,
@@ -19,16 +34,39 @@ export function createEmbeddedLog(
   const changes = createChanges();
   const windowMs = dedupeWindowMs(retentionMs);
   let { oldest } = thread.opened;
+  let open: Group | undefined;
+  let waiting = 0;
 
-  const append = createAppendGroups(thread, retentionMs, clock, (stored) => {
-    for (const event of stored) if (event) recent.push(event);
-    // Not at once: whoever appended hears first, and does for all at the door what followers then need not.
-    setImmediate(changes.announce);
-  });
+  /** All appends that wait for the worker go to it as one. */
+  async function send(events: readonly NewEvent[]): Promise<Stored> {
+    try {
+      const positions = await thread.callLate('append', () => {
+        open = undefined;
+        const now = clock();
+        return [flat(events), now, now - windowMs];
+      });
+      const stored = events.map(({ receivedAt, body }, index) => {
+        const position = positions[index] ?? 0;
+        return position > 0 ? { position, receivedAt, body } : undefined;
+      });
+      for (const event of stored) if (event) recent.push(event);
+      changes.announce();
+      return stored;
+    } finally {
+      waiting -= events.length;
+    }
+  }
+
+  function groupFor(count: number): Group {
+    if (open && open.events.length + count <= GROUP_MAX_EVENTS) return open;
+    const events: NewEvent[] = [];
+    open = { events, stored: send(events) };
+    return open;
+  }
 
   const bounds = (): LogBounds => ({ epoch, oldest, newest: recent.newest });
 
-  /** What was trimmed lives on in memory for a while; both ways of reading agree that it is gone. */
+  /** Trimmed events stay in memory for a while; both ways of reading agree that they are gone. */
   async function read(after: number, limit: number): Promise<readonly StoredEvent[]> {
     const from = Math.max(after, oldest);
     return recent.after(from, limit) ?? thread.call('eventsAfter', from, limit);
@@ -36,9 +74,19 @@ export function createEmbeddedLog(
 
   return {
     epoch,
-    append,
-    arm: (noteId) => thread.call('arm', noteId, clock(), clock() - windowMs),
-    disarm: (noteId) => thread.call('disarm', noteId),
+    async append(events) {
+      if (events.length === 0) return [];
+      if (!events.every(({ receivedAt }) => Number.isFinite(receivedAt))) {
+        throw new TypeError('the time of receipt must be a number of milliseconds');
+      }
+      if (waiting > WAITING_MAX_EVENTS) throw new StoreUnavailable('the event store is overloaded');
+      waiting += events.length;
+      const group = groupFor(events.length);
+      const from = group.events.length;
+      group.events.push(...events);
+      const stored = await group.stored;
+      return stored.slice(from, from + events.length);
+    },
     read,
     ofSubject: (subject) => thread.call('eventsOfSubject', subject),
     bounds: () => Promise.resolve(bounds()),
@@ -53,9 +101,7 @@ export function createEmbeddedLog(
       ),
     async trim() {
       while (await thread.call('trimEvents', clock(), retentionMs));
-      for (let batch = 0; batch < SWEEP_BATCHES; batch++) {
-        if (!(await thread.call('sweepKeys', clock() - windowMs))) break;
-      }
+      while (await thread.call('trimSeen', clock() - windowMs));
       ({ oldest } = await thread.call('bounds'));
     },
   };

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../errors.ts';
 import type { LogBounds } from '../event-log.ts';
-import type { Reply } from './batch.ts';
 import type { Call, OperationName, Operations } from './operations.ts';
+import type { Reply } from './worker.ts';
 
 export type ToWorker = readonly Call[] | 'close';
 export type FromWorker = { readonly opened: LogBounds } | { readonly refused: string } | Reply;

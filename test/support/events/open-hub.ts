@@ -2,7 +2,7 @@ import { readEnvelope } from '../../../src/events/envelope.ts';
 import { placeByOwnIds } from '../../../src/events/filter.ts';
 import { openHub, type EventHub, type HubParts, type HubProblem } from '../../../src/events/hub.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
-import type { QuarantineEntry } from '../../../src/store/quarantine.ts';
+import type { QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
 
 /** A hub over a real log, with what it reported. */
@@ -32,8 +32,7 @@ export async function append(log: EventLog, ...deliveries: readonly unknown[]): 
 
 /** An entry that only another version of the gateway can read. */
 export async function appendUnreadable(log: EventLog, key: string): Promise<void> {
-  const receivedAt = Date.now();
-  await log.append([{ key, occurredAt: '2025-01-01T00:00:00.000Z', receivedAt, body: '{"v":9}' }]);
+  await log.append([{ key, receivedAt: Date.now(), body: '{"v":9}' }]);
 }
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
