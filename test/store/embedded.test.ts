@@ -91,6 +91,23 @@ describe('the embedded store', () => {
     expect((await store.log.ofSubject('session:2999')).at(-1)?.position).toBe(8_999);
   });
 
+  it('removes keys past the window, a batch at a time', async () => {
+    let now = Date.now();
+    const keys = range(1, 2_500).map((n) => eventOf(`${n}`, { receivedAt: now }));
+    {
+      await using store = await openStore(
+        { kind: 'embedded', dir },
+        { retentionMs: DAY_MS, clock: () => now },
+      );
+      await store.log.append(keys);
+      now += 8 * DAY_MS;
+      await store.log.append([eventOf('late', { receivedAt: now })]);
+      await store.log.trim();
+    }
+    using db = new DatabaseSync(join(dir, 'events.db'));
+    expect(db.prepare('SELECT key FROM seen').all()).toEqual([{ key: 'late' }]);
+  });
+
   it('does not let one bad event take its neighbours with it', async () => {
     await using store = await open(dir);
     const bad = eventOf('bad', { receivedAt: Number.NaN });

@@ -15,6 +15,9 @@ const GROUP_MAX_EVENTS = 1_000;
 /** A disk that stalls must not turn into memory that grows. */
 const WAITING_MAX_EVENTS = 50_000;
 
+/** A key past the window counts as absent before it is removed, so each trim looks at some of them only. */
+const SEEN_BATCHES = 20;
+
 /** Strings and numbers side by side cross to the worker at a fraction of what objects cost. */
 function flat(events: readonly NewEvent[]): (string | number)[] {
   const values: (string | number)[] = [];
@@ -36,6 +39,7 @@ export function createEmbeddedLog(
   let { oldest } = thread.opened;
   let open: Group | undefined;
   let waiting = 0;
+  let trimmedTo = '';
 
   /** All appends that wait for the worker go to it as one. */
   async function send(events: readonly NewEvent[]): Promise<Stored> {
@@ -101,7 +105,10 @@ export function createEmbeddedLog(
       ),
     async trim() {
       while (await thread.call('trimEvents', clock(), retentionMs));
-      while (await thread.call('trimSeen', clock() - windowMs));
+      for (let batch = 0; batch < SEEN_BATCHES; batch += 1) {
+        trimmedTo = await thread.call('trimSeen', trimmedTo, clock() - windowMs);
+        if (trimmedTo === '') break;
+      }
       ({ oldest } = await thread.call('bounds'));
     },
   };

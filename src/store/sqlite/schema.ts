@@ -14,7 +14,6 @@ const TABLES = `
   CREATE TABLE seen (
     key TEXT NOT NULL, time TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (key, time)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX seen_at ON seen (at);
 
   CREATE TABLE link (
     id INTEGER PRIMARY KEY, child TEXT NOT NULL, parent TEXT NOT NULL, page INTEGER, seen_at INTEGER NOT NULL,
