@@ -3,7 +3,7 @@ import type { CursorCodec } from './connection/cursor.ts';
 import type { Page } from './connection/page.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Milestones } from './store/milestones.ts';
-import type { Freshness } from './freshness.ts';
+import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
 import type { OperationTrace } from './observability/tracing.ts';
 import type { Audit } from './observability/audit.ts';
@@ -32,7 +32,7 @@ export interface House {
   readonly hub: EventHub;
   readonly cursors: CursorCodec;
   readonly milestones: Milestones;
-  readonly freshness: Freshness;
+  readonly invalidation: Invalidation;
   readonly once: Once;
   /** Undefined where nothing is written down. */
   readonly audit: Audit | undefined;
@@ -54,7 +54,7 @@ export interface Context {
   readonly loaders: Loaders;
   readonly partner: Partner;
   readonly cursors: CursorCodec;
-  readonly freshness: Freshness;
+  readonly invalidation: Invalidation;
   readonly once: Once;
   readonly now: () => number;
   viewer(): Viewer;
@@ -119,7 +119,7 @@ export function createContext(
     loaders: house.partner.loadersFor(usage),
     partner: house.partner,
     cursors: house.cursors,
-    freshness: house.freshness,
+    invalidation: house.invalidation,
     once: house.once,
     now: house.now,
     remember: house.store.lineage.record,

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
-import { openHub } from './events/hub.ts';
-import { createFreshness } from './freshness.ts';
+import { openHub } from './events/event-hub.ts';
+import { createInvalidation } from './invalidation.ts';
 import { createAudit } from './observability/audit.ts';
 import { openAuditSpool } from './observability/audit-spool.ts';
 import {
@@ -72,12 +72,12 @@ export async function openServer(
   );
   watchPartner(partner, metrics);
   const milestones = createMilestones(store.keys);
-  const freshness = createFreshness(partner, store, milestones);
+  const invalidation = createInvalidation(partner, store, milestones);
   let app: App | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
-      before: freshness.heard,
+      apply: invalidation.apply,
       placeOf: createPlaceOf(store.lineage),
       async setAside(entry) {
         metrics.eventsPoisonous();
@@ -100,7 +100,7 @@ export async function openServer(
       store,
       hub,
       milestones,
-      freshness,
+      invalidation,
       once: createOnce(store.keys),
       cursors: createCursorCodec(connection.clientSecret),
       now: steadily(clock),

@@ -1,5 +1,5 @@
 import type { Uuid } from '../uuid.ts';
-import type { EventFacts, EventType } from './partner-event.ts';
+import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import { isSessionEvent } from './partner-event.ts';
 
 /** Given fields are combined with AND. An empty list of types wants nothing. */
@@ -65,3 +65,95 @@ const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
 
 const within = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
   wanted === undefined || ids.has(wanted);
+
+export interface Subscription<L> {
+  readonly filter: EventFilter;
+  readonly listener: L;
+  /** False once removed: a listener that ends another's subscription ends it for this event too. */
+  readonly active: boolean;
+}
+
+export interface SubscriptionIndex<L> {
+  readonly size: number;
+  /** Answers how to remove it again. */
+  add(filter: EventFilter, listener: L): () => void;
+  receivers(event: PartnerEvent, place: Place): readonly Subscription<L>[];
+}
+
+/**
+ * Each subscription stands under the most selective id of its filter, and under each of its types. An
+ * event looks under the few ids it has itself, so it costs what its receivers cost, however many
+ * others there are.
+ */
+export function createSubscriptionIndex<L>(): SubscriptionIndex<L> {
+  const slots = new Map<string, Set<Subscription<L>>>();
+  let size = 0;
+
+  function put(key: string, subscription: Subscription<L>): void {
+    const slot = slots.get(key);
+    if (slot === undefined) slots.set(key, new Set([subscription]));
+    else slot.add(subscription);
+  }
+
+  function take(key: string, subscription: Subscription<L>): void {
+    const slot = slots.get(key);
+    slot?.delete(subscription);
+    if (slot?.size === 0) slots.delete(key);
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    add(filter, listener) {
+      const subscription = { filter, listener, active: true };
+      const keys = keysOfFilter(filter);
+      for (const key of keys) put(key, subscription);
+      size += 1;
+      return () => {
+        if (!subscription.active) return;
+        subscription.active = false;
+        size -= 1;
+        for (const key of keys) take(key, subscription);
+      };
+    },
+    receivers(event, place) {
+      const found: Subscription<L>[] = [];
+      const collect = (id: string): void => {
+        for (const type of [event.type, ANY_TYPE]) {
+          for (const subscription of slots.get(keyOf(id, type)) ?? []) {
+            if (matches(subscription.filter, event, place)) found.push(subscription);
+          }
+        }
+      };
+      idsOfEvent(event, place).forEach(collect);
+      return found;
+    },
+  };
+}
+
+const ANY_TYPE = '*';
+const ANY_ID = '*';
+
+const keyOf = (id: string, type: string): string => `${type} ${id}`;
+
+function keysOfFilter(filter: EventFilter): readonly string[] {
+  const id =
+    filter.sessionId ??
+    filter.clientId ??
+    filter.clinicianId ??
+    filter.clinicId ??
+    filter.organizationId ??
+    ANY_ID;
+  return [...new Set<string>(filter.types ?? [ANY_TYPE])].map((type) => keyOf(id, type));
+}
+
+/** A set, lest one id in two roles be looked under twice. */
+function idsOfEvent(event: PartnerEvent, place: Place): ReadonlySet<string> {
+  if (isSessionEvent(event)) {
+    const { sessionId, clientId, clinicianId, clinicId, organizationId } = event;
+    return new Set([sessionId, clientId, clinicianId, clinicId, organizationId, ANY_ID]);
+  }
+  const { clinicianIds, clinicIds, organizationIds } = place;
+  return new Set([event.clientId, ...clinicianIds, ...clinicIds, ...organizationIds, ANY_ID]);
+}

@@ -8,6 +8,7 @@ import type {
   TranscriptReadyEvent,
 } from '../events/partner-event.ts';
 import { whenLoaded } from '../loaded.ts';
+import { sessionEvents } from './event-log.ts';
 import { scoreShown } from './assessment-score.ts';
 import { opened } from './opened.ts';
 import { noteRef } from './note-ref.ts';
@@ -85,7 +86,7 @@ export const receivedAtOf = ({ receivedAt }: PartnerEvent): string =>
   new Date(receivedAt).toISOString();
 
 export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
-  return opened(session, ctx, () => ctx.hub().ofSession(session.id));
+  return opened(session, ctx, () => sessionEvents(session.id, ctx));
 }
 
 export const cursorWhenBegun = (_parent: unknown, _args: unknown, ctx: Context): string =>

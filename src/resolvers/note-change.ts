@@ -74,17 +74,17 @@ async function performed(note: Note, write: Write, ctx: Context): Promise<Deed> 
   } catch (error) {
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // It may have taken effect: then its event is still to come, and the caches may be wrong.
-    if (!isCertain) await ctx.freshness.noteChanged(note);
+    if (!isCertain) await ctx.invalidation.noteChanged(note);
     return refusalOf(error, note, ctx);
   }
-  await ctx.freshness.noteChanged(note);
+  await ctx.invalidation.noteChanged(note);
   return { kind: 'changed', cursor, raw };
 }
 
 async function refusalOf(error: unknown, note: Note, ctx: Context): Promise<Refused> {
   if (error instanceof NoteLocked) {
     await ifPossible(ctx.milestones().markLocked(note.noteId));
-    await ctx.freshness.noteChanged(note);
+    await ctx.invalidation.noteChanged(note);
     return { kind: 'locked' };
   }
   if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };

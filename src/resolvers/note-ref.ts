@@ -22,7 +22,7 @@ export function noteMet(record: NoteRecord, sessionId: Uuid | undefined, ctx: Co
 }
 
 function takeNote(noteId: Uuid, owner: Uuid | undefined, ctx: Context): void {
-  ctx.freshness.noteMet(noteId, owner);
+  ctx.invalidation.noteMet(noteId, owner);
   if (!owner) return;
   ctx.remember([{ child: `note:${noteId}`, parent: `session:${owner}`, seenAt: steadyNow() }]);
 }

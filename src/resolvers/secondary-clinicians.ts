@@ -38,7 +38,7 @@ async function assign(
 ): Promise<AssignmentOutcome> {
   if (!(await liesUnderGrant('client', clientId, ctx))) return { kind: 'missing' };
   const forget = () =>
-    ctx.freshness.listsChanged(
+    ctx.invalidation.listsChanged(
       clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
     );
   try {

@@ -11,12 +11,16 @@ export interface NewEvent {
   readonly subject?: string | undefined;
   /** Opaque to the log. */
   readonly body: string;
+  /** What `body` was made of. */
+  readonly value?: unknown;
 }
 
 export interface StoredEvent {
   readonly position: Position;
   readonly receivedAt: number;
   readonly body: string;
+  /** As it was appended by this process, for a while: readers need not parse the body again. */
+  readonly value?: unknown;
 }
 
 export interface LogBounds {
@@ -33,8 +37,8 @@ export interface EventLog {
   /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
   read(after: Position, limit: number): Promise<readonly StoredEvent[]>;
-  /** The newest thousand events of a subject, oldest first. */
-  ofSubject(subject: string): Promise<readonly StoredEvent[]>;
+  /** The newest events of a subject, at most a thousand, oldest first. */
+  ofSubject(subject: string, limit?: number): Promise<readonly StoredEvent[]>;
   bounds(): Promise<LogBounds>;
   /**
    * Every event after `after`, in order and in batches, for as long as it is iterated, whichever
@@ -51,6 +55,8 @@ const SHORTEST_WINDOW_MS = 7 * 24 * 3_600_000;
 
 /** A key outlives its event, or a late copy would be appended next to the original. */
 export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, SHORTEST_WINDOW_MS);
+
+export const OF_SUBJECT_LIMIT = 1_000;
 
 /** How many accepted times are kept for a key. */
 export const TIMES_KEPT = 100;

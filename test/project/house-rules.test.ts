@@ -17,7 +17,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['app'],
   ['schema', 'gateway', 'pages'],
   ['resolvers'],
-  ['context', 'freshness'],
+  ['context', 'invalidation'],
   ['rest', 'events', 'viewer'],
   ['store', 'connection', 'observability', 'config'],
   ['uuid', 'derived-key', 'answer', 'loaded', 'nesting', 'steady-clock'],

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../errors.ts';
 import type { NewEvent, StoredEvent } from '../event-log.ts';
-import { TIMES_KEPT, dedupeWindowMs } from '../event-log.ts';
+import { OF_SUBJECT_LIMIT, TIMES_KEPT, dedupeWindowMs } from '../event-log.ts';
 import { appendScript } from './log-scripts.ts';
 import { LOG_KEYS } from './log-view.ts';
 import type { Head, LogView } from './log-view.ts';
@@ -17,7 +17,6 @@ interface Waiting extends PromiseWithResolvers<Answer> {
 /** A script holds up the whole server while it runs. */
 const MAX_EVENTS = 200;
 const MAX_WAITING = 50_000;
-const SUBJECTS_KEPT = 1_000;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */
 const GRACE_MS = 3_600_000;
 
@@ -43,7 +42,7 @@ export function createAppendQueue(writer: Writer, view: LogView, retentionMs: nu
         dedupeWindowMs(retentionMs),
         retentionMs + GRACE_MS,
         TIMES_KEPT,
-        SUBJECTS_KEPT,
+        OF_SUBJECT_LIMIT,
         writer.replicated ? 1 : 0,
         ...args,
       ],

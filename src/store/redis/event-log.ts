@@ -1,5 +1,5 @@
 import type { EventLog, StoredEvent } from '../event-log.ts';
-import { expiredUpTo } from '../event-log.ts';
+import { OF_SUBJECT_LIMIT, expiredUpTo } from '../event-log.ts';
 import { follow } from '../follow.ts';
 import type { createAppendQueue } from './append-queue.ts';
 import type { Connection } from './connection.ts';
@@ -49,9 +49,9 @@ export function createRedisLog({ view, queue, reader, ...times }: Parts): EventL
     },
     append: (events) => queue.append(events),
     read,
-    async ofSubject(subject) {
+    async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
       const keys = [names.ofSubject(subject), names.events];
-      return (await runScript<Entry[]>(reader.command, subjectScript, keys, [])).map(eventOf);
+      return (await runScript<Entry[]>(reader.command, subjectScript, keys, [limit])).map(eventOf);
     },
     async bounds() {
       const { oldest, newest, epoch } = await view.page(reader.command, 0, 0);

@@ -87,10 +87,10 @@ export const appendScript = script(`${HEAD}
   return { epoch, newest, stamp, positions }
 `);
 
-/** KEYS: subject, events. The events that are still there. */
+/** KEYS: subject, events. ARGV: limit. The newest events that are still there. */
 export const subjectScript = script(`
   local found = {}
-  for _, position in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  for _, position in ipairs(redis.call('LRANGE', KEYS[1], -ARGV[1], -1)) do
     local entry = redis.call('XRANGE', KEYS[2], position .. '-0', position .. '-0')[1]
     if entry then found[#found + 1] = { tonumber(position), entry[2][2], entry[2][4] } end
   end

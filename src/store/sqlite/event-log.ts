@@ -1,5 +1,5 @@
 import type { EventLog, LogBounds, NewEvent, StoredEvent } from '../event-log.ts';
-import { dedupeWindowMs } from '../event-log.ts';
+import { OF_SUBJECT_LIMIT, dedupeWindowMs } from '../event-log.ts';
 import { createChanges, createRecentEvents, follow } from '../follow.ts';
 import { StoreUnavailable } from '../errors.ts';
 import type { Thread } from './thread.ts';
@@ -49,9 +49,9 @@ export function createEmbeddedLog(
         const now = clock();
         return [flat(events), now, now - windowMs];
       });
-      const stored = events.map(({ receivedAt, body }, index) => {
+      const stored = events.map(({ receivedAt, body, value }, index) => {
         const position = positions[index] ?? 0;
-        return position > 0 ? { position, receivedAt, body } : undefined;
+        return position > 0 ? { position, receivedAt, body, value } : undefined;
       });
       for (const event of stored) if (event) recent.push(event);
       changes.announce();
@@ -92,7 +92,8 @@ export function createEmbeddedLog(
       return stored.slice(from, from + events.length);
     },
     read,
-    ofSubject: (subject) => thread.call('eventsOfSubject', subject),
+    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) =>
+      thread.call('eventsOfSubject', subject, limit),
     bounds: () => Promise.resolve(bounds()),
     follow: (after) =>
       follow(

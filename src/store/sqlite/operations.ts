@@ -11,7 +11,6 @@ const FLAT_LENGTH = 5;
 type Flat = [string, string, number, string, string];
 
 const TRIM_BATCH = 500;
-const OF_SUBJECT_LIMIT = 1_000;
 
 const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
   position: Number(row['position']),
@@ -44,7 +43,7 @@ function logOperations(db: DatabaseSync) {
     `SELECT ${columns} FROM event WHERE position > ? ORDER BY position LIMIT ?`,
   );
   const ofSubject = db.prepare(
-    `SELECT ${columns} FROM event WHERE subject = ? ORDER BY position DESC LIMIT ${OF_SUBJECT_LIMIT}`,
+    `SELECT ${columns} FROM event WHERE subject = ? ORDER BY position DESC LIMIT ?`,
   );
   const dates = db.prepare(
     `SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH}`,
@@ -86,7 +85,8 @@ function logOperations(db: DatabaseSync) {
       };
     },
     eventsAfter: (position: number, limit: number) => after.all(position, limit).map(storedEvent),
-    eventsOfSubject: (subject: string) => ofSubject.all(subject).map(storedEvent).toReversed(),
+    eventsOfSubject: (subject: string, limit: number) =>
+      ofSubject.all(subject, limit).map(storedEvent).toReversed(),
     /** Returns whether there may be more to remove. */
     trimEvents(now: number, retentionMs: number): boolean {
       const rows = dates.all().map((row) => ({

@@ -1,6 +1,11 @@
 import { readEnvelope } from '../../../src/events/envelope.ts';
 import { placeByOwnIds } from '../../../src/events/filter.ts';
-import { openHub, type EventHub, type HubParts, type HubProblem } from '../../../src/events/hub.ts';
+import {
+  openHub,
+  type EventHub,
+  type HubParts,
+  type HubProblem,
+} from '../../../src/events/event-hub.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
 import type { QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
@@ -11,7 +16,7 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
   const aside: QuarantineEntry[] = [];
   const hub = await openHub({
     log,
-    before: () => undefined,
+    apply: () => undefined,
     placeOf: (event) => Promise.resolve(placeByOwnIds(event)),
     setAside: async (entry) => void aside.push(entry),
     onProblem: (problem) => void problems.push(problem),

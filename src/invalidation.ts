@@ -15,30 +15,33 @@ interface ChangedNote {
   readonly sessionId?: Uuid | undefined;
 }
 
-/** What keeps answers right is not their age but this: events and edits drop what they make stale, everywhere. */
-export interface Freshness {
-  /** From the log: before any listener hears. */
-  heard(events: readonly PartnerEvent[]): Promise<void>;
-  /** At the door, before the sender's 2xx: what can be done without asking the store. Copies go to the other instances too: they are in no log that those would read. */
-  accepted(events: readonly PartnerEvent[], copies: readonly EventFacts[]): void | Promise<void>;
+/** Events and changes drop the cached answers that they make stale, on every instance: that keeps answers right, not their TTL. */
+export interface Invalidation {
+  /** Events of the log, on every instance, before they are delivered. */
+  apply(events: readonly PartnerEvent[]): Promise<void>;
+  /** A copy is not in the log, so the other instances are told of it. */
+  applyCopies(copies: readonly EventFacts[]): Promise<void>;
   /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
-  /** A note that may be cached by its id from now on, and whose it is, where that is known. */
+  /** A note that may be cached by its id from now on, and its session, where that is known. */
   noteMet(noteId: Uuid, sessionId: Uuid | undefined): void;
 }
 
 /** More sessions than a cache holds notes of. */
 const MOST_SESSIONS = 50_000;
 const MOST_STRANGERS = 50_000;
-const MOST_TAKEN_IN = 2_000;
 
-const PATHS = 'forget';
-const NOTE = 'forget-note';
+const PATHS = 'invalidate';
+const NOTE = 'invalidate-note';
 
 const idIn = (name: string): Uuid => name.slice(name.indexOf(':') + 1) as Uuid;
 
-export function createFreshness(partner: Partner, store: Store, milestones: Milestones): Freshness {
+export function createInvalidation(
+  partner: Partner,
+  store: Store,
+  milestones: Milestones,
+): Invalidation {
   const { bus, lineage } = store;
   bus.subscribe(PATHS, (message) => partner.forget(JSON.parse(message) as string[]));
   bus.subscribe(NOTE, (message) => forgetNote(JSON.parse(message) as ChangedNote));
@@ -50,20 +53,13 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   /** Notes met without their session: for those the lineage has to be asked. */
   const strangers = new LRUCache<Uuid, true>({ max: MOST_STRANGERS });
 
-  /** For these all has been done at the door that needs no store. Until the log tells of them, too. */
-  const takenIn = new Set<PartnerEvent>();
-
-  async function heard(events: readonly PartnerEvent[]): Promise<void> {
-    const others = events.filter((event) => !takenIn.delete(event));
-    for (const event of others) recordLastingLinks(event, lineage);
-    let stale = events;
+  async function apply(events: readonly PartnerEvent[]): Promise<void> {
+    for (const event of events) recordLastingLinks(event, lineage);
     try {
-      // Before anything is forgotten: an answer made in between would be kept without it.
-      const links = recordChangingLinks(events, lineage);
-      const [isNews] = await Promise.all([links, ...marksOf(others)]);
-      if (!isNews) stale = others;
+      // Before anything is invalidated: an answer made in between would be cached without it.
+      await Promise.all([recordChangingLinks(events, lineage), ...marksOf(events)]);
     } finally {
-      for (const event of stale) partner.forget(stalePaths(event));
+      for (const event of events) partner.forget(stalePaths(event));
     }
     if (strangers.size > 0) partner.forget(await notesInLineage(events));
   }
@@ -82,7 +78,7 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
     return (await Promise.all(notes)).flat().map((name) => paths.note(idIn(name)));
   }
 
-  /** What has to be written down for good; for most events that is nothing. */
+  /** What is recorded for good; for most events that is nothing. */
   function marksOf(events: readonly EventFacts[]): Promise<void>[] {
     const marks: Promise<void>[] = [];
     for (const event of events) {
@@ -94,17 +90,8 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
     return marks;
   }
 
-  function settle(events: readonly PartnerEvent[]): void {
-    for (const event of events) {
-      partner.forget(stalePaths(event));
-      takenIn.add(event);
-    }
-    // A log that others share makes events of its own of them, and these would never be asked for.
-    if (takenIn.size > MOST_TAKEN_IN) takenIn.clear();
-  }
-
-  async function settleCopies(copies: readonly EventFacts[]): Promise<void> {
-    // A sender repeats what was stored but not answered: it may have been cut off right before this.
+  async function applyCopies(copies: readonly EventFacts[]): Promise<void> {
+    // The process may have been killed after the first delivery was stored, and before this was done.
     await Promise.all(marksOf(copies));
     const inLineage = strangers.size > 0 ? await notesInLineage(copies) : [];
     await forgetEverywhere([...copies.flatMap(stalePaths), ...inLineage]);
@@ -140,16 +127,8 @@ export function createFreshness(partner: Partner, store: Store, milestones: Mile
   }
 
   return {
-    heard,
-    accepted(events, copies) {
-      for (const event of events) recordLastingLinks(event, lineage);
-      const marks = marksOf(events);
-      if (marks.length === 0 && copies.length === 0) return settle(events);
-      return Promise.all(marks).then(() => {
-        settle(events);
-        return copies.length > 0 ? settleCopies(copies) : undefined;
-      });
-    },
+    apply,
+    applyCopies,
     noteMet(noteId, sessionId) {
       if (!sessionId) {
         strangers.set(noteId, true);
