@@ -184,4 +184,4 @@ const READS: ReadonlySet<OperationName> = new Set<OperationName>([
   'childrenOf',
 ]);
 
-export const isRead = ([name]: Call) => READS.has(name);
+export const isRead = (name: OperationName) => READS.has(name);

@@ -72,18 +72,15 @@ function runBatch({ db, operations }: Engine, calls: readonly Call[]): Reply {
   const run = ([name, ...args]: Call) =>
     (operations[name] as (...args: readonly unknown[]) => unknown)(...args);
   try {
-    const readOnly = calls.every(isRead);
-    return { answers: readOnly ? calls.map(run) : inTransaction(db, () => calls.map(run)) };
+    // A batch is all of reads or all of writes.
+    const isReading = isRead(calls[0]?.[0] ?? 'touch');
+    return { answers: isReading ? calls.map(run) : inTransaction(db, () => calls.map(run)) };
   } catch (error) {
     const failure = failureOf(error);
     if (calls.length === 1) return { failure };
-    // Reads need no disk space, and one call's bad argument is not its neighbours' fault.
-    const alone = (call: Call) => failure.kind === 'misuse' || isRead(call);
-    return {
-      replies: calls.map((call) =>
-        alone(call) ? runBatch({ db, operations }, [call]) : { failure },
-      ),
-    };
+    // One call's bad argument is not its neighbours' fault.
+    if (failure.kind !== 'misuse') return { failure };
+    return { replies: calls.map((call) => runBatch({ db, operations }, [call])) };
   }
 }
 
