@@ -1,6 +1,6 @@
 import type { Bus, BusHandler } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { names } from './names.ts';
+import { names } from './scripts.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
 

@@ -1,5 +1,4 @@
-import { PREFIX } from './names.ts';
-import { script } from './script.ts';
+import { PREFIX } from './scripts.ts';
 
 const CHILDREN_KEY = `
   local function childrenKey(parent, child)
@@ -11,7 +10,7 @@ const CHILDREN_KEY = `
  * ARGV: how long to keep, children kept for a parent, number of links; then child, parent, page and
  * time of each link; then child and parent of each link to remove.
  */
-export const writeLinksScript = script(`${CHILDREN_KEY}
+export const writeLinksScript = `${CHILDREN_KEY}
   local last = 3 + 4 * ARGV[3]
   for at = 4, last, 4 do
     local child, parent, page, seen = unpack(ARGV, at, at + 3)
@@ -34,17 +33,17 @@ export const writeLinksScript = script(`${CHILDREN_KEY}
     redis.call('HDEL', '${PREFIX}parents:' .. ARGV[at], ARGV[at + 1])
     redis.call('ZREM', childrenKey(ARGV[at + 1], ARGV[at]), ARGV[at])
   end
-`);
+`;
 
 /** ARGV: children. For each: parent and "page time" in turn. */
-export const parentsScript = script(`
+export const parentsScript = `
   local answers = {}
   for at, child in ipairs(ARGV) do answers[at] = redis.call('HGETALL', '${PREFIX}parents:' .. child) end
   return answers
-`);
+`;
 
 /** ARGV: the most children to know, seen since when. Forgets up to a hundred; answers how many. */
-export const trimLinksScript = script(`${CHILDREN_KEY}
+export const trimLinksScript = `${CHILDREN_KEY}
   local all = '${PREFIX}lineage'
   local excess = redis.call('ZCARD', all) - ARGV[1]
   local oldest = redis.call('ZRANGE', all, 0, 99, 'WITHSCORES')
@@ -60,4 +59,4 @@ export const trimLinksScript = script(`${CHILDREN_KEY}
     forgotten = forgotten + 1
   end
   return forgotten
-`);
+`;

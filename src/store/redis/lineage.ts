@@ -2,8 +2,7 @@ import { CHILDREN_LIMIT, LINEAGE_KEPT_MS, LINEAGE_MAX_LINKS, isGone } from '../l
 import type { LineageEngine, Link } from '../lineage-store.ts';
 import type { Connection } from './connection.ts';
 import { parentsScript, trimLinksScript, writeLinksScript } from './lineage-scripts.ts';
-import { names } from './names.ts';
-import { runScript } from './script.ts';
+import { names, runScript } from './scripts.ts';
 
 /** Links are told in pairs: a parent, then "page time", the page empty if not known. */
 function linksOf(child: string, pairs: readonly string[]): readonly Link[] {

@@ -1,15 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
+import type { StoredEvent } from '../event-log.ts';
 import { createChanges, createRecentEvents } from '../follow.ts';
 import type { Changes, LogPage, RecentEvents } from '../follow.ts';
-import type { StoredEvent } from '../event-log.ts';
-import { pageScript } from './log-scripts.ts';
-import { names } from './names.ts';
-import { runScript } from './script.ts';
+import type { Connection } from './connection.ts';
+import { names, pageScript, runScript } from './scripts.ts';
+import type { Send } from './scripts.ts';
 
 export type Entry = readonly [position: number, receivedAt: string, body: string];
 /** `stamp`: when the newest was received, empty if it is not there any more. */
 export type Head = readonly [epoch: string, newest: number, stamp: string];
 type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
-type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
 
 /** More failovers than anybody has while an instance lives. */
 const EPOCHS_LEFT = 20;
@@ -90,6 +90,50 @@ export async function openLogView(send: Send): Promise<LogView> {
       learn(current, newest, stamp);
       if (current === epoch) oldest = Math.max(oldest, first);
       return { epoch: current, oldest: first, newest, events: entries.map(eventOf) };
+    },
+  };
+}
+
+const BATCH = 500;
+/** How long a lost log can go unnoticed: its new events have lower positions, and wake nobody. */
+const LOOK_AGAIN_MS = 1_000;
+const RETRY_MS = 200;
+const GRACE_MS = 3_000;
+
+/** Brings what any instance appends into this one's memory. XREAD only wakes it; the page is what counts. */
+export function createTail(connection: Connection, view: LogView): AsyncDisposable {
+  const closing = new AbortController();
+
+  async function catchUp(wasDown: boolean) {
+    const page = await view.page(connection.command, view.recent.newest, BATCH);
+    if (page.epoch !== view.epoch) return;
+    for (const event of page.events) view.recent.push(event);
+    if (page.events.length > 0 || wasDown) view.changes.announce();
+    if (page.events.length === BATCH) return;
+    const after = `${view.recent.newest}-0`;
+    const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
+    await connection.command([...wait, names.events, after], LOOK_AGAIN_MS + GRACE_MS);
+  }
+
+  async function run() {
+    let wasDown = false;
+    while (!closing.signal.aborted) {
+      try {
+        await catchUp(wasDown);
+        wasDown = false;
+      } catch {
+        wasDown = true;
+        await setTimeout(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {});
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      connection.drop();
+      await running;
     },
   };
 }

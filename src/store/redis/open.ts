@@ -1,21 +1,19 @@
 import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
 import { createLineage } from '../lineage.ts';
-import type { StoreSettings } from '../store.ts';
+import { QUARANTINE_MAX_ENTRIES } from '../store.ts';
+import type { KeyStore, Quarantine, StoreSettings } from '../store.ts';
 import { addressOf } from './address.ts';
 import type { Address } from './address.ts';
-import { createAppendQueue } from './append-queue.ts';
 import { createRedisBus } from './bus.ts';
 import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
-import { createRedisKeys } from './keys.ts';
 import { createRedisLineage, trimLineage } from './lineage.ts';
-import { openLogView } from './log-view.ts';
-import { names } from './names.ts';
-import { createRedisQuarantine } from './quarantine.ts';
-import { createTail } from './tail.ts';
+import { createTail, openLogView } from './log-view.ts';
+import { names } from './scripts.ts';
 import { openWriter } from './writer.ts';
+import type { Writer } from './writer.ts';
 
 const TIDY_EVERY_MS = 60_000;
 /** How soon a replica that was added is waited for. */
@@ -36,8 +34,7 @@ async function openParts(
       if (connection !== writing) connection.renew('another server took over');
   });
   const view = await openLogView(reader.command);
-  const queue = createAppendQueue(writer, view, retentionMs);
-  const log = createRedisLog({ view, queue, reader, retentionMs, clock });
+  const { log, drained } = createRedisLog({ view, writer, reader, retentionMs, clock });
   const lineage = createLineage(createRedisLineage(reader), { maxAgeMs: LINEAGE_MAX_AGE_MS });
   const bus = await createRedisBus(subscriber, reader, database, onProblem);
 
@@ -70,7 +67,7 @@ async function openParts(
       await lineage
         .flush()
         .catch(() => onProblem('the last moments of the lineage were not written'));
-      await queue.drained();
+      await drained();
       await Promise.all([...connections].map((connection) => connection.close()));
     },
   };
@@ -89,3 +86,46 @@ export async function openRedis(url: string, settings: StoreSettings) {
     throw error;
   }
 }
+
+/** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
+const createRedisKeys = ({ write }: Writer, reader: Connection): KeyStore => ({
+  async claim(key, value, ttlMs) {
+    const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
+    return (await write<string | null>(command)) ?? undefined;
+  },
+  async put(key, value, ttlMs) {
+    await write(['SET', names.fact(key), value, 'PX', String(Math.ceil(ttlMs))]);
+  },
+  async get(keys) {
+    if (keys.length === 0) return [];
+    const values = await reader.command<(string | null)[]>(['MGET', ...keys.map(names.fact)]);
+    return values.map((value) => value ?? undefined);
+  },
+  async delete(key) {
+    await write(['DEL', names.fact(key)]);
+  },
+});
+
+type Entry = readonly [id: string, fields: readonly string[]];
+
+const createRedisQuarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
+  async add({ receivedAt, reason, body }) {
+    const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
+    const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
+    await write(['XADD', names.quarantine, ...bound, '*', ...fields]);
+  },
+  async list(limit) {
+    const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
+    const entries = await reader.command<Entry[]>(range);
+    return entries.map(([id, fields]) => ({
+      id,
+      receivedAt: Number(fields[1]),
+      reason: fields[3] ?? '',
+      body: fields[5] ?? '',
+    }));
+  },
+  async remove(id) {
+    await write(['XDEL', names.quarantine, id]);
+  },
+  count: () => reader.command<number>(['XLEN', names.quarantine]),
+});

@@ -1,5 +1,29 @@
-import { PREFIX } from './names.ts';
-import { script } from './script.ts';
+/** One hash tag for all keys: a script may touch any of them, in a cluster too. */
+export const PREFIX = '{partner-graph}:';
+
+export const names = {
+  epoch: `${PREFIX}epoch`,
+  newest: `${PREFIX}newest`,
+  events: `${PREFIX}events`,
+  quarantine: `${PREFIX}quarantine`,
+  checked: `${PREFIX}checked`,
+  mending: `${PREFIX}mending`,
+  mended: `${PREFIX}mended`,
+  ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,
+  fact: (key: string) => `${PREFIX}fact:${key}`,
+  children: (parent: string, kind: string) => `${PREFIX}children:${kind}:${parent}`,
+  bus: (database: string) => `${PREFIX}bus:${database}`,
+};
+
+export type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
+
+/** EVAL and not EVALSHA: a server that was restarted does not know a hash, and nothing is ever sent twice here. */
+export const runScript = <Reply>(
+  send: Send,
+  source: string,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<Reply> => send(['EVAL', source, String(keys.length), ...keys, ...args.map(String)]);
 
 /**
  * KEYS: epoch, newest, events. ARGV: the epoch the caller knows, the newest position it knows, an
@@ -30,7 +54,7 @@ const HEAD = `
 `;
 
 /** ARGV goes on: after, limit. Answers epoch, newest, its time, oldest and entries as one consistent look. */
-export const pageScript = script(`${HEAD}
+export const pageScript = `${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
   local oldest = first and tonumber(first[1]:match('^%d+')) - 1 or newest
   local entries = {}
@@ -40,7 +64,7 @@ export const pageScript = script(`${HEAD}
     end
   end
   return { epoch, newest, stamp, oldest, entries }
-`);
+`;
 
 export const EVENTS_AT = 11;
 
@@ -49,7 +73,7 @@ export const EVENTS_AT = 11;
  * each event key, time, time of receipt, subject, body. XADD comes before the key, so that no failure
  * leaves a key without its event.
  */
-export const appendScript = script(`${HEAD}
+export const appendScript = `${HEAD}
   -- The times to keep for the key, or nil for a copy.
   local function accepted(known, time)
     if not known then return time end
@@ -85,24 +109,24 @@ export const appendScript = script(`${HEAD}
     redis.call('SET', '${PREFIX}barrier', 1)
   end
   return { epoch, newest, stamp, positions }
-`);
+`;
 
 /** KEYS: subject, events. ARGV: limit. The newest events that are still there. */
-export const subjectScript = script(`
+export const subjectScript = `
   local found = {}
   for _, position in ipairs(redis.call('LRANGE', KEYS[1], -ARGV[1], -1)) do
     local entry = redis.call('XRANGE', KEYS[2], position .. '-0', position .. '-0')[1]
     if entry then found[#found + 1] = { tonumber(position), entry[2][2], entry[2][4] } end
   end
   return found
-`);
+`;
 
 /** KEYS: events. ARGV: limit. The server's time, and when the oldest events were received. */
-export const datesScript = script(`
+export const datesScript = `
   local dates = {}
   for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])) do
     dates[#dates + 1] = { tonumber(entry[1]:match('^%d+')), tonumber(entry[2][2]) }
   end
   local time = redis.call('TIME')
   return { time[1] .. string.format('%03d', math.floor(time[2] / 1000)), dates }
-`);
+`;
