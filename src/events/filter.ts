@@ -73,87 +73,68 @@ export interface Subscription<L> {
   readonly active: boolean;
 }
 
-export interface SubscriptionIndex<L> {
-  readonly size: number;
-  /** Answers how to remove it again. */
-  add(filter: EventFilter, listener: L): () => void;
-  receivers(event: PartnerEvent, place: Place): readonly Subscription<L>[];
-}
+const ANY = '*';
 
 /**
- * Each subscription stands under the most selective id of its filter, and under each of its types. An
- * event looks under the few ids it has itself, so it costs what its receivers cost, however many
+ * Each subscription is indexed by the most selective id of its filter, and by each of its types. An
+ * event is looked up by the few ids it has itself, so it costs what its receivers cost, however many
  * others there are.
  */
-export function createSubscriptionIndex<L>(): SubscriptionIndex<L> {
+export function createSubscriptionIndex<L>() {
   const slots = new Map<string, Set<Subscription<L>>>();
   let size = 0;
 
-  function put(key: string, subscription: Subscription<L>): void {
-    const slot = slots.get(key);
-    if (slot === undefined) slots.set(key, new Set([subscription]));
-    else slot.add(subscription);
-  }
-
-  function take(key: string, subscription: Subscription<L>): void {
-    const slot = slots.get(key);
-    slot?.delete(subscription);
-    if (slot?.size === 0) slots.delete(key);
-  }
-
   return {
-    get size() {
+    get size(): number {
       return size;
     },
-    add(filter, listener) {
+    /** Returns the function that removes it. */
+    add(filter: EventFilter, listener: L): () => void {
       const subscription = { filter, listener, active: true };
-      const keys = keysOfFilter(filter);
-      for (const key of keys) put(key, subscription);
+      const keys = keysOf(filter);
+      for (const key of keys) {
+        const slot = slots.get(key);
+        if (slot) slot.add(subscription);
+        else slots.set(key, new Set([subscription]));
+      }
       size += 1;
       return () => {
         if (!subscription.active) return;
         subscription.active = false;
         size -= 1;
-        for (const key of keys) take(key, subscription);
+        for (const key of keys) {
+          const slot = slots.get(key);
+          slot?.delete(subscription);
+          if (slot?.size === 0) slots.delete(key);
+        }
       };
     },
-    receivers(event, place) {
+    receivers(event: PartnerEvent, place: Place): readonly Subscription<L>[] {
       const found: Subscription<L>[] = [];
-      const collect = (id: string): void => {
-        for (const type of [event.type, ANY_TYPE]) {
-          for (const subscription of slots.get(keyOf(id, type)) ?? []) {
+      for (const id of idsOf(event, place)) {
+        for (const type of [event.type, ANY]) {
+          for (const subscription of slots.get(`${type} ${id}`) ?? []) {
             if (matches(subscription.filter, event, place)) found.push(subscription);
           }
         }
-      };
-      idsOfEvent(event, place).forEach(collect);
+      }
       return found;
     },
   };
 }
 
-const ANY_TYPE = '*';
-const ANY_ID = '*';
-
-const keyOf = (id: string, type: string): string => `${type} ${id}`;
-
-function keysOfFilter(filter: EventFilter): readonly string[] {
-  const id =
-    filter.sessionId ??
-    filter.clientId ??
-    filter.clinicianId ??
-    filter.clinicId ??
-    filter.organizationId ??
-    ANY_ID;
-  return [...new Set<string>(filter.types ?? [ANY_TYPE])].map((type) => keyOf(id, type));
+function keysOf(filter: EventFilter): readonly string[] {
+  const { sessionId, clientId, clinicianId, clinicId, organizationId, types = [ANY] } = filter;
+  const id = sessionId ?? clientId ?? clinicianId ?? clinicId ?? organizationId ?? ANY;
+  return [...new Set<string>(types)].map((type) => `${type} ${id}`);
 }
 
-/** A set, lest one id in two roles be looked under twice. */
-function idsOfEvent(event: PartnerEvent, place: Place): ReadonlySet<string> {
+/** A set, so that one id in two roles is looked up once. */
+function idsOf(event: PartnerEvent, place: Place): ReadonlySet<string> {
   if (isSessionEvent(event)) {
     const { sessionId, clientId, clinicianId, clinicId, organizationId } = event;
-    return new Set([sessionId, clientId, clinicianId, clinicId, organizationId, ANY_ID]);
+    return new Set([sessionId, clientId, clinicianId, clinicId, organizationId, ANY]);
   }
   const { clinicianIds, clinicIds, organizationIds } = place;
-  return new Set([event.clientId, ...clinicianIds, ...clinicIds, ...organizationIds, ANY_ID]);
+  return new Set([event.clientId, ...clinicianIds, ...clinicIds, ...organizationIds, ANY]);
 }

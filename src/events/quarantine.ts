@@ -46,6 +46,8 @@ export const isTransient = (error: unknown): boolean =>
   typeof error.code === 'string' &&
   !error.code.startsWith('ERR_');
 
+const isPermanent = (error: unknown): boolean => !isTransient(error);
+
 interface AttemptParts {
   readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
@@ -67,10 +69,9 @@ export function createAttempt({ setAside, onFailure, signal }: AttemptParts): At
 
   return async (event, task) => {
     const tries = failed.has(event.position) ? 1 : TRIES;
-    const retryable = (error: unknown) => !isTransient(error);
     try {
       return await retry(task, {
-        retryable,
+        retryable: isPermanent,
         tries,
         firstPauseMs: FIRST_PAUSE_MS,
         signal,

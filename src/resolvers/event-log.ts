@@ -53,8 +53,8 @@ function budgetOf(ctx: Context): Budget {
   return budget;
 }
 
-function inTurn<T>(budget: Budget, read: () => Promise<T>): Promise<T> {
-  const reading = budget.lastRead.then(read);
+function inTurn<T>(budget: Budget, task: () => Promise<T>): Promise<T> {
+  const reading = budget.lastRead.then(task);
   budget.lastRead = reading.catch(() => undefined);
   return reading;
 }
@@ -71,12 +71,12 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
     return windowOf([], first, undefined, isResumed, ctx);
   }
   const after = isResumed ? await hub.resume(args.after) : await hub.oldestPosition();
-  const { found, goesOnAt } = await read(after, first, args.filter, ctx);
+  const { found, goesOnAt } = await readEvents(after, first, args.filter, ctx);
   return windowOf(found, first, goesOnAt, isResumed, ctx);
 }
 
 /** One more than `first` tells whether there is a next page. `goesOnAt`: where the log goes on unread. */
-async function read(after: Position, first: number, filter: EventFilter, ctx: Context) {
+async function readEvents(after: Position, first: number, filter: EventFilter, ctx: Context) {
   const hub = ctx.hub();
   const budget = budgetOf(ctx);
   const found: PartnerEvent[] = [];
@@ -84,9 +84,9 @@ async function read(after: Position, first: number, filter: EventFilter, ctx: Co
   while (budget.left > 0 && !ctx.usage.isOver) {
     const piece = await inTurn(budget, async () => {
       if (budget.left === 0) return undefined;
-      const read = await hub.scan(at, Math.min(PIECE, budget.left));
-      budget.left -= read.scannedTo - at;
-      return read;
+      const stretch = await hub.scan(at, Math.min(PIECE, budget.left));
+      budget.left -= stretch.scannedTo - at;
+      return stretch;
     });
     if (!piece) break;
     if (piece.scannedTo === at) return { found, goesOnAt: undefined };
