@@ -1,19 +1,7 @@
 import type { EventLog, LogBounds, NewEvent, StoredEvent } from '../event-log.ts';
 import { OF_SUBJECT_LIMIT, dedupeWindowMs } from '../event-log.ts';
 import { createChanges, createRecentEvents, follow } from '../follow.ts';
-import { StoreUnavailable } from '../errors.ts';
 import type { Thread } from './thread.ts';
-
-type Stored = readonly (StoredEvent | undefined)[];
-
-interface Group {
-  readonly events: NewEvent[];
-  readonly stored: Promise<Stored>;
-}
-
-const GROUP_MAX_EVENTS = 1_000;
-/** A disk that stalls must not turn into memory that grows. */
-const WAITING_MAX_EVENTS = 50_000;
 
 /** A key past the window counts as absent before it is removed, so each trim looks at some of them only. */
 const SEEN_BATCHES = 20;
@@ -37,36 +25,7 @@ export function createEmbeddedLog(
   const changes = createChanges();
   const windowMs = dedupeWindowMs(retentionMs);
   let { oldest } = thread.opened;
-  let open: Group | undefined;
-  let waiting = 0;
   let trimmedTo = '';
-
-  /** All appends that wait for the worker go to it as one. */
-  async function send(events: readonly NewEvent[]): Promise<Stored> {
-    try {
-      const positions = await thread.callLate('append', () => {
-        open = undefined;
-        const now = clock();
-        return [flat(events), now, now - windowMs];
-      });
-      const stored = events.map(({ receivedAt, body, value }, index) => {
-        const position = positions[index] ?? 0;
-        return position > 0 ? { position, receivedAt, body, value } : undefined;
-      });
-      for (const event of stored) if (event) recent.push(event);
-      changes.announce();
-      return stored;
-    } finally {
-      waiting -= events.length;
-    }
-  }
-
-  function groupFor(count: number): Group {
-    if (open && open.events.length + count <= GROUP_MAX_EVENTS) return open;
-    const events: NewEvent[] = [];
-    open = { events, stored: send(events) };
-    return open;
-  }
 
   const bounds = (): LogBounds => ({ epoch, oldest, newest: recent.newest });
 
@@ -83,13 +42,15 @@ export function createEmbeddedLog(
       if (!events.every(({ receivedAt }) => Number.isFinite(receivedAt))) {
         throw new TypeError('the time of receipt must be a number of milliseconds');
       }
-      if (waiting > WAITING_MAX_EVENTS) throw new StoreUnavailable('the event store is overloaded');
-      waiting += events.length;
-      const group = groupFor(events.length);
-      const from = group.events.length;
-      group.events.push(...events);
-      const stored = await group.stored;
-      return stored.slice(from, from + events.length);
+      const now = clock();
+      const positions = await thread.call('append', flat(events), now, now - windowMs);
+      const stored = events.map(({ receivedAt, body, value }, index) => {
+        const position = positions[index] ?? 0;
+        return position > 0 ? { position, receivedAt, body, value } : undefined;
+      });
+      for (const event of stored) if (event) recent.push(event);
+      changes.announce();
+      return stored;
     },
     read,
     ofSubject: (subject, limit = OF_SUBJECT_LIMIT) =>

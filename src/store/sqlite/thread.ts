@@ -15,17 +15,12 @@ export interface Thread {
     name: Name,
     ...args: Parameters<Operations[Name]>
   ) => Promise<ReturnType<Operations[Name]>>;
-  /** As `call`, with arguments made only when they are sent: what is gathered until then goes along. */
-  readonly callLate: <Name extends OperationName>(
-    name: Name,
-    args: () => Parameters<Operations[Name]>,
-  ) => Promise<ReturnType<Operations[Name]>>;
   /** Resolves when all that was asked for is done and the file is closed. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly call: () => Call;
+  readonly call: Call;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -67,7 +62,7 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
     underWay = wasWrite ? writes.splice(0, MAX_WRITES) : reads.splice(0, MAX_READS);
     if (underWay.length > 0)
       return worker.postMessage(
-        underWay.map(({ call }) => call()),
+        underWay.map(({ call }) => call),
         [],
       );
     worker.unref();
@@ -108,9 +103,9 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
   worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
   worker.on('exit', () => end('the event store is closed'));
 
-  function enqueue(name: OperationName, call: () => Call): Promise<unknown> {
+  function enqueue(...call: Call): Promise<unknown> {
     if (ended) return Promise.reject(new StoreUnavailable(ended));
-    const queue = isRead(name) ? waiting.reads : waiting.writes;
+    const queue = isRead(call[0]) ? waiting.reads : waiting.writes;
     if (queue.length >= MAX_WAITING) {
       return Promise.reject(new StoreUnavailable('the event store is overloaded'));
     }
@@ -127,9 +122,7 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
 
   return {
     opened: first.opened,
-    call: ((...call: Call) => enqueue(call[0], () => call)) as Thread['call'],
-    callLate: ((name: OperationName, args: () => unknown[]) =>
-      enqueue(name, () => [name, ...args()])) as Thread['callLate'],
+    call: enqueue as Thread['call'],
     async close() {
       if (waiting.reads.length + waiting.writes.length + underWay.length > 0) {
         await new Promise<void>((resolve) => (drained = resolve));
