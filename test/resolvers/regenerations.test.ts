@@ -3,6 +3,7 @@ import { beforeEach, afterEach, describe, expect, it } from 'vitest';
 import type { WebhookEvent } from '../../sandbox/events.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { change, changes, magicEdit } from '../support/mutation/edits.ts';
+import { redisAvailable, startRedis } from '../support/redis-server.ts';
 
 let gateway: Gateway;
 let noteId: string;
@@ -136,5 +137,33 @@ describe('a regeneration', () => {
       { after: result.cursor },
     );
     expect(data.events.nodes).toEqual([{ occurredAt: timeStamp }]);
+  });
+});
+
+describe.skipIf(!redisAvailable)('a copy of an event', () => {
+  it('is not delivered, and invalidates what is cached on every instance', async () => {
+    await using redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    await using one = await openGateway({ env, switches: { rewriteMs: 60_000 } });
+    await using two = await openGateway({ env, sandbox: one.sandbox });
+    const { sandbox } = one;
+    sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
+    sandbox.settle();
+    await sandbox.delivered();
+    const event = sandbox.events.at(-1);
+    if (!event) throw new Error('wanted an event, but none was sent');
+    const read = async () => {
+      const query = 'query($id: ID!) { progressNote(id: $id) { note } }';
+      await two.query(query, { id: event.payload['progressNoteId'] });
+      return sandbox.countOf('GET /progress-notes/:id');
+    };
+    const log = '{ events(first: 100) { nodes { cursor } } }';
+    const before = (await two.query(log)).data;
+    const calls = await read();
+    expect(await read()).toBe(calls);
+    sandbox.emit(event);
+    await sandbox.delivered();
+    expect(await read()).toBe(calls + 1);
+    expect((await two.query(log)).data).toEqual(before);
   });
 });

@@ -29,7 +29,12 @@ const post = (message: FromWorker) => port.postMessage(message);
 
 /** SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read. */
 function createPrivately(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+  } catch {
+    // SQLite fails on it too, with a code that says why.
+    return;
+  }
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     if (existsSync(name)) chmodSync(name, 0o600);
   }
