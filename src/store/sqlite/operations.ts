@@ -22,18 +22,14 @@ const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
 function logOperations(db: DatabaseSync) {
   const columns = 'position, received_at, body';
   // The unique index of `seen` tells a copy. Entries older than the window count as absent.
-  const acceptKey = db.prepare(
-    `INSERT INTO seen SELECT ?1, '', ?2
-     WHERE NOT EXISTS (SELECT 1 FROM seen WHERE key = ?1 AND at >= ?3)
-     ON CONFLICT DO UPDATE SET at = excluded.at`,
-  );
-  const acceptTime = db.prepare(
+  const accept = db.prepare(
     `INSERT INTO seen VALUES (?1, ?2, ?3)
      ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ?4`,
   );
+  const putKey = db.prepare("INSERT OR REPLACE INTO seen VALUES (?, '', ?)");
   const dropOldTimes = db.prepare(
-    `DELETE FROM seen WHERE key = ?1 AND time IN
-     (SELECT time FROM seen WHERE key = ?1 ORDER BY at DESC, time DESC LIMIT -1 OFFSET ${TIMES_KEPT})`,
+    `DELETE FROM seen WHERE key = ?1 AND time IN (SELECT time FROM seen
+     WHERE key = ?1 AND time <> '' ORDER BY at DESC, time DESC LIMIT -1 OFFSET ${TIMES_KEPT})`,
   );
   const add = db.prepare('INSERT INTO event (received_at, subject, body) VALUES (?, ?, ?)');
   const epoch = db.prepare("SELECT value FROM meta WHERE name = 'epoch'");
@@ -55,8 +51,10 @@ function logOperations(db: DatabaseSync) {
   const touch = db.prepare("INSERT OR REPLACE INTO meta VALUES ('checked', ?)");
 
   function isNew(key: string, time: string, now: number, since: number): boolean {
-    if (time === '') return acceptKey.run(key, now, since).changes > 0;
-    if (acceptTime.run(key, time, now, since).changes === 0) return false;
+    if (accept.run(key, time, now, since).changes === 0) return false;
+    if (time === '') return true;
+    // For events of this key without a time.
+    putKey.run(key, now);
     dropOldTimes.run(key);
     return true;
   }
