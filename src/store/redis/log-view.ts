@@ -12,7 +12,7 @@ export type Head = readonly [epoch: string, newest: number, stamp: string];
 type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
 
 /** More failovers than anybody has while an instance lives. */
-const EPOCHS_LEFT = 20;
+const MOST_FORMER_EPOCHS = 20;
 
 export const LOG_KEYS = [names.epoch, names.newest, names.events];
 
@@ -44,7 +44,7 @@ export async function openLogView(send: Send): Promise<LogView> {
   );
   const recent = createRecentEvents(end);
   const changes = createChanges();
-  const left = new Set<string>();
+  const formerEpochs = new Set<string>();
   let epoch = begun;
   let oldest = begin;
   let highest = end;
@@ -52,12 +52,12 @@ export async function openLogView(send: Send): Promise<LogView> {
 
   function learn(...[current, newest, stamp]: Head) {
     // Connections answer in no common order: a late answer must not bring an old log back.
-    if (left.has(current)) return;
+    if (formerEpochs.has(current)) return;
     if (current === epoch && newest <= highest) return;
     highest = newest;
     highestStamp = stamp;
     if (current === epoch) return;
-    left.add(epoch);
+    formerEpochs.add(epoch);
     epoch = current;
     oldest = 0;
     recent.restart(newest);
@@ -69,7 +69,7 @@ export async function openLogView(send: Send): Promise<LogView> {
     highest,
     crypto.randomUUID(),
     highestStamp,
-    [...left].slice(-EPOCHS_LEFT).join(' '),
+    [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' '),
   ];
 
   return {
@@ -132,7 +132,7 @@ export function createTail(connection: Connection, view: LogView): AsyncDisposab
   return {
     async [Symbol.asyncDispose]() {
       closing.abort();
-      connection.drop();
+      connection.destroy();
       await running;
     },
   };

@@ -31,7 +31,7 @@ async function openParts(
   // All are to be on the server that is written to: a former primary may still answer whoever reads.
   const writer = await openWriter(writing, onProblem, () => {
     for (const connection of connections)
-      if (connection !== writing) connection.renew('another server took over');
+      if (connection !== writing) connection.reconnect('another server took over');
   });
   const view = await openLogView(reader.command);
   const { log, drained } = createRedisLog({ view, writer, reader, retentionMs, clock });
@@ -40,7 +40,7 @@ async function openParts(
 
   const background = new AsyncDisposableStack();
   background.use(createTail(tailing, view));
-  background.use(inBackground(INSPECT_EVERY_MS, () => writer.look(), onProblem));
+  background.use(inBackground(INSPECT_EVERY_MS, () => writer.inspectServer(), onProblem));
   background.use(
     inBackground(
       TIDY_EVERY_MS,

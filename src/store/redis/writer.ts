@@ -11,37 +11,37 @@ export interface Writer {
   /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
   readonly replicated: boolean;
   /** Looks whether replicas were added. */
-  look(): Promise<void>;
+  inspectServer(): Promise<void>;
 }
 
 /** Has a connection to itself: WAIT holds up whatever is behind it. */
 export async function openWriter(
   connection: Connection,
   onProblem: (message: string) => void,
-  onMoved: () => void,
+  onServerChanged: () => void,
 ): Promise<Writer> {
   let replicated = false;
   let known: string | undefined;
-  let trusted: Promise<void> | undefined;
+  let verified: Promise<void> | undefined;
 
   /** Perhaps it was cut off, and one of its replicas is the primary now. */
   function wrongServer(reason: string) {
-    connection.renew(reason);
+    connection.reconnect(reason);
     return new StoreUnavailable(reason);
   }
 
-  async function look() {
+  async function inspectServer() {
     const server = await inspect(connection);
     if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
-    if (known !== undefined && known !== server.runId) onMoved();
+    if (known !== undefined && known !== server.runId) onServerChanged();
     known = server.runId;
     return server;
   }
 
-  async function trust() {
-    const { runId, appendOnlyFile } = await look();
-    if (appendOnlyFile) return mendAppendOnlyFile(connection, runId, onProblem);
+  async function verify() {
+    const { runId, appendOnlyFile } = await inspectServer();
+    if (appendOnlyFile) return repairAppendOnlyFile(connection, runId, onProblem);
     if (replicated) return undefined;
     return onProblem(
       'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
@@ -49,26 +49,26 @@ export async function openWriter(
   }
 
   /** Nothing is written before the server has been looked at: behind a new socket may be another one. */
-  async function trusting() {
-    trusted ??= trust();
+  async function ensureVerified() {
+    verified ??= verify();
     try {
-      await trusted;
+      await verified;
     } catch (error) {
-      trusted = undefined;
+      verified = undefined;
       throw error;
     }
   }
 
-  await trusting();
-  connection.onReady(() => (trusted = undefined));
+  await ensureVerified();
+  connection.onReady(() => (verified = undefined));
 
   return {
     get replicated() {
       return replicated;
     },
-    look: async () => void (await look()),
+    inspectServer: async () => void (await inspectServer()),
     async write<Reply>(args: readonly string[]) {
-      await trusting();
+      await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
       const [reply, confirmed] = await Promise.all([
         connection.command<Reply>(args),
@@ -125,7 +125,7 @@ const POLL_MS = 50;
 const LONGEST_WAIT_MS = 30_000;
 
 /** Two writes make a transaction in the file. */
-const closeTransaction = `
+const CLOSE_TRANSACTION = `
   redis.call('SET', KEYS[1], 1)
   redis.call('SET', KEYS[1], 2)
 `;
@@ -157,7 +157,7 @@ async function rewrite({ command }: Connection): Promise<boolean> {
  * after every start of the server, and before anything is acknowledged, the dead transaction is
  * closed and the file rewritten from what the server holds.
  */
-async function mendAppendOnlyFile(
+async function repairAppendOnlyFile(
   connection: Connection,
   runId: string,
   onProblem: (message: string) => void,
@@ -167,7 +167,7 @@ async function mendAppendOnlyFile(
   if (mended === runId) return;
   // With no log yet there is nothing that could be lost.
   if (epoch !== null && epoch !== undefined) {
-    await runScript(command, closeTransaction, [names.mending], []);
+    await runScript(command, CLOSE_TRANSACTION, [names.mending], []);
     if (!(await rewrite(connection))) {
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
     }
