@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoreOptions } from '../src/store/options.ts';
+import type { StoreOptions } from '../src/store/store.ts';
 import { redisAvailable, startRedis } from '../test/support/redis-server.ts';
 import { killRound, tally } from '../test/support/store/kill-round.ts';
 

@@ -4,7 +4,7 @@
 //
 // With the embedded log the gateway must be stopped first: it holds the log alone.
 import { readConfig } from '../src/config.ts';
-import { redrive } from '../src/events/redrive.ts';
+import { redrive } from '../src/events/quarantine.ts';
 import { openStore } from '../src/store/store.ts';
 
 const SHOWN = 100;

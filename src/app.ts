@@ -5,10 +5,8 @@ import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
 import type { Config } from './config.ts';
 import type { House } from './context.ts';
-import { createForgeryLog } from './events/forgery-log.ts';
-import { createIngest } from './events/ingest.ts';
 import { createVerifier } from './events/signature.ts';
-import { createWebhookDoor } from './events/webhook-door.ts';
+import { createForgeryLog, createWebhookHandler } from './events/webhook.ts';
 import type { Log } from './observability/log.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { createOperationObserver, ingestObserver } from './observability/observers.ts';
@@ -118,17 +116,17 @@ export function createApp(parts: AppParts): App {
     now: parts.clock.now,
     stream,
   });
-  const webhooks = createWebhookDoor({
+  const webhooks = createWebhookHandler({
     maxBytes: limits.webhookBytes,
     onForged: createForgeryLog(config.webhook.header, (message) => log.warn(message)),
-    ingest: createIngest({
-      log: house.store.log,
-      quarantine: house.store.quarantine,
-      verify: createVerifier({ ...config.webhook, secret: parts.webhookSecret }),
-      now: steadyNow,
-      onAccepted: house.freshness.accepted,
-      observer: ingestObserver(log, metrics),
-    }),
+    log: house.store.log,
+    quarantine: house.store.quarantine,
+    verify: createVerifier({ ...config.webhook, secret: parts.webhookSecret }),
+    now: steadyNow,
+    applied: house.hub.applied,
+    applyCopies: house.invalidation.applyCopies,
+    onAccepted: house.invalidation.accepted,
+    observer: ingestObserver(log, metrics),
   });
   const health = createHealth({
     checks: {

@@ -1,6 +1,6 @@
 import type { CursorCodec } from './connection/cursor.ts';
-import type { EventHub } from './events/hub.ts';
-import type { Freshness } from './freshness.ts';
+import type { EventHub } from './events/event-hub.ts';
+import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
 import type { Audit, OperationAudit } from './observability/audit.ts';
 import type { OperationTrace } from './observability/tracing.ts';
@@ -34,7 +34,7 @@ export interface House {
   readonly ids: GlobalIds;
   readonly recentLists: RecentLists;
   readonly milestones: Milestones;
-  readonly freshness: Freshness;
+  readonly invalidation: Invalidation;
   readonly once: Once;
   /** Undefined where nothing is audited. */
   readonly audit: Audit | undefined;
@@ -59,7 +59,7 @@ export interface Context {
   readonly recentLists: RecentLists;
   readonly places: Places;
   readonly milestones: Milestones;
-  readonly freshness: Freshness;
+  readonly invalidation: Invalidation;
   readonly once: Once;
   readonly lookupMaxCalls: number;
   /** Whoever shows a patient's record says so here, and whoever does not show it too. */
@@ -109,7 +109,7 @@ export function createContext(
     recentLists: house.recentLists,
     places: house.store.places,
     milestones: house.milestones,
-    freshness: house.freshness,
+    invalidation: house.invalidation,
     once: house.once,
     lookupMaxCalls: house.lookupMaxCalls,
     audit: house.audit?.begin(viewer.subject, operation.name, operation.id),

@@ -7,8 +7,8 @@ import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
 import { createEventCursors } from './events/event-cursor.ts';
-import { openHub } from './events/hub.ts';
-import { createFreshness } from './freshness.ts';
+import { openHub } from './events/event-hub.ts';
+import { createInvalidation } from './invalidation.ts';
 import { createAudit } from './observability/audit.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -90,13 +90,13 @@ export async function openServer(
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
   const milestones = createMilestones(store.keys);
-  const freshness = createFreshness(partner, store, milestones, recentLists.eventNamed);
+  const invalidation = createInvalidation(partner, store, milestones, recentLists.eventNamed);
   let app: App | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
       cursors: createEventCursors(sealerFor('event cursor')),
-      before: freshness.heard,
+      apply: invalidation.apply,
       placeOf: createPlaceOf(store.places),
       async setAside(entry) {
         metrics.eventsPoisonous();
@@ -119,7 +119,7 @@ export async function openServer(
       store,
       hub,
       milestones,
-      freshness,
+      invalidation,
       once: createOnce(store.keys),
       cursors: createCursorCodec(sealerFor('list cursor')),
       ids: createGlobalIds(secret, oldSecret),

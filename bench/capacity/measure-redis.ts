@@ -1,4 +1,4 @@
-import { PREFIX } from '../../src/store/redis/names.ts';
+import { PREFIX } from '../../src/store/redis/scripts.ts';
 import { median } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import type { Loader } from '../loader.ts';

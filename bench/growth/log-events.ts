@@ -33,7 +33,6 @@ export async function readUs({ log }: Store, after: number, count: number): Prom
 function eventOf(n: number): NewEvent {
   return {
     key: `progress_note_generated:${idOf('note', n)}`,
-    occurredAt: new Date(1_750_000_000_000 + n).toISOString(),
     receivedAt: Date.now(),
     subject: `session:${idOf('session', n)}`,
     body: noteReady(n).body,

@@ -1,46 +1,296 @@
-import type { Position } from '../store/event-log.ts';
-import type { Loaded } from '../loaded.ts';
-import type { Uuid } from '../uuid.ts';
-import type { EventFilter, Place } from './filter.ts';
-import type { PartnerEvent, SessionEvent } from './partner-event.ts';
-import type { Attempt } from './poison.ts';
+import { setImmediate } from 'node:timers/promises';
 
-/** A promise that a listener returns is waited for while replaying, and not once live. */
+import { LRUCache } from 'lru-cache';
+
+import type { Loaded } from '../loaded.ts';
+import { LogLost } from '../store/errors.ts';
+import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
+import type { QuarantineEntry } from '../store/store.ts';
+import type { Uuid } from '../uuid.ts';
+import type { EventCursors } from './event-cursor.ts';
+import { createSubscriptionIndex, placeByOwnIds } from './filter.ts';
+import type { EventFilter, Place, PlaceOf } from './filter.ts';
+import { createLogReader } from './log-reader.ts';
+import type { LogStretch } from './log-reader.ts';
+import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
+import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
+import type { Attempt } from './quarantine.ts';
+import { fromStored } from './stored-event.ts';
+
+/** A promise that a listener returns is awaited during a replay, and not once live. */
 export type EventListener = (event: PartnerEvent, place: Place) => void | Promise<void>;
 
-export interface HistoryPage {
-  readonly events: readonly PartnerEvent[];
-  /** More may match past `scannedTo`: one call scans a bounded stretch of the log, matches or not. */
-  readonly hasMore: boolean;
-  readonly scannedTo: Position;
-}
-
-export interface LogStretch {
-  readonly events: readonly PartnerEvent[];
-  /** Past the last event where unreadable entries followed it; `after` itself at the log's end. */
-  readonly scannedTo: Position;
-}
-
-/** This instance's ear on the log: what is in it, and what comes. */
+/** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
 export interface EventHub extends AsyncDisposable {
-  /** Listeners have been told of everything up to here, and the caches know of it. */
+  /** Everything up to here has been applied and delivered on this instance. */
   readonly position: Position;
+  /** Incremented when events were lost to this instance: a subscription of an earlier generation has a gap. */
+  readonly generation: number;
+  /** Resolves when this instance has applied the event, or after a second. */
+  applied(position: Position): Promise<void>;
   cursorAt(position: Position): string;
   /** Query, then subscribe after this: nothing falls between. */
   newestCursor(): string;
-  /** Live only; `subscribeFrom` begins earlier. The answer ends it, at once. */
+  /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
   subscribe(filter: EventFilter, listener: EventListener): () => void;
   /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
   resume(cursor: string): Promise<Position>;
-  /** The place before the oldest event that is kept: where to begin without a cursor. */
+  /** The position before the oldest event that is kept: where to begin without a cursor. */
   oldestPosition(): Promise<Position>;
-  history(after: Position, filter: EventFilter, limit: number): Promise<HistoryPage>;
-  ofSession(sessionId: Uuid): Promise<readonly SessionEvent[]>;
-  /** Everything in the next stretch of the log. Throws EventsExpired if some of it is gone. */
-  scan(after: Position, limit: number): Promise<LogStretch>;
+  /**
+   * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
+   * than two reads of one `reader` run at once. Throws EventsExpired if some of it is gone.
+   */
+  scan(after: Position, limit: number, reader?: string): Promise<LogStretch>;
+  /** The newest ones, oldest first. */
+  ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]>;
   placeOf(event: PartnerEvent): Promise<Place>;
-  /** As the newest event of the session in the log says. */
+  /** The client that the newest event of the session in the log names. */
   clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined>;
-  /** For whatever is done with an event: after some failures it is set aside, and the answer undefined. */
+  /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
   readonly attempt: Attempt;
+}
+
+export type HubProblem =
+  /** The store is out of reach; the hub goes on trying. */
+  | 'follow'
+  /** Events were lost to this instance: subscriptions of earlier generations must resume by their cursors. */
+  | 'lost'
+  /** An entry of the log that this version can't read, and skipped. */
+  | 'unreadable'
+  | 'apply'
+  | 'place'
+  | 'listener';
+
+export interface HubParts {
+  readonly log: EventLog;
+  readonly cursors: EventCursors;
+  /** Invalidates what the events make stale, and records what they say for good. Nothing is delivered before. */
+  readonly apply: (events: readonly PartnerEvent[]) => void | Promise<void>;
+  readonly placeOf: PlaceOf;
+  /** Keeps an event that can't be handled, for an operator to look at and replay. */
+  readonly setAside: (entry: QuarantineEntry) => Promise<void>;
+  readonly onProblem: (problem: HubProblem, error?: unknown) => void;
+}
+
+const MAX_SESSION_CLIENTS = 50_000;
+const APPLIED_WITHIN_MS = 1_000;
+const READS_AT_ONCE = 2;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Delivers what comes after this moment. What came before is read from the log. */
+export async function openHub(parts: HubParts): Promise<EventHub> {
+  const { log, onProblem, setAside } = parts;
+  const index = createSubscriptionIndex<EventListener>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  const waiting = createWaiting();
+  const takeTurn = createTurns(READS_AT_ONCE);
+  let { newest: position, epoch } = await log.bounds();
+  let generation = 0;
+  let batches: AsyncIterableIterator<readonly StoredEvent[]> | undefined;
+  const reader = createLogReader(log, parts.cursors, () => epoch);
+  /** By session. Events that come keep it right. */
+  const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
+    max: MAX_SESSION_CLIENTS,
+  });
+
+  const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
+  const retrying = { signal, firstPauseMs: FIRST_PAUSE_MS };
+  const attemptApply = createAttempt({ setAside, onFailure: reporting('apply'), signal });
+  const attempt = createAttempt({ setAside, onFailure: reporting('listener'), signal });
+
+  const placeOf = (event: PartnerEvent): Promise<Place> =>
+    retry(() => parts.placeOf(event), {
+      ...retrying,
+      retryable: () => true,
+      onFailure: reporting('place'),
+    }).catch(() => placeByOwnIds(event));
+
+  /** Returns the events that can't be applied. A store that is down is waited for, and then done without. */
+  async function apply(events: readonly PartnerEvent[]): Promise<readonly PartnerEvent[]> {
+    try {
+      const onFailure = reporting('apply');
+      await retry(() => parts.apply(events), { ...retrying, retryable: isTransient, onFailure });
+      return [];
+    } catch (error) {
+      if (isTransient(error)) return [];
+      onProblem('apply', error);
+    }
+    // Each by itself, so that one does not fail the others.
+    const applied = await Promise.all(
+      events.map((event) =>
+        attemptApply(event, async () => (await parts.apply([event])) ?? true).catch(() => true),
+      ),
+    );
+    return events.filter((_, i) => applied[i] === undefined);
+  }
+
+  async function receive(batch: readonly StoredEvent[]): Promise<void> {
+    const events = batch.map(fromStored);
+    const readable = events.filter((event) => event !== undefined);
+    const failed = await apply(readable);
+    const unplaced = readable.filter((event) => !isSessionEvent(event));
+    const places = new Map<PartnerEvent, Place>(
+      await Promise.all(unplaced.map(async (event) => [event, await placeOf(event)] as const)),
+    );
+    // From here on nothing is awaited: whoever subscribes finds `position` and what was delivered agree.
+    batch.forEach((stored, i) => {
+      ({ position } = stored);
+      const event = events[i];
+      if (event && isSessionEvent(event))
+        clients.set(event.sessionId, { clientId: event.clientId });
+      if (event === undefined) onProblem('unreadable');
+      else if (index.size > 0 && !failed.includes(event))
+        deliver(event, places.get(event) ?? placeByOwnIds(event));
+    });
+    waiting.settle(position);
+  }
+
+  async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
+    const [newest] = await reader.ofSession(sessionId, 1);
+    if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
+    return clients.get(sessionId)?.clientId;
+  }
+
+  function deliver(event: PartnerEvent, place: Place): void {
+    for (const subscription of index.receivers(event, place)) {
+      if (!subscription.active) continue;
+      const listen = () => subscription.listener(event, place);
+      try {
+        listen()?.catch((error: unknown) => deliverAgain(event, error, listen));
+      } catch (error) {
+        deliverAgain(event, error, listen);
+      }
+    }
+  }
+
+  /** In the background: the others don't wait for it. */
+  function deliverAgain(event: PartnerEvent, failure: unknown, listen: () => void | Promise<void>) {
+    let failed = false;
+    attempt(event, () => {
+      if (failed) return listen();
+      failed = true;
+      throw failure;
+    }).catch(reporting('listener'));
+  }
+
+  /** The log may have been lost, or trimmed past our position, while it was out of reach. */
+  async function recheck(): Promise<void> {
+    const bounds = await log.bounds();
+    const reaches = bounds.oldest <= position && position <= bounds.newest;
+    if (bounds.epoch === epoch && reaches) return;
+    ({ newest: position, epoch } = bounds);
+    generation += 1;
+    clients.clear();
+    onProblem('lost');
+  }
+
+  /** For as long as the process lives, whatever happens to the log. */
+  async function follow(): Promise<void> {
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      try {
+        if (failures > 0) await recheck();
+        batches = log.follow(position);
+        for await (const batch of batches) {
+          if (signal.aborted) return;
+          await receive(batch);
+          failures = 0;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        onProblem('follow', error);
+        if (error instanceof LogLost && failures === 0) continue;
+      }
+      await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
+    }
+  }
+
+  const following = follow();
+
+  return {
+    get position() {
+      return position;
+    },
+    get generation() {
+      return generation;
+    },
+    applied: (at) => (at <= position ? Promise.resolve() : waiting.until(at)),
+    cursorAt: reader.cursorAt,
+    newestCursor: () => reader.cursorAt(position),
+    subscribe: (filter, listener) => index.add(filter, listener),
+    resume: reader.resume,
+    oldestPosition: reader.oldestPosition,
+    async scan(after, limit, of) {
+      const done = of === undefined ? undefined : await takeTurn(of);
+      try {
+        await setImmediate();
+        return await reader.scan(after, limit, position);
+      } finally {
+        done?.();
+      }
+    },
+    ofSession: async (sessionId, limit) =>
+      (await reader.ofSession(sessionId, limit)).filter((event) => event.position <= position),
+    placeOf,
+    clientOfSession(sessionId) {
+      const known = clients.get(sessionId);
+      return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
+    },
+    attempt,
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await batches?.return?.();
+      await following;
+      waiting.settle(Infinity);
+    },
+  };
+}
+
+/** Callers that wait for a position. One timer for all of them: there is one for each webhook. */
+function createWaiting() {
+  let waiters: { readonly position: Position; readonly since: number; resolve(): void }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  function release(isDone: (waiter: (typeof waiters)[number]) => boolean): void {
+    const done = waiters.filter(isDone);
+    if (done.length === 0) return;
+    waiters = waiters.filter((waiter) => !isDone(waiter));
+    for (const { resolve } of done) resolve();
+  }
+
+  function expire(): void {
+    const before = performance.now() - APPLIED_WITHIN_MS;
+    release(({ since }) => since <= before);
+    timer = waiters[0] && setTimeout(expire, waiters[0].since - before).unref();
+  }
+
+  return {
+    until(position: Position): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiters.push({ position, since: performance.now(), resolve });
+      timer ??= setTimeout(expire, APPLIED_WITHIN_MS).unref();
+      return promise;
+    },
+    settle: (position: Position) => release((waiter) => waiter.position <= position),
+  };
+}
+
+/** A semaphore for each name. Resolves to the function that releases it. */
+function createTurns(atOnce: number) {
+  const queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+
+  return async (name: string): Promise<() => void> => {
+    const queue = queues.get(name) ?? { running: 0, waiting: [] };
+    queues.set(name, queue);
+    if (queue.running < atOnce) queue.running += 1;
+    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
+    return () => {
+      const next = queue.waiting.shift();
+      if (next) return next();
+      queue.running -= 1;
+      if (queue.running === 0) queues.delete(name);
+    };
+  };
 }

@@ -1,5 +1,5 @@
 import type { Uuid } from '../uuid.ts';
-import type { EventFacts, EventType } from './partner-event.ts';
+import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import { isSessionEvent } from './partner-event.ts';
 
 /** Given fields are combined with AND. An empty list of types wants nothing. */
@@ -67,3 +67,76 @@ const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
 
 const within = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
   wanted === undefined || ids.has(wanted);
+
+export interface Subscription<L> {
+  readonly filter: EventFilter;
+  readonly listener: L;
+  /** False once removed: a listener that ends another's subscription ends it for this event too. */
+  readonly active: boolean;
+}
+
+const ANY = '*';
+
+/**
+ * Each subscription is indexed by the most selective id of its filter, and by each of its types. An
+ * event is looked up by the few ids it has itself, so it costs what its receivers cost, however many
+ * others there are.
+ */
+export function createSubscriptionIndex<L>() {
+  const slots = new Map<string, Set<Subscription<L>>>();
+  let size = 0;
+
+  return {
+    get size(): number {
+      return size;
+    },
+    /** Returns the function that removes it. */
+    add(filter: EventFilter, listener: L): () => void {
+      const subscription = { filter, listener, active: true };
+      const keys = keysOf(filter);
+      for (const key of keys) {
+        const slot = slots.get(key);
+        if (slot) slot.add(subscription);
+        else slots.set(key, new Set([subscription]));
+      }
+      size += 1;
+      return () => {
+        if (!subscription.active) return;
+        subscription.active = false;
+        size -= 1;
+        for (const key of keys) {
+          const slot = slots.get(key);
+          slot?.delete(subscription);
+          if (slot?.size === 0) slots.delete(key);
+        }
+      };
+    },
+    receivers(event: PartnerEvent, place: Place): readonly Subscription<L>[] {
+      const found: Subscription<L>[] = [];
+      for (const id of idsOf(event, place)) {
+        for (const type of [event.type, ANY]) {
+          for (const subscription of slots.get(`${type} ${id}`) ?? []) {
+            if (matches(subscription.filter, event, place)) found.push(subscription);
+          }
+        }
+      }
+      return found;
+    },
+  };
+}
+
+function keysOf(filter: EventFilter): readonly string[] {
+  const { sessionId, clientId, clinicianId, clinicId, organizationId, types = [ANY] } = filter;
+  const id = sessionId ?? clientId ?? clinicianId ?? clinicId ?? organizationId ?? ANY;
+  return [...new Set<string>(types)].map((type) => `${type} ${id}`);
+}
+
+/** A set, so that one id in two roles is looked up once. */
+function idsOf(event: PartnerEvent, place: Place): ReadonlySet<string> {
+  if (isSessionEvent(event)) {
+    const { sessionId, clientId, clinicianId, clinicId, organizationId } = event;
+    return new Set([sessionId, clientId, clinicianId, clinicId, organizationId, ANY]);
+  }
+  const { clinicianIds, clinicIds, organizationIds } = place;
+  return new Set([event.clientId, ...clinicianIds, ...clinicIds, ...organizationIds, ANY]);
+}

@@ -2,16 +2,13 @@ import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
 import { BadCursor, EventsExpired } from './cursor-errors.ts';
 import type { EventCursors } from './event-cursor.ts';
-import type { LogStretch } from './event-hub.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
 import { fromStored, sessionSubject } from './stored-event.ts';
 
-export interface LogReader {
-  readonly cursorAt: (position: Position) => string;
-  readonly resume: (cursor: string) => Promise<Position>;
-  readonly oldestPosition: () => Promise<Position>;
-  readonly scan: (after: Position, limit: number) => Promise<LogStretch>;
-  readonly ofSession: (sessionId: Uuid) => Promise<readonly SessionEvent[]>;
+export interface LogStretch {
+  readonly events: readonly PartnerEvent[];
+  /** Past the last event where unreadable entries followed it; `after` itself at the log's end. */
+  readonly scannedTo: Position;
 }
 
 /** No log reaches back to here. */
@@ -21,11 +18,7 @@ const NOWHERE: Position = -1;
  * The log as typed events, and the one place that decides whether it reaches back far enough.
  * `epoch` is of the log that the hub's position belongs to: the store's may have changed since.
  */
-export function createLogReader(
-  log: EventLog,
-  cursors: EventCursors,
-  epoch: () => string,
-): LogReader {
+export function createLogReader(log: EventLog, cursors: EventCursors, epoch: () => string) {
   async function mustReach(after: Position): Promise<void> {
     const bounds = await log.bounds();
     // Past the newest: the log lost its end, and numbers that were used once will be used again.
@@ -35,22 +28,25 @@ export function createLogReader(
   }
 
   return {
-    cursorAt: (position) => cursors.encode(epoch(), position),
-    async resume(cursor) {
+    cursorAt: (position: Position) => cursors.encode(epoch(), position),
+    async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
       if (decoded === undefined) throw new BadCursor();
       await mustReach(decoded.epoch === epoch() ? decoded.position : NOWHERE);
       return decoded.position;
     },
-    oldestPosition: async () => (await log.bounds()).oldest,
-    async scan(after, limit) {
+    oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
+    /** Nothing past `newest`: the caches may not know of it yet. */
+    async scan(after: Position, limit: number, newest: Position): Promise<LogStretch> {
       const stored = await log.read(after, limit);
       // Positions have no gaps, so one in front means that events were trimmed meanwhile.
       if (stored[0]?.position !== after + 1) await mustReach(after);
-      return { events: readable(stored), scannedTo: stored.at(-1)?.position ?? after };
+      const known = stored.filter(({ position }) => position <= newest);
+      return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
     },
-    async ofSession(sessionId) {
-      return readable(await log.ofSubject(sessionSubject(sessionId))).filter(isSessionEvent);
+    async ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
+      const stored = await log.ofSubject(sessionSubject(sessionId), limit);
+      return readable(stored).filter(isSessionEvent);
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { Position } from '../store/event-log.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { matches, needsPlace, placeByOwnIds, type EventFilter, type Place } from './filter.ts';
-import type { PartnerEvent } from './partner-event.ts';
+import { isSessionEvent, type PartnerEvent } from './partner-event.ts';
 
-const STRETCH = 200;
+/** Events read at once: small enough not to be noticed by other work. */
+const PIECE = 100;
 
 type Source = Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'subscribe'>;
 
@@ -18,22 +19,17 @@ export async function subscribeFrom(
   filter: EventFilter,
   listener: EventListener,
   signal: AbortSignal,
+  reader?: string,
 ): Promise<void> {
   let last = after ?? hub.position;
-  // Never past the hub's own position: beyond it the caches may not know of the event yet.
   while (last < hub.position && !signal.aborted) {
-    const { events, scannedTo } = await hub.scan(last, STRETCH);
-    let passed = scannedTo;
+    const { events, scannedTo } = await hub.scan(last, PIECE, reader);
     for (const event of events) {
-      if (event.position > hub.position || signal.aborted) {
-        passed = event.position - 1;
-        break;
-      }
+      if (signal.aborted) return;
       const place = await placeIfWanted(hub, filter, event);
       if (place !== undefined && !signal.aborted) await listener(event, place);
     }
-    // Entries that can't be read are passed over too, but not those that the hub has yet to come to.
-    last = Math.min(passed, hub.position);
+    last = scannedTo;
   }
   if (signal.aborted) return;
   // Nothing was awaited since the loop compared positions, so no event fell between. The guard is for
@@ -45,13 +41,13 @@ export async function subscribeFrom(
   signal.addEventListener('abort', stop, { once: true });
 }
 
-/** The event's place if the filter takes it. Looked up for those only, and where it decides. */
+/** The event's place if it matches the filter. Looked up for those only, and where it decides. */
 async function placeIfWanted(
   hub: Pick<EventHub, 'placeOf'>,
   filter: EventFilter,
   event: PartnerEvent,
 ): Promise<Place | undefined> {
   if (!needsPlace(filter, event) && !matches(filter, event, placeByOwnIds(event))) return undefined;
-  const place = await hub.placeOf(event);
+  const place = isSessionEvent(event) ? placeByOwnIds(event) : await hub.placeOf(event);
   return matches(filter, event, place) ? place : undefined;
 }

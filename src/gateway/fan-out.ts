@@ -74,7 +74,8 @@ export function createFanOut(parts: FanOutParts) {
     const replaying = new AbortController();
     subscription.replaying = replaying;
     const { signal } = replaying;
-    await replayThenJoin({ hub, group, filter, after, deliver, join, signal });
+    const { subject } = subscription;
+    await replayThenJoin({ hub, group, filter, after, subject, deliver, join, signal });
     subscription.replaying = undefined;
   }
 

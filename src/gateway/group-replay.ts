@@ -14,6 +14,8 @@ export interface Replay {
   readonly group: Group;
   readonly filter: EventFilter;
   readonly after: Position;
+  /** Whose replay it is: few of one viewer's run at once. */
+  readonly subject: string;
   readonly deliver: (payload: Payload) => void | Promise<void>;
   /** Nothing has been delivered past `since`: everything later comes live. */
   readonly join: (since: Position) => void;
@@ -31,7 +33,7 @@ export async function replayThenJoin(replay: Replay): Promise<void> {
     },
     placeOf: hub.placeOf,
     async scan(from: Position, limit: number) {
-      const stretch = await hub.scan(from, limit);
+      const stretch = await hub.scan(from, limit, replay.subject);
       next = stretch.events.filter((event) => isSurelyWanted(event, filter));
       return stretch;
     },

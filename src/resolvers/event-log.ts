@@ -1,18 +1,19 @@
 import type { PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
-import type { EventFilter } from '../events/filter.ts';
-import type { PartnerEvent } from '../events/partner-event.ts';
+import { type EventFilter, matches, needsPlace, placeByOwnIds } from '../events/filter.ts';
+import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import type { Position } from '../store/event-log.ts';
+import type { Uuid } from '../uuid.ts';
 import { BadInput } from './bad-input.ts';
-import { requireFilterAccess } from './access/filter-access.ts';
-import { maySeeEvent } from './access/event-access.ts';
 import { sawEvent } from './access/audit-reads.ts';
+import { maySeeEvent } from './access/event-access.ts';
+import { requireFilterAccess } from './access/filter-access.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
-/** Whoever may see few of them in a long log looks at so many in one query, and goes on with the next. */
-const MOST_JUDGED = 2_000;
-const AT_A_TIME = 500;
+/** Events that one operation reads, matching or not, in all its fields together. */
+const MOST_READ = 2_000;
+const PIECE = 100;
 
 interface EventsArgs {
   readonly first?: number | null | undefined;
@@ -25,37 +26,94 @@ export interface EventWindow {
   readonly pageInfo: PageInfo;
 }
 
-/** The log, oldest first, as far as the viewer may hear it. */
+/** The operation has read as many events as it may, and this field has no cursor to go on with. */
+export class EventBudgetExhausted extends Error {
+  readonly code = 'QUERY_TOO_EXPENSIVE';
+  readonly limit = MOST_READ;
+
+  constructor() {
+    super(
+      `One operation reads at most ${MOST_READ} events: ask for the events of fewer sessions at once.`,
+    );
+    this.name = 'EventBudgetExhausted';
+  }
+}
+
+interface Budget {
+  left: number;
+  /** The operation's reads run one after another, so that together they stay within what is left. */
+  lastRead: Promise<unknown>;
+}
+
+/** Few operations read the log, so this is not part of every context. */
+const budgets = new WeakMap<Context, Budget>();
+
+function budgetOf(ctx: Context): Budget {
+  const budget = budgets.get(ctx) ?? { left: MOST_READ, lastRead: Promise.resolve() };
+  budgets.set(ctx, budget);
+  return budget;
+}
+
+function inTurn<T>(budget: Budget, task: () => Promise<T>): Promise<T> {
+  const reading = budget.lastRead.then(task);
+  budget.lastRead = reading.catch(() => undefined);
+  return reading;
+}
+
+/** The log, oldest first, as far as the viewer may see it. */
 export async function eventsSince(args: EventsArgs, ctx: Context): Promise<EventWindow> {
   const first = args.first ?? DEFAULT_EVENTS;
   if (first < 1 || first > MOST_EVENTS) {
     throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
   }
-  await requireFilterAccess(args.filter, ctx);
   ctx.doNotCache();
+  await requireFilterAccess(args.filter, ctx);
   const isResumed = typeof args.after === 'string';
-  const after = isResumed ? await ctx.hub.resume(args.after) : await ctx.hub.oldestPosition();
-  const found: PartnerEvent[] = [];
-  let at = after;
-  let hasMore = true;
-  let judged = 0;
-  // One more than asked for tells whether there is a next page without reading the log to its end.
-  const most = ctx.reach.isPartner ? first + 1 : AT_A_TIME;
-  while (hasMore && found.length <= first && judged < MOST_JUDGED) {
-    const page = await ctx.hub.history(at, args.filter, most);
-    for (const event of page.events) if (await maySeeEvent(event, ctx)) found.push(event);
-    judged += page.events.length;
-    ({ scannedTo: at, hasMore } = page);
+  const { hub } = ctx;
+  if (args.filter.types?.length === 0 || ctx.viewer.grants.length === 0) {
+    return windowOf([], first, undefined, isResumed, ctx);
   }
-  return windowOf(found, first, hasMore ? at : undefined, args.after, ctx);
+  const after = isResumed ? await hub.resume(args.after) : await hub.oldestPosition();
+  const { found, goesOnAt } = await readEvents(after, first, args.filter, ctx);
+  return windowOf(found, first, goesOnAt, isResumed, ctx);
 }
 
-/** `goesOnAt`: where the log goes on unread. The window ends there if nothing more was found before it. */
+/** One more than `first` tells whether there is a next page. `goesOnAt`: where the log goes on unread. */
+async function readEvents(after: Position, first: number, filter: EventFilter, ctx: Context) {
+  const { hub } = ctx;
+  const budget = budgetOf(ctx);
+  const found: PartnerEvent[] = [];
+  let at = after;
+  while (budget.left > 0 && !ctx.usage.isOver) {
+    const piece = await inTurn(budget, async () => {
+      if (budget.left === 0) return undefined;
+      const stretch = await hub.scan(at, Math.min(PIECE, budget.left));
+      budget.left -= stretch.scannedTo - at;
+      return stretch;
+    });
+    if (!piece) break;
+    if (piece.scannedTo === at) return { found, goesOnAt: undefined };
+    for (const event of piece.events) {
+      if (ctx.usage.isOver) break;
+      if (!(await isWanted(event, filter, ctx)) || !(await maySeeEvent(event, ctx))) continue;
+      found.push(event);
+      if (found.length > first) return { found, goesOnAt: event.position };
+    }
+    at = piece.scannedTo;
+  }
+  return { found, goesOnAt: at };
+}
+
+async function isWanted(event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> {
+  const place = needsPlace(filter, event) ? await ctx.hub.placeOf(event) : placeByOwnIds(event);
+  return matches(filter, event, place);
+}
+
 function windowOf(
   found: readonly PartnerEvent[],
   first: number,
   goesOnAt: Position | undefined,
-  after: string | null | undefined,
+  isResumed: boolean,
   ctx: Context,
 ): EventWindow {
   const edges = found.slice(0, first).map((node) => {
@@ -68,9 +126,26 @@ function windowOf(
     edges,
     pageInfo: {
       hasNextPage: () => isCut || goesOnAt !== undefined,
-      hasPreviousPage: () => typeof after === 'string',
+      hasPreviousPage: () => isResumed,
       startCursor: () => edges[0]?.cursor ?? null,
       endCursor: () => end ?? null,
     },
   };
 }
+
+/** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
+export async function sessionEvents(
+  sessionId: Uuid,
+  ctx: Context,
+): Promise<readonly SessionEvent[]> {
+  const budget = budgetOf(ctx);
+  return inTurn(budget, async () => {
+    const limit = Math.min(MOST_OF_SESSION, budget.left);
+    const events = limit > 0 ? await ctx.hub.ofSession(sessionId, limit) : [];
+    budget.left -= events.length;
+    if (limit < MOST_OF_SESSION && events.length === limit) throw new EventBudgetExhausted();
+    return events;
+  });
+}
+
+const MOST_OF_SESSION = 1_000;

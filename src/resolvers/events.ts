@@ -14,6 +14,7 @@ import { missed } from './access/audit-reads.ts';
 import { isOpen } from './access/prove.ts';
 import { requireAccess } from './access/require-access.ts';
 import { scoreOf } from './assessment-score.ts';
+import { sessionEvents } from './event-log.ts';
 import type {
   ClientRef,
   ClinicRef,
@@ -114,7 +115,7 @@ export const receivedAtOf = ({ receivedAt }: PartnerEvent): string =>
 export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
   return requireAccess(session, ctx, () => {
     ctx.doNotCache();
-    return ctx.hub.ofSession(session.id);
+    return sessionEvents(session.id, ctx);
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Context } from '../context.ts';
-import type { ChangedNote } from '../freshness.ts';
+import type { ChangedNote } from '../invalidation.ts';
 import {
   NoteLocked,
   OutcomeUnknown,
@@ -146,10 +146,10 @@ async function perform(
   } catch (error) {
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // It may have taken effect: then the caches may be wrong.
-    if (!isCertain) await ctx.freshness.noteChanged(note);
+    if (!isCertain) await ctx.invalidation.noteChanged(note);
     return rejectionOf(error, note, ctx);
   }
-  await ctx.freshness.noteChanged(note);
+  await ctx.invalidation.noteChanged(note);
   return { kind: 'changed', noteId, cursor, raw };
 }
 
@@ -177,7 +177,7 @@ async function presentNoteId(
 async function rejectionOf(error: unknown, note: ChangedNote, ctx: Context): Promise<Rejected> {
   if (error instanceof NoteLocked) {
     await markLocked(note.noteId, ctx);
-    await ctx.freshness.noteChanged(note);
+    await ctx.invalidation.noteChanged(note);
     return { kind: 'locked' };
   }
   if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };

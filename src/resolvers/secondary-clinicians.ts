@@ -39,7 +39,7 @@ async function assign(
   const client: ClientRef = { kind: 'client', id: clientId, open: false };
   if (!(await isOpen(client, ctx))) return { kind: 'missing' };
   const forget = () =>
-    ctx.freshness.listsChanged(
+    ctx.invalidation.listsChanged(
       clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
     );
   try {

@@ -43,7 +43,7 @@ export function noteRef(
   ctx: Context,
 ): NoteRef {
   const sessionId = session?.id ?? record.sessionId ?? undefined;
-  if (record.id) ctx.freshness.noteRead(record.id, sessionId, session?.clientId);
+  if (record.id) ctx.invalidation.noteRead(record.id, sessionId, session?.clientId);
   ctx.audit?.saw(`ProgressNote:${record.id ?? `session:${sessionId}`}`);
   return { kind: 'note', record, session };
 }

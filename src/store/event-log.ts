@@ -4,21 +4,23 @@ export type Position = number;
 export interface NewEvent {
   /** What makes two deliveries the same event. */
   readonly key: string;
-  /** Names without white space, of a note or its session. If one of them is armed, a known key is let through once more. */
-  readonly armedBy?: readonly string[];
-  /** The sender's time stamp as it came: tells a copy of an accepted event from a new one. */
-  readonly occurredAt: string;
+  /** Where given, a known key with a time not yet accepted for it is a new event. No white space. */
+  readonly time?: string | undefined;
   readonly receivedAt: number;
   /** What the event is about, e.g. `session:<uuid>`: the index for `ofSubject`. */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** Opaque to the log. */
   readonly body: string;
+  /** What `body` was made of. */
+  readonly value?: unknown;
 }
 
 export interface StoredEvent {
   readonly position: Position;
   readonly receivedAt: number;
   readonly body: string;
+  /** As it was appended by this process, for a while: readers need not parse the body again. */
+  readonly value?: unknown;
 }
 
 export interface LogBounds {
@@ -34,13 +36,9 @@ export interface EventLog {
   readonly epoch: string;
   /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
-  /** One more event `armedBy` this name will count as new although its key has been seen. */
-  arm(noteId: string): Promise<void>;
-  /** Takes one `arm` back: for an edit that certainly was not accepted. */
-  disarm(noteId: string): Promise<void>;
   read(after: Position, limit: number): Promise<readonly StoredEvent[]>;
-  /** The newest thousand events of a subject, oldest first. */
-  ofSubject(subject: string): Promise<readonly StoredEvent[]>;
+  /** The newest events of a subject, at most a thousand, oldest first. */
+  ofSubject(subject: string, limit?: number): Promise<readonly StoredEvent[]>;
   bounds(): Promise<LogBounds>;
   /**
    * Every event after `after`, in order and in batches, for as long as it is iterated, whichever
@@ -50,4 +48,33 @@ export interface EventLog {
   follow(after: Position): AsyncIterableIterator<readonly StoredEvent[]>;
   /** Removes what is past retention. Called in the background; here for tests. */
   trim(): Promise<void>;
+}
+
+/** A sender's retries end long before this, so a key that is older can't come back as a copy. */
+const SHORTEST_WINDOW_MS = 7 * 24 * 3_600_000;
+
+/** A key outlives its event, or a late copy would be appended next to the original. */
+export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, SHORTEST_WINDOW_MS);
+
+export const OF_SUBJECT_LIMIT = 1_000;
+
+/** How many accepted times are kept for a key. */
+export const TIMES_KEPT = 100;
+
+/** A receipt further ahead than this came from a wrong clock; waiting for it would keep the log for ever. */
+const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
+
+/** The position up to which the oldest events may go, or 0. Only a run from the start: the log has no holes. */
+export function expiredUpTo(
+  oldest: readonly Pick<StoredEvent, 'position' | 'receivedAt'>[],
+  now: number,
+  retentionMs: number,
+): Position {
+  let upTo = 0;
+  for (const { position, receivedAt } of oldest) {
+    const kept = receivedAt >= now - retentionMs && receivedAt <= now + CLOCK_TOLERANCE_MS;
+    if (kept) break;
+    upTo = position;
+  }
+  return upTo;
 }

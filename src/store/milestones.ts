@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 
 import type { Loaded } from '../loaded.ts';
-import type { KeyStore } from './key-store.ts';
+import type { KeyStore } from './store.ts';
 
 /** Both last for ever; a year is longer than anybody edits a note. */
 const KEPT_MS = 365 * 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { steadyNow } from '../steady-clock.ts';
-import type { KeyStore } from './key-store.ts';
+import type { KeyStore } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;

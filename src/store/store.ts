@@ -1,9 +1,19 @@
-import type { Bus } from './bus.ts';
 import type { EventLog } from './event-log.ts';
-import type { KeyStore } from './key-store.ts';
 import type { Places } from './places.ts';
-import type { StoreOptions, StoreSettings } from './options.ts';
-import type { Quarantine } from './quarantine.ts';
+
+export type StoreOptions =
+  | { readonly kind: 'embedded'; readonly dir: string }
+  | { readonly kind: 'redis'; readonly url: string };
+
+export interface StoreSettings {
+  /** How long events are kept. */
+  readonly retentionMs: number;
+  readonly clock?: () => number;
+  /** What an operator should look at, in one line, without secrets. */
+  readonly onProblem?: (message: string) => void;
+  /** It can't be used any more in this process; a new one may find it mended. */
+  readonly onBroken?: () => void;
+}
 
 /** What must survive a crash and be shared between instances. */
 export interface Store extends AsyncDisposable {
@@ -16,7 +26,53 @@ export interface Store extends AsyncDisposable {
   check(): Promise<void>;
 }
 
-/** Imports the engine it was asked for only: neither SQLite nor the Redis client is loaded in vain. */
+/** Small durable facts with an end: idempotency claims, locked notes, failed sessions. */
+export interface KeyStore {
+  /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
+  claim(key: string, value: string, ttlMs: number): Promise<string | undefined>;
+  put(key: string, value: string, ttlMs: number): Promise<void>;
+  get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
+  delete(key: string): Promise<void>;
+}
+
+export interface QuarantineEntry {
+  readonly receivedAt: number;
+  readonly reason: string;
+  readonly body: string;
+}
+
+export interface QuarantinedEntry extends QuarantineEntry {
+  readonly id: string;
+}
+
+/** Signed events that could not be understood or handled, for an operator to look at and replay. */
+export interface Quarantine {
+  add(entry: QuarantineEntry): Promise<void>;
+  /** Oldest first. */
+  list(limit: number): Promise<readonly QuarantinedEntry[]>;
+  remove(id: string): Promise<void>;
+  count(): Promise<number>;
+}
+
+/** Past this the oldest are removed: a faulty sender must not fill the disk. */
+export const QUARANTINE_MAX_ENTRIES = 10_000;
+
+/** Messages to the other instances. Not durable: `onGap` says when some may have been missed. */
+export interface Bus {
+  /**
+   * Resolves when every other live instance has handled the message, or after half a second. Never
+   * rejects: what the message is about has happened already.
+   */
+  publish(topic: string, message: string): Promise<void>;
+  /** Not called for this instance's own messages. Returns a function that unsubscribes. */
+  subscribe(topic: string, handler: BusHandler): () => void;
+  /** Called when messages may have been missed: callers drop what they have cached. */
+  onGap(handler: () => void): void;
+}
+
+export type BusHandler = (message: string) => void | Promise<void>;
+
+/** Imports only the engine it was asked for, so that the other one is not loaded in vain. */
 export async function openStore(options: StoreOptions, settings: StoreSettings): Promise<Store> {
   if (options.kind === 'embedded') {
     const { openEmbedded } = await import('./sqlite/open.ts');

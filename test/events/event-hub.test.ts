@@ -47,11 +47,11 @@ describe('the hub', () => {
   it('lets the caches know of an event before any listener does', async () => {
     await using store = await openTestStore();
     const order: string[] = [];
-    const before = async (events: readonly PartnerEvent[]) => {
+    const apply = async (events: readonly PartnerEvent[]) => {
       await new Promise((resolve) => setImmediate(resolve));
       order.push(...events.map(({ position }) => `dropped ${position}`));
     };
-    await using opened = await openTestHub(store.log, { before });
+    await using opened = await openTestHub(store.log, { apply });
     opened.hub.subscribe({}, ({ position }) => void order.push(`told ${position}`));
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
@@ -71,8 +71,6 @@ describe('the hub', () => {
     await append(store.log, assessments(uuid(), [uuid(), uuid()]));
     await caughtUp(opened.hub, store.log);
     expect(positions(told)).toEqual([1, 2]);
-    const page = await opened.hub.history(0, { clinicId }, 10);
-    expect(positions(page.events)).toEqual([1, 2]);
   });
 
   it('ends a subscription at once, even from within another listener', async () => {
@@ -90,6 +88,24 @@ describe('the hub', () => {
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
     expect(told).toEqual(['a']);
+  });
+});
+
+describe('waiting until an event is applied', () => {
+  it('ends with it, and after a second at the latest', async () => {
+    await using store = await openTestStore();
+    const applying = Promise.withResolvers<void>();
+    await using opened = await openTestHub(store.log, { apply: () => applying.promise });
+    await append(store.log, delivery('transcript_ready'));
+    const began = performance.now();
+    await opened.hub.applied(1);
+    expect(performance.now() - began).toBeGreaterThan(900);
+    expect(opened.hub.position).toBe(0);
+    const waiting = opened.hub.applied(1);
+    applying.resolve();
+    await waiting;
+    expect(opened.hub.position).toBe(1);
+    await opened.hub.applied(1);
   });
 });
 
@@ -126,17 +142,17 @@ describe('what goes wrong in the hub', () => {
   it('a step that fails is tried again before anyone hears of the event', async () => {
     await using store = await openTestStore();
     let tries = 0;
-    const before = () => {
+    const apply = () => {
       tries += 1;
       if (tries < 3) throw new Error('the store is down');
     };
-    await using opened = await openTestHub(store.log, { before });
+    await using opened = await openTestHub(store.log, { apply });
     const heardAfter: number[] = [];
     opened.hub.subscribe({}, () => void heardAfter.push(tries));
     await append(store.log, delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
     expect(heardAfter).toEqual([3]);
-    expect(opened.problems).toEqual(['before', 'before']);
+    expect(opened.problems).toEqual(['apply', 'apply']);
   });
 
   it('an event whose place can not be found is told by its own ids', async () => {
@@ -196,6 +212,7 @@ describe('what goes wrong in the hub', () => {
     replaced.reject(new LogLost('replaced'));
     await lost.promise;
     expect(opened.hub.position).toBe(0);
+    expect(opened.hub.generation).toBe(1);
     await expect(opened.hub.resume(cursor)).rejects.toThrow(EventsExpired);
     expect(await opened.hub.resume(opened.hub.newestCursor())).toBe(0);
   });

@@ -42,20 +42,27 @@ describe('a signed delivery', () => {
     });
   });
 
-  it('drops what it makes stale before it is answered, as a copy too', async () => {
+  it('is answered once it is applied, and its copy once that is', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    const order: string[] = [];
+    const late = async (name: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      order.push(name);
+    };
+    await using door = await openDoor(store, {
+      applied: (position) => late(`applied ${position}`),
+      applyCopies: (copies) => late(`${copies.length} copy`),
+    });
     const json = delivery('progress_note_finalized');
-    await door.deliver(json);
-    expect(door.heard.map(([fresh, copies]) => [fresh.length, copies.length])).toEqual([[1, 0]]);
-    await door.deliver(json);
-    expect(door.heard.map(([fresh, copies]) => [fresh.length, copies.length])).toEqual([
-      [1, 0],
-      [0, 1],
-    ]);
+    for (const answer of ['first', 'second']) {
+      await door.deliver(json);
+      order.push(`${answer} answer`);
+    }
+    expect(order).toEqual(['applied 1', 'first answer', '1 copy', 'second answer']);
+    expect(door.accepted).toHaveLength(1);
   });
 
-  it('of a second regeneration counts as new only for an armed note', async () => {
+  it('of a regeneration is a new event for each time not yet accepted', async () => {
     await using store = await openTestStore();
     await using door = await openDoor(store);
     const progressNoteId = uuid();
@@ -63,13 +70,12 @@ describe('a signed delivery', () => {
       door.deliver(delivery('progress_note_regenerated', { progressNoteId }, { timeStamp }));
     await at('2025-05-06T07:00:00Z');
     await at('2025-05-06T08:00:00Z');
-    await store.log.arm(progressNoteId);
     await at('2025-05-06T07:00:00.000Z');
-    await at('2025-05-06T09:00:00Z');
+    await at('2025-05-06T09:00:00+01:00');
     await at('2025-05-06T10:00:00Z');
     expect(door.counts).toEqual({
-      'accepted progress_note_regenerated': 2,
-      'copy progress_note_regenerated': 3,
+      'accepted progress_note_regenerated': 3,
+      'copy progress_note_regenerated': 2,
     });
   });
 

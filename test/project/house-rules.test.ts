@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['gateway', 'pages'],
   ['schema'],
   ['resolvers'],
-  ['context', 'freshness'],
+  ['context', 'invalidation'],
   ['rest', 'events', 'viewer'],
   ['store', 'connection', 'observability', 'config'],
   ['sealed-text'],

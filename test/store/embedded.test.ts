@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/store/errors.ts';
@@ -44,6 +45,23 @@ describe('the embedded store', () => {
     expect(statSync(join(dir, 'new', 'one')).mode & 0o777).toBe(0o700);
   });
 
+  it('keeps its files private in a folder that others can read', async () => {
+    chmodSync(dir, 0o755);
+    writeFileSync(join(dir, 'events.db'), '', { mode: 0o644 });
+    await using store = await open(dir);
+    await store.log.append([eventOf('a')]);
+    const files = readdirSync(dir);
+    expect(files).toContain('events.db-wal');
+    for (const file of files) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it('refuses a store of the format before, and says so', async () => {
+    const db = new DatabaseSync(join(dir, 'events.db'));
+    db.exec('CREATE TABLE event (position INTEGER); PRAGMA user_version = 2');
+    db.close();
+    await expect(open(dir)).rejects.toThrow(/has format 2, but this version reads 3 only/);
+  });
+
   it('refuses a file that is no database, in one line', async () => {
     writeFileSync(join(dir, 'events.db'), 'x'.repeat(5_000));
     await expect(open(dir)).rejects.toThrow(
@@ -59,7 +77,7 @@ describe('the embedded store', () => {
     await expect(store.log.append([eventOf('late')])).rejects.toThrow(StoreUnavailable);
   });
 
-  it('knows keys and subjects it has and has not indexed yet, after a restart, too', async () => {
+  it('knows the keys and subjects of thousands of events after a restart', async () => {
     const events = range(1, 9_000).map((n) => eventOf(`${n}`, { subject: `session:${n % 3_000}` }));
     {
       await using store = await open(dir);
@@ -71,6 +89,23 @@ describe('the embedded store', () => {
     const found = await store.log.ofSubject('session:7');
     expect(found.map(({ position }) => position)).toEqual([7, 3_007, 6_007]);
     expect((await store.log.ofSubject('session:2999')).at(-1)?.position).toBe(8_999);
+  });
+
+  it('removes keys past the window, a batch at a time', async () => {
+    let now = Date.now();
+    const keys = range(1, 2_500).map((n) => eventOf(`${n}`, { receivedAt: now }));
+    {
+      await using store = await openStore(
+        { kind: 'embedded', dir },
+        { retentionMs: DAY_MS, clock: () => now },
+      );
+      await store.log.append(keys);
+      now += 8 * DAY_MS;
+      await store.log.append([eventOf('late', { receivedAt: now })]);
+      await store.log.trim();
+    }
+    using db = new DatabaseSync(join(dir, 'events.db'));
+    expect(db.prepare('SELECT key FROM seen').all()).toEqual([{ key: 'late' }]);
   });
 
   it('does not let one bad event take its neighbours with it', async () => {

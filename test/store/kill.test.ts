@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StoreOptions } from '../../src/store/options.ts';
+import type { StoreOptions } from '../../src/store/store.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import { killRound, tally } from '../support/store/kill-round.ts';
 

@@ -2,10 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, engines, eventOf, range } from '../support/store/engines.ts';
 import type { Engine } from '../support/store/engines.ts';
 
-const stamped = (n: number) => ({
-  armedBy: ['note-1', 'session:1'],
-  occurredAt: `2026-01-01T00:00:0${n}Z`,
-});
+const at = (n: number) => ({ time: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString() });
 
 describe.each(engines)('the $name log', ({ create }) => {
   let engine: Engine;
@@ -27,7 +24,7 @@ describe.each(engines)('the $name log', ({ create }) => {
     const accepted: number[] = [];
     for (const hundred of range(0, 9)) {
       const copies = range(1, 100).flatMap((n) =>
-        range(1, 20).map(() => eventOf(`${hundred}-${n}`)),
+        range(1, 20).map(() => eventOf(`${hundred}-${n}`, n % 2 === 0 ? at(n) : {})),
       );
       const answers = await Promise.all(
         stores.flatMap(({ log }) => copies.map((event) => log.append([event]))),
@@ -49,15 +46,14 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.read(3, 10)).toEqual([]);
   });
 
-  it('remembers events, keys, arms and its epoch over a restart', async () => {
+  it('keeps events, keys, times and its epoch over a restart', async () => {
     const [{ log }] = await engine.open();
-    await log.append([eventOf('a', stamped(1))]);
-    await log.arm('note-1');
+    await log.append([eventOf('a', at(1)), eventOf('b')]);
     const { log: again } = await engine.reopen();
     expect(again.epoch).toBe(log.epoch);
-    expect(await again.read(0, 10)).toHaveLength(1);
-    expect(await again.append([eventOf('a', stamped(1))])).toEqual([undefined]);
-    expect(await again.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+    expect(await again.read(0, 10)).toHaveLength(2);
+    expect(await again.append([eventOf('a', at(1)), eventOf('b')])).toEqual([undefined, undefined]);
+    expect(await again.append([eventOf('a', at(2))])).toMatchObject([{ position: 3 }]);
   });
 
   it('finds the events of a subject', async () => {
@@ -68,57 +64,31 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.ofSubject('session:3')).toEqual([]);
   });
 
-  it('lets as many known keys through as the note is armed for', async () => {
+  it('takes a known key for new with a time it has not accepted, for a copy with one it has', async () => {
     const [{ log }] = await engine.open();
-    await log.append([eventOf('a', stamped(1))]);
-    await Promise.all([log.arm('note-1'), log.arm('note-1')]);
-    const answers = await log.append([2, 3, 4].map((n) => eventOf('a', stamped(n))));
-    expect(answers.map((event) => event?.position)).toEqual([2, 3, undefined]);
+    const answers = await log.append([1, 2, 1, 3, 2].map((n) => eventOf('a', at(n))));
+    expect(answers.map((event) => event?.position)).toEqual([1, 2, undefined, 3, undefined]);
+    expect(await log.append([eventOf('b', at(1))])).toMatchObject([{ position: 4 }]);
   });
 
-  it('takes a known key with a time stamp it has accepted for a copy, armed or not', async () => {
+  it('lets the key alone decide about an event without a time', async () => {
     const [{ log }] = await engine.open();
-    await log.append([eventOf('a', stamped(1))]);
-    await log.arm('note-1');
-    expect(await log.append([eventOf('a', stamped(1))])).toEqual([undefined]);
-    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
-    await log.arm('note-1');
-    expect(await log.append([eventOf('a', stamped(2))])).toEqual([undefined]);
+    await log.append([eventOf('a', at(1)), eventOf('b')]);
+    expect(await log.append([eventOf('a'), eventOf('b')])).toEqual([undefined, undefined]);
+    expect(await log.append([eventOf('b', at(1))])).toMatchObject([{ position: 3 }]);
+    expect(await log.append([eventOf('b', at(1)), eventOf('b')])).toEqual([undefined, undefined]);
   });
 
-  it('spends no arm on a key it has not seen', async () => {
-    const [{ log }] = await engine.open();
-    await log.arm('note-1');
-    await log.append([eventOf('a', stamped(1))]);
-    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
-    expect(await log.append([eventOf('a', stamped(3))])).toEqual([undefined]);
-  });
-
-  it('takes an arm of the session where the note has none', async () => {
-    const [{ log }] = await engine.open();
-    await log.append([eventOf('a', stamped(1))]);
-    await log.arm('session:1');
-    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
-    expect(await log.append([eventOf('a', stamped(3))])).toEqual([undefined]);
-  });
-
-  it('arms one note only, and not events without a note', async () => {
-    const [{ log }] = await engine.open();
-    await log.append([eventOf('a', stamped(1))]);
-    await log.arm('note-2');
-    expect(await log.append([eventOf('a', stamped(2))])).toEqual([undefined]);
-    expect(await log.append([eventOf('a', { occurredAt: 'later' })])).toEqual([undefined]);
-  });
-
-  it('takes an arm back, and never below none', async () => {
-    const [{ log }] = await engine.open();
-    await log.append([eventOf('a', stamped(1))]);
-    await log.disarm('note-1');
-    await log.arm('note-1');
-    await log.disarm('note-1');
-    expect(await log.append([eventOf('a', stamped(2))])).toEqual([undefined]);
-    await log.arm('note-1');
-    expect(await log.append([eventOf('a', stamped(2))])).toMatchObject([{ position: 2 }]);
+  it('keeps the last hundred times of a key', async () => {
+    let now = Date.now();
+    const [{ log }] = await engine.open(1, { clock: () => now });
+    for (const n of range(1, 101)) {
+      now += 1;
+      await log.append([eventOf('a', at(n))]);
+    }
+    const copies = range(2, 101).map((n) => eventOf('a', at(n)));
+    expect(await log.append(copies)).toEqual(copies.map(() => undefined));
+    expect(await log.append([eventOf('a', at(1))])).toMatchObject([{ position: 102 }]);
   });
 
   it('trims what is past retention and tells where it begins', async () => {

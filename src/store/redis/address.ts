@@ -1,6 +1,5 @@
 import { createClient } from 'redis';
 import { StoreUnavailable } from '../errors.ts';
-import { within } from './within.ts';
 
 /** Where the primary is may change: it is asked for before every connection. */
 export interface Address {
@@ -69,4 +68,16 @@ export function addressOf(url: string): Address {
     .map((host) => `${scheme}${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
   const urlOf = (host: string) => `${scheme}${user}${host}${database}`;
   return { locate: locateBy(sentinels, name, urlOf), database };
+}
+
+/** Nothing waits for ever: a server that hangs keeps its socket, and says nothing. */
+export async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
+  const late = Promise.withResolvers<never>();
+  const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);
+  const timer = setTimeout(() => late.reject(error), deadlineMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

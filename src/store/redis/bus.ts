@@ -1,6 +1,6 @@
-import type { Bus, BusHandler } from '../bus.ts';
+import type { Bus, BusHandler } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { names } from './names.ts';
+import { names } from './scripts.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
 
@@ -31,7 +31,7 @@ export async function createRedisBus(
   const gapHandlers: (() => void)[] = [];
   const awaited = new Map<number, Awaited>();
   let lastId = 0;
-  let untold = false;
+  let hasUnsent = false;
 
   const gap = () => gapHandlers.forEach((handler) => handler());
 
@@ -66,9 +66,9 @@ export async function createRedisBus(
   await subscriber.subscribe(`${channel}:${me}`, (id) => acknowledged(Number(id)));
   subscriber.onReady(gap);
   publisher.onReady(() => {
-    if (!untold) return;
-    untold = false;
-    send(0, {}).catch(() => (untold = true));
+    if (!hasUnsent) return;
+    hasUnsent = false;
+    send(0, {}).catch(() => (hasUnsent = true));
   });
 
   return {
@@ -83,7 +83,7 @@ export async function createRedisBus(
         if (publishing.received < publishing.wanted) await promise;
       } catch {
         // The others hear of it when they can be reached: as a gap, which makes them forget all.
-        untold = true;
+        hasUnsent = true;
       } finally {
         clearTimeout(timer);
         awaited.delete(id);

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectsClientError, createClient } from 'redis';
 import { StoreUnavailable } from '../errors.ts';
+import { within } from './address.ts';
 import type { Address } from './address.ts';
-import { codeOf, isNotPrimary, unavailable } from './failure.ts';
-import { within } from './within.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
@@ -17,11 +16,11 @@ export interface Connection {
   /** Also after every loss of the connection, subscriptions restored. */
   onReady(listener: () => void): void;
   /** For a server that turned out to be the wrong one: a new socket may lead to another. */
-  renew(reason: string): void;
+  reconnect(reason: string): void;
   /** Lets what was asked for end first. */
   close(): Promise<void>;
   /** Rejects what was asked for. */
-  drop(): void;
+  destroy(): void;
 }
 
 type Client = ReturnType<typeof clientFor>;
@@ -51,27 +50,27 @@ export async function connect(
 ): Promise<Connection> {
   const closing = new AbortController();
   const subscriptions = new Map<string, (message: string) => void>();
-  const readied: (() => void)[] = [];
+  const readyListeners: (() => void)[] = [];
   let client: Client | undefined;
-  let refusal = 'no answer';
+  let lastFailure = 'no answer';
 
-  const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${refusal}`);
+  const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
 
-  function lose(lost: Client | undefined, reason: string) {
+  function discard(lost: Client | undefined, reason: string) {
     if (!lost || lost !== client) return;
     client = undefined;
-    refusal = reason;
-    // What it was asked for is rejected by its own error first, which says more.
+    lastFailure = reason;
+    // Its pending commands are rejected by its own error first, which says more.
     queueMicrotask(() => lost.destroy());
-    void arrive(pauseBefore(0));
+    void connectWithRetry(pauseBefore(0));
   }
 
-  async function dial() {
+  async function connectOnce() {
     const next = clientFor(await locate());
     next.on('error', (error: unknown) => {
       if (next !== client) return;
       onProblem(`Redis is out of reach: ${codeOf(error)}`);
-      lose(next, codeOf(error));
+      discard(next, codeOf(error));
     });
     try {
       await within(next.connect(), DEADLINE_MS);
@@ -84,29 +83,34 @@ export async function connect(
       throw error;
     }
     client = next;
-    for (const listener of readied) listener();
+    for (const listener of readyListeners) listener();
   }
 
-  async function arrive(pauseMs: number, givesUp: (error: unknown) => boolean = () => false) {
+  async function connectWithRetry(
+    pauseMs: number,
+    isFinal: (error: unknown) => boolean = () => false,
+  ) {
     for (let retry = 1, ms = pauseMs; ; retry += 1, ms = pauseBefore(retry)) {
       await pause(ms, undefined, closing).catch(() => {});
       if (closing.signal.aborted) return;
       try {
-        return await dial();
+        return await connectOnce();
       } catch (error) {
-        refusal = error instanceof StoreUnavailable ? error.message : codeOf(error);
-        if (givesUp(error)) {
-          throw new StoreUnavailable(`Redis, as REDIS_URL names it, cannot be reached: ${refusal}`);
+        lastFailure = error instanceof StoreUnavailable ? error.message : codeOf(error);
+        if (isFinal(error)) {
+          throw new StoreUnavailable(
+            `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
+          );
         }
       }
     }
   }
 
-  // A refusal is told soon. Silence is given more time: machines are busy when everything on them starts.
+  // A refused connection is reported soon. Silence is given more time: machines are busy while everything starts.
   const began = performance.now();
-  await arrive(0, (error) => {
-    const patienceMs = error instanceof StoreUnavailable ? SILENT_MS : REFUSED_MS;
-    return performance.now() - began > patienceMs;
+  await connectWithRetry(0, (error) => {
+    const limitMs = error instanceof StoreUnavailable ? SILENT_MS : REFUSED_MS;
+    return performance.now() - began > limitMs;
   });
 
   return {
@@ -116,11 +120,12 @@ export async function connect(
       try {
         return await within(used.sendCommand<Reply>(args), deadlineMs);
       } catch (error) {
-        // Another command's failure took the socket away, and knows why.
+        // Another command's failure closed the socket, and that one knows why.
         if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
         const failure = unavailable(error);
         // A server that hangs or was demoted keeps its socket.
-        if (failure === error || isNotPrimary(error) || !used.isReady) lose(used, failure.message);
+        if (failure === error || isNotPrimary(error) || !used.isReady)
+          discard(used, failure.message);
         throw failure;
       }
     },
@@ -128,16 +133,51 @@ export async function connect(
       subscriptions.set(channel, listener);
       if (client) await within(client.subscribe(channel, listener), DEADLINE_MS);
     },
-    onReady: (listener) => void readied.push(listener),
-    renew: (reason) => lose(client, reason),
+    onReady: (listener) => void readyListeners.push(listener),
+    reconnect: (reason) => discard(client, reason),
     async close() {
       closing.abort();
       const last = client;
       if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
     },
-    drop() {
+    destroy() {
       closing.abort();
       client?.destroy();
     },
   };
+}
+
+const REASONS = new Map([
+  ['LOADING', 'it is still loading its data'],
+  ['READONLY', 'it is a read-only replica'],
+  ['MASTERDOWN', 'it is a replica without a primary'],
+  ['OOM', 'it is out of memory: raise maxmemory'],
+  ['MISCONF', 'it cannot write to its disk'],
+  ['NOREPLICAS', 'it has too few replicas'],
+  ['NOAUTH', 'it wants a password'],
+  ['WRONGPASS', 'it refuses the user name or password'],
+  ['NOPERM', 'the user may not run this command'],
+  ['MOVED', 'it is a cluster, and one server is wanted'],
+]);
+
+const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
+
+/** It was demoted, or cut off: the primary may be another server by now. */
+const isNotPrimary = (error: unknown) => NOT_PRIMARY.has(codeOf(error));
+
+/** Redis begins its errors with a code in capitals; a socket's error has one, too. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] ?? error.constructor.name;
+}
+
+/** Only codes: a message may quote the command, and with it what should not be logged. */
+function unavailable(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  const code = codeOf(error);
+  const reason = REASONS.get(code);
+  return new StoreUnavailable(`Redis failed: ${reason ? `${reason} (${code})` : code}`, {
+    cause: error,
+  });
 }

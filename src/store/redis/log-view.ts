@@ -1,21 +1,18 @@
-import { createChanges } from '../changes.ts';
-import type { Changes } from '../changes.ts';
-import type { LogPage } from '../follow.ts';
+import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../event-log.ts';
-import { createRecentEvents } from '../recent-events.ts';
-import type { RecentEvents } from '../recent-events.ts';
-import { pageScript } from './log-scripts.ts';
-import { names } from './names.ts';
-import { runScript } from './script.ts';
+import { createChanges, createRecentEvents } from '../follow.ts';
+import type { Changes, LogPage, RecentEvents } from '../follow.ts';
+import type { Connection } from './connection.ts';
+import { names, pageScript, runScript } from './scripts.ts';
+import type { Send } from './scripts.ts';
 
 export type Entry = readonly [position: number, receivedAt: string, body: string];
 /** `stamp`: when the newest was received, empty if it is not there any more. */
 export type Head = readonly [epoch: string, newest: number, stamp: string];
 type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
-type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
 
 /** More failovers than anybody has while an instance lives. */
-const EPOCHS_LEFT = 20;
+const MOST_FORMER_EPOCHS = 20;
 
 export const LOG_KEYS = [names.epoch, names.newest, names.events];
 
@@ -47,7 +44,7 @@ export async function openLogView(send: Send): Promise<LogView> {
   );
   const recent = createRecentEvents(end);
   const changes = createChanges();
-  const left = new Set<string>();
+  const formerEpochs = new Set<string>();
   let epoch = begun;
   let oldest = begin;
   let highest = end;
@@ -55,12 +52,12 @@ export async function openLogView(send: Send): Promise<LogView> {
 
   function learn(...[current, newest, stamp]: Head) {
     // Connections answer in no common order: a late answer must not bring an old log back.
-    if (left.has(current)) return;
+    if (formerEpochs.has(current)) return;
     if (current === epoch && newest <= highest) return;
     highest = newest;
     highestStamp = stamp;
     if (current === epoch) return;
-    left.add(epoch);
+    formerEpochs.add(epoch);
     epoch = current;
     oldest = 0;
     recent.restart(newest);
@@ -72,7 +69,7 @@ export async function openLogView(send: Send): Promise<LogView> {
     highest,
     crypto.randomUUID(),
     highestStamp,
-    [...left].slice(-EPOCHS_LEFT).join(' '),
+    [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' '),
   ];
 
   return {
@@ -93,6 +90,50 @@ export async function openLogView(send: Send): Promise<LogView> {
       learn(current, newest, stamp);
       if (current === epoch) oldest = Math.max(oldest, first);
       return { epoch: current, oldest: first, newest, events: entries.map(eventOf) };
+    },
+  };
+}
+
+const BATCH = 500;
+/** How long a lost log can go unnoticed: its new events have lower positions, and wake nobody. */
+const LOOK_AGAIN_MS = 1_000;
+const RETRY_MS = 200;
+const GRACE_MS = 3_000;
+
+/** Brings what any instance appends into this one's memory. XREAD only wakes it; the page is what counts. */
+export function createTail(connection: Connection, view: LogView): AsyncDisposable {
+  const closing = new AbortController();
+
+  async function catchUp(wasDown: boolean) {
+    const page = await view.page(connection.command, view.recent.newest, BATCH);
+    if (page.epoch !== view.epoch) return;
+    for (const event of page.events) view.recent.push(event);
+    if (page.events.length > 0 || wasDown) view.changes.announce();
+    if (page.events.length === BATCH) return;
+    const after = `${view.recent.newest}-0`;
+    const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
+    await connection.command([...wait, names.events, after], LOOK_AGAIN_MS + GRACE_MS);
+  }
+
+  async function run() {
+    let wasDown = false;
+    while (!closing.signal.aborted) {
+      try {
+        await catchUp(wasDown);
+        wasDown = false;
+      } catch {
+        wasDown = true;
+        await setTimeout(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {});
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      connection.destroy();
+      await running;
     },
   };
 }

@@ -1,20 +1,18 @@
 import { inBackground } from '../background.ts';
-import type { StoreSettings } from '../options.ts';
 import { createPlaces } from '../places.ts';
+import { QUARANTINE_MAX_ENTRIES } from '../store.ts';
+import type { KeyStore, Quarantine, StoreSettings } from '../store.ts';
 import { addressOf } from './address.ts';
 import type { Address } from './address.ts';
-import { createAppendQueue } from './append-queue.ts';
 import { createRedisBus } from './bus.ts';
 import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { createRedisLog } from './event-log.ts';
-import { createRedisKeys } from './keys.ts';
-import { openLogView } from './log-view.ts';
-import { names } from './names.ts';
+import { createTail, openLogView } from './log-view.ts';
 import { createRedisPlaces } from './places.ts';
-import { createRedisQuarantine } from './quarantine.ts';
-import { createTail } from './tail.ts';
+import { names } from './scripts.ts';
 import { openWriter } from './writer.ts';
+import type { Writer } from './writer.ts';
 
 const TIDY_EVERY_MS = 60_000;
 /** How soon a replica that was added is waited for. */
@@ -30,17 +28,16 @@ async function openParts(
   // All are to be on the server that is written to: a former primary may still answer whoever reads.
   const writer = await openWriter(writing, onProblem, () => {
     for (const connection of connections)
-      if (connection !== writing) connection.renew('another server took over');
+      if (connection !== writing) connection.reconnect('another server took over');
   });
   const view = await openLogView(reader.command);
-  const queue = createAppendQueue(writer, view, retentionMs);
-  const log = createRedisLog({ view, queue, writer, reader, retentionMs, clock });
+  const { log, drained } = createRedisLog({ view, writer, reader, retentionMs, clock });
   const places = createPlaces(createRedisPlaces(reader));
   const bus = await createRedisBus(subscriber, reader, database, onProblem);
 
   const background = new AsyncDisposableStack();
   background.use(createTail(tailing, view));
-  background.use(inBackground(INSPECT_EVERY_MS, () => writer.look(), onProblem));
+  background.use(inBackground(INSPECT_EVERY_MS, () => writer.inspectServer(), onProblem));
   background.use(inBackground(TIDY_EVERY_MS, () => log.trim(), onProblem));
 
   return {
@@ -56,7 +53,7 @@ async function openParts(
     async [Symbol.asyncDispose]() {
       await background.disposeAsync();
       await places.flush().catch(() => undefined);
-      await queue.drained();
+      await drained();
       await Promise.all([...connections].map((connection) => connection.close()));
     },
   };
@@ -75,3 +72,46 @@ export async function openRedis(url: string, settings: StoreSettings) {
     throw error;
   }
 }
+
+/** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
+const createRedisKeys = ({ write }: Writer, reader: Connection): KeyStore => ({
+  async claim(key, value, ttlMs) {
+    const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
+    return (await write<string | null>(command)) ?? undefined;
+  },
+  async put(key, value, ttlMs) {
+    await write(['SET', names.fact(key), value, 'PX', String(Math.ceil(ttlMs))]);
+  },
+  async get(keys) {
+    if (keys.length === 0) return [];
+    const values = await reader.command<(string | null)[]>(['MGET', ...keys.map(names.fact)]);
+    return values.map((value) => value ?? undefined);
+  },
+  async delete(key) {
+    await write(['DEL', names.fact(key)]);
+  },
+});
+
+type Entry = readonly [id: string, fields: readonly string[]];
+
+const createRedisQuarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
+  async add({ receivedAt, reason, body }) {
+    const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
+    const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
+    await write(['XADD', names.quarantine, ...bound, '*', ...fields]);
+  },
+  async list(limit) {
+    const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
+    const entries = await reader.command<Entry[]>(range);
+    return entries.map(([id, fields]) => ({
+      id,
+      receivedAt: Number(fields[1]),
+      reason: fields[3] ?? '',
+      body: fields[5] ?? '',
+    }));
+  },
+  async remove(id) {
+    await write(['XDEL', names.quarantine, id]);
+  },
+  count: () => reader.command<number>(['XLEN', names.quarantine]),
+});

@@ -1,7 +1,6 @@
 import { GONE, NO_PAGE, PLACES_KEPT_MS, type PlaceEngine } from '../places.ts';
 import type { Connection } from './connection.ts';
-import { PREFIX } from './names.ts';
-import { runScript, script } from './script.ts';
+import { PREFIX, runScript } from './scripts.ts';
 
 /** More lists than a client is in at a time: past it the client's places are forgotten, and found anew. */
 const MAX_LISTS = 16;
@@ -9,7 +8,7 @@ const MAX_LISTS = 16;
 const keyOf = (clientId: string): string => `${PREFIX}place:${clientId}`;
 
 /** ARGV: how long to keep; then client, list and page of each change. */
-const writePlaces = script(`
+const writePlaces = `
   for at = 2, #ARGV, 3 do
     local key = '${PREFIX}place:' .. ARGV[at]
     local page = tonumber(ARGV[at + 2])
@@ -22,10 +21,10 @@ const writePlaces = script(`
       redis.call('PEXPIRE', key, ARGV[1])
     end
   end
-`);
+`;
 
 /** As a script, since HGETALL alone is answered as a map by some protocol versions. */
-const readPlaces = script(`return redis.call('HGETALL', KEYS[1])`);
+const readPlaces = `return redis.call('HGETALL', KEYS[1])`;
 
 export const createRedisPlaces = ({ command }: Pick<Connection, 'command'>): PlaceEngine => ({
   async write(changes) {

@@ -1,7 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import { mendAppendOnlyFile } from './append-only-file.ts';
 import type { Connection } from './connection.ts';
-import { inspect } from './server.ts';
+import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
 
@@ -11,37 +11,37 @@ export interface Writer {
   /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
   readonly replicated: boolean;
   /** Looks whether replicas were added. */
-  look(): Promise<void>;
+  inspectServer(): Promise<void>;
 }
 
 /** Has a connection to itself: WAIT holds up whatever is behind it. */
 export async function openWriter(
   connection: Connection,
   onProblem: (message: string) => void,
-  onMoved: () => void,
+  onServerChanged: () => void,
 ): Promise<Writer> {
   let replicated = false;
   let known: string | undefined;
-  let trusted: Promise<void> | undefined;
+  let verified: Promise<void> | undefined;
 
   /** Perhaps it was cut off, and one of its replicas is the primary now. */
   function wrongServer(reason: string) {
-    connection.renew(reason);
+    connection.reconnect(reason);
     return new StoreUnavailable(reason);
   }
 
-  async function look() {
+  async function inspectServer() {
     const server = await inspect(connection);
     if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
-    if (known !== undefined && known !== server.runId) onMoved();
+    if (known !== undefined && known !== server.runId) onServerChanged();
     known = server.runId;
     return server;
   }
 
-  async function trust() {
-    const { runId, appendOnlyFile } = await look();
-    if (appendOnlyFile) return mendAppendOnlyFile(connection, runId, onProblem);
+  async function verify() {
+    const { runId, appendOnlyFile } = await inspectServer();
+    if (appendOnlyFile) return repairAppendOnlyFile(connection, runId, onProblem);
     if (replicated) return undefined;
     return onProblem(
       'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
@@ -49,26 +49,26 @@ export async function openWriter(
   }
 
   /** Nothing is written before the server has been looked at: behind a new socket may be another one. */
-  async function trusting() {
-    trusted ??= trust();
+  async function ensureVerified() {
+    verified ??= verify();
     try {
-      await trusted;
+      await verified;
     } catch (error) {
-      trusted = undefined;
+      verified = undefined;
       throw error;
     }
   }
 
-  await trusting();
-  connection.onReady(() => (trusted = undefined));
+  await ensureVerified();
+  connection.onReady(() => (verified = undefined));
 
   return {
     get replicated() {
       return replicated;
     },
-    look: async () => void (await look()),
+    inspectServer: async () => void (await inspectServer()),
     async write<Reply>(args: readonly string[]) {
-      await trusting();
+      await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
       const [reply, confirmed] = await Promise.all([
         connection.command<Reply>(args),
@@ -80,4 +80,97 @@ export async function openWriter(
       return reply;
     },
   };
+}
+
+interface Server {
+  /** Another one after every start of the server. */
+  readonly runId: string;
+  readonly isPrimary: boolean;
+  readonly replicas: number;
+  readonly appendOnlyFile: boolean;
+}
+
+const valueIn = (info: string, name: string) =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+
+/**
+ * Refuses a server that would forget what was acknowledged. INFO tells all of it, and is allowed where
+ * CONFIG is not.
+ */
+async function inspect(connection: Connection): Promise<Server> {
+  // Not all sections come by default everywhere.
+  const sections = ['server', 'memory', 'persistence', 'replication'];
+  const info = (
+    await Promise.all(sections.map((name) => connection.command<string>(['INFO', name])))
+  ).join('\n');
+  const version = valueIn(info, 'redis_version');
+  const policy = valueIn(info, 'maxmemory_policy');
+  if (Number.parseInt(version, 10) < 7) {
+    throw new StoreUnavailable(`Redis 7 or newer is wanted, but this server is ${version}`);
+  }
+  if (policy !== 'noeviction') {
+    throw new StoreUnavailable(
+      `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`,
+    );
+  }
+  return {
+    runId: valueIn(info, 'run_id'),
+    isPrimary: valueIn(info, 'role') !== 'slave',
+    replicas: Number(valueIn(info, 'connected_slaves')),
+    appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
+  };
+}
+
+const POLL_MS = 50;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Two writes make a transaction in the file. */
+const CLOSE_TRANSACTION = `
+  redis.call('SET', KEYS[1], 1)
+  redis.call('SET', KEYS[1], 2)
+`;
+
+async function rewrite({ command }: Connection): Promise<boolean> {
+  try {
+    await command(['BGREWRITEAOF']);
+  } catch (error) {
+    // One that another instance asked for will do as well.
+    const { cause } = error instanceof Error ? error : {};
+    if (!(cause instanceof Error && cause.message.includes('in progress'))) return false;
+  }
+  const deadline = performance.now() + LONGEST_WAIT_MS;
+  while (performance.now() < deadline) {
+    const info = await command<string>(['INFO', 'persistence']);
+    const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];
+    if (busy.every((name) => valueIn(info, name) !== '1')) {
+      return valueIn(info, 'aof_last_bgrewrite_status') === 'ok';
+    }
+    await setTimeout(POLL_MS);
+  }
+  return false;
+}
+
+/**
+ * A server killed while it wrote a transaction to its append-only file cuts off the broken command when it
+ * starts, but not the transaction's beginning (seen in 7.0.15). Whatever is written next is read as part of
+ * that dead transaction at the start after: its positions are taken, and acknowledged events are lost. So
+ * after every start of the server, and before anything is acknowledged, the dead transaction is
+ * closed and the file rewritten from what the server holds.
+ */
+async function repairAppendOnlyFile(
+  connection: Connection,
+  runId: string,
+  onProblem: (message: string) => void,
+): Promise<void> {
+  const { command } = connection;
+  const [mended, epoch] = await command<(string | null)[]>(['MGET', names.mended, names.epoch]);
+  if (mended === runId) return;
+  // With no log yet there is nothing that could be lost.
+  if (epoch !== null && epoch !== undefined) {
+    await runScript(command, CLOSE_TRANSACTION, [names.mending], []);
+    if (!(await rewrite(connection))) {
+      onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
+    }
+  }
+  await command(['SET', names.mended, runId]);
 }

@@ -1,13 +1,19 @@
-import { createChanges } from '../changes.ts';
-import { dedupeWindowMs } from '../dedupe.ts';
-import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
-import { follow } from '../follow.ts';
-import { createRecentEvents } from '../recent-events.ts';
-import { createAppendGroups } from './append-groups.ts';
+import type { EventLog, LogBounds, NewEvent, StoredEvent } from '../event-log.ts';
+import { OF_SUBJECT_LIMIT, dedupeWindowMs } from '../event-log.ts';
+import { createChanges, createRecentEvents, follow } from '../follow.ts';
 import type { Thread } from './thread.ts';
 
-/** An old key is as good as gone before it is removed, so there is no hurry. */
-const SWEEP_BATCHES = 20;
+/** A key past the window counts as absent before it is removed, so each trim looks at some of them only. */
+const SEEN_BATCHES = 20;
+
+/** Strings and numbers side by side cross to the worker at a fraction of what objects cost. */
+function flat(events: readonly NewEvent[]): (string | number)[] {
+  const values: (string | number)[] = [];
+  for (const { key, time = '', receivedAt, subject = '', body } of events) {
+    values.push(key, time, Math.round(receivedAt), subject, body);
+  }
+  return values;
+}
 
 export function createEmbeddedLog(
   thread: Thread,
@@ -19,16 +25,11 @@ export function createEmbeddedLog(
   const changes = createChanges();
   const windowMs = dedupeWindowMs(retentionMs);
   let { oldest } = thread.opened;
-
-  const append = createAppendGroups(thread, retentionMs, clock, (stored) => {
-    for (const event of stored) if (event) recent.push(event);
-    // Not at once: whoever appended hears first, and does for all at the door what followers then need not.
-    setImmediate(changes.announce);
-  });
+  let trimmedTo = '';
 
   const bounds = (): LogBounds => ({ epoch, oldest, newest: recent.newest });
 
-  /** What was trimmed lives on in memory for a while; both ways of reading agree that it is gone. */
+  /** Trimmed events stay in memory for a while; both ways of reading agree that they are gone. */
   async function read(after: number, limit: number): Promise<readonly StoredEvent[]> {
     const from = Math.max(after, oldest);
     return recent.after(from, limit) ?? thread.call('eventsAfter', from, limit);
@@ -36,11 +37,24 @@ export function createEmbeddedLog(
 
   return {
     epoch,
-    append,
-    arm: (noteId) => thread.call('arm', noteId, clock(), clock() - windowMs),
-    disarm: (noteId) => thread.call('disarm', noteId),
+    async append(events) {
+      if (events.length === 0) return [];
+      if (!events.every(({ receivedAt }) => Number.isFinite(receivedAt))) {
+        throw new TypeError('the time of receipt must be a number of milliseconds');
+      }
+      const now = clock();
+      const positions = await thread.call('append', flat(events), now, now - windowMs);
+      const stored = events.map(({ receivedAt, body, value }, index) => {
+        const position = positions[index] ?? 0;
+        return position > 0 ? { position, receivedAt, body, value } : undefined;
+      });
+      for (const event of stored) if (event) recent.push(event);
+      changes.announce();
+      return stored;
+    },
     read,
-    ofSubject: (subject) => thread.call('eventsOfSubject', subject),
+    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) =>
+      thread.call('eventsOfSubject', subject, limit),
     bounds: () => Promise.resolve(bounds()),
     follow: (after) =>
       follow(
@@ -53,8 +67,9 @@ export function createEmbeddedLog(
       ),
     async trim() {
       while (await thread.call('trimEvents', clock(), retentionMs));
-      for (let batch = 0; batch < SWEEP_BATCHES; batch++) {
-        if (!(await thread.call('sweepKeys', clock() - windowMs))) break;
+      for (let batch = 0; batch < SEEN_BATCHES; batch += 1) {
+        trimmedTo = await thread.call('trimSeen', trimmedTo, clock() - windowMs);
+        if (trimmedTo === '') break;
       }
       ({ oldest } = await thread.call('bounds'));
     },

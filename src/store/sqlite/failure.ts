@@ -1,3 +1,5 @@
+import { StoreUnavailable } from '../errors.ts';
+
 /**
  * `shortage`: nothing was written, a later attempt may succeed. `damage`: what is on the disk is not
  * known any more, so nothing may be promised until the store is opened anew. `misuse`: the call's fault.
@@ -32,6 +34,7 @@ export const isLocked = (error: unknown) => (codeOf(error) & 0xff) === BUSY;
 
 /** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds in vain. */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof StoreUnavailable) return { kind: 'misuse', reason: error.message };
   const code = codeOf(error);
   const shortage = SHORTAGES.get(code) ?? SHORTAGES.get(code & 0xff);
   if (shortage) return { kind: 'shortage', reason: shortage };

@@ -1,13 +1,17 @@
 import { steadyNow } from '../../steady-clock.ts';
 import { inBackground } from '../background.ts';
-import { silentBus } from '../bus.ts';
 import { type PlaceEngine, createPlaces } from '../places.ts';
-import type { KeyStore } from '../key-store.ts';
-import type { StoreSettings } from '../options.ts';
-import type { Quarantine } from '../quarantine.ts';
+import type { Bus, KeyStore, Quarantine, StoreSettings } from '../store.ts';
 import { createEmbeddedLog } from './event-log.ts';
 import type { Thread } from './thread.ts';
 import { openThread } from './thread.ts';
+
+/** With one instance there is nobody to send to. */
+const silentBus: Bus = {
+  publish: () => Promise.resolve(),
+  subscribe: () => () => {},
+  onGap: () => {},
+};
 
 const TIDY_EVERY_MS = 60_000;
 

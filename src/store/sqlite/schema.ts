@@ -1,23 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { StoreUnavailable } from '../errors.ts';
 
 const VERSION = 3;
 
-/**
- * An event carries its key and subject; `seen` and `event_of_subject` are filled from it behind. Up to where that was
- * done is kept in `meta`. No event goes before: that, too, keeps a position from being given twice.
- */
+/** AUTOINCREMENT: a position is never given twice, not even when all events are gone. */
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
   CREATE TABLE event (
-    position INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, body TEXT NOT NULL,
-    subject TEXT, key TEXT NOT NULL, stamp TEXT NOT NULL, at INTEGER NOT NULL
+    position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
   ) STRICT;
-  CREATE TABLE event_of_subject (
-    subject TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (subject, position)
+  CREATE INDEX event_of_subject ON event (subject) WHERE subject IS NOT NULL;
+  CREATE TABLE seen (
+    key TEXT NOT NULL, time TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (key, time)
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE seen (key TEXT PRIMARY KEY, at INTEGER NOT NULL, stamps TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE armed (note TEXT PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
   CREATE TABLE place (
     client TEXT NOT NULL, list TEXT NOT NULL, page INTEGER NOT NULL, seen_at INTEGER NOT NULL,
@@ -55,12 +51,12 @@ export function prepareDatabase(db: DatabaseSync): void {
   const version = versionOf(db);
   if (version === VERSION) return;
   if (version !== 0) {
-    throw new Error(
-      `the event store has format ${version}, but this version knows ${VERSION} only`,
+    throw new StoreUnavailable(
+      `it has format ${version}, but this version reads ${VERSION} only; set EVENT_STORE_DIR to another directory`,
     );
   }
   db.exec('BEGIN IMMEDIATE');
   db.exec(TABLES);
-  db.prepare("INSERT INTO meta VALUES ('epoch', ?), ('indexed', '0')").run(crypto.randomUUID());
+  db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
 }

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../errors.ts';
 import type { LogBounds } from '../event-log.ts';
-import type { Reply } from './batch.ts';
 import type { Call, OperationName, Operations } from './operations.ts';
+import { isRead } from './operations.ts';
+import type { Reply } from './worker.ts';
 
 export type ToWorker = readonly Call[] | 'close';
 export type FromWorker = { readonly opened: LogBounds } | { readonly refused: string } | Reply;
@@ -14,26 +15,26 @@ export interface Thread {
     name: Name,
     ...args: Parameters<Operations[Name]>
   ) => Promise<ReturnType<Operations[Name]>>;
-  /** As `call`, with arguments made only when they are sent: what is gathered until then goes along. */
-  readonly callLate: <Name extends OperationName>(
-    name: Name,
-    args: () => Parameters<Operations[Name]>,
-  ) => Promise<ReturnType<Operations[Name]>>;
   /** Resolves when all that was asked for is done and the file is closed. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly call: () => Call;
+  readonly call: Call;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** A disk that stalls must not turn into memory that grows. */
 const MAX_WAITING = 50_000;
-const MAX_BATCH = 1_000;
+const MAX_WRITES = 1_000;
+/** Whoever waits for a write waits for no more reads than these. */
+const MAX_READS = 8;
 
-/** Calls that come while a batch is under way wait for the next one: the busier, the larger the groups. */
+/**
+ * Calls that come while a batch is under way wait for the next one: the busier, the larger the groups. Batches of
+ * reads and of writes take turns, so that neither holds up the other.
+ */
 export async function openThread(dir: string, onBroken: (reason: string) => void): Promise<Thread> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: { dir },
@@ -43,7 +44,11 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
   if ('refused' in first) throw new StoreUnavailable(first.refused);
   if (!('opened' in first)) throw new StoreUnavailable('the embedded store did not open');
 
-  let waiting: Waiting[] = [];
+  const waiting: { readonly reads: Waiting[]; readonly writes: Waiting[] } = {
+    reads: [],
+    writes: [],
+  };
+  let wasWrite = false;
   let underWay: readonly Waiting[] = [];
   let scheduled = false;
   let ended: string | undefined;
@@ -52,11 +57,12 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
   function send() {
     scheduled = false;
     if (underWay.length > 0) return;
-    underWay = waiting.slice(0, MAX_BATCH);
-    waiting = waiting.slice(MAX_BATCH);
+    const { reads, writes } = waiting;
+    wasWrite = writes.length > 0 && !(wasWrite && reads.length > 0);
+    underWay = wasWrite ? writes.splice(0, MAX_WRITES) : reads.splice(0, MAX_READS);
     if (underWay.length > 0)
       return worker.postMessage(
-        underWay.map(({ call }) => call()),
+        underWay.map(({ call }) => call),
         [],
       );
     worker.unref();
@@ -68,9 +74,9 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
     if (!ended) onBroken(reason);
     ended ??= reason;
     const error = new StoreUnavailable(ended);
-    for (const { reject } of [...underWay, ...waiting]) reject(error);
+    const { reads, writes } = waiting;
+    for (const { reject } of [...underWay, ...reads.splice(0), ...writes.splice(0)]) reject(error);
     underWay = [];
-    waiting = [];
     drained?.();
   }
 
@@ -97,13 +103,14 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
   worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
   worker.on('exit', () => end('the event store is closed'));
 
-  function enqueue(call: () => Call): Promise<unknown> {
+  function enqueue(...call: Call): Promise<unknown> {
     if (ended) return Promise.reject(new StoreUnavailable(ended));
-    if (waiting.length >= MAX_WAITING) {
+    const queue = isRead(call[0]) ? waiting.reads : waiting.writes;
+    if (queue.length >= MAX_WAITING) {
       return Promise.reject(new StoreUnavailable('the event store is overloaded'));
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    waiting.push({ call, resolve, reject });
+    queue.push({ call, resolve, reject });
     if (!scheduled && underWay.length === 0) {
       // After this turn of the loop: whatever else arrives in it shares the commit.
       scheduled = true;
@@ -115,11 +122,9 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
 
   return {
     opened: first.opened,
-    call: ((...call: Call) => enqueue(() => call)) as Thread['call'],
-    callLate: ((name: OperationName, args: () => unknown[]) =>
-      enqueue(() => [name, ...args()])) as Thread['callLate'],
+    call: enqueue as Thread['call'],
     async close() {
-      if (waiting.length > 0 || underWay.length > 0) {
+      if (waiting.reads.length + waiting.writes.length + underWay.length > 0) {
         await new Promise<void>((resolve) => (drained = resolve));
       }
       const exited = once(worker, 'exit');

@@ -1,14 +1,24 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { runBatch } from './batch.ts';
-import type { Engine } from './batch.ts';
+import type { Failure } from './failure.ts';
 import { failureOf, isLocked } from './failure.ts';
-import { createIndexes } from './indexes.ts';
-import { createOperations } from './operations.ts';
+import type { Call, Operations } from './operations.ts';
+import { createOperations, isRead } from './operations.ts';
 import { prepareDatabase } from './schema.ts';
 import type { FromWorker, ToWorker } from './thread.ts';
+
+/** For each call its answer; or why all failed; or, where they fared differently, a reply for each. */
+export type Reply =
+  | { readonly answers: readonly unknown[] }
+  | { readonly failure: Failure }
+  | { readonly replies: readonly Reply[] };
+
+interface Engine {
+  readonly db: DatabaseSync;
+  readonly operations: Operations;
+}
 
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
 const { dir } = workerData as { readonly dir: string };
@@ -17,22 +27,65 @@ if (!port) throw new Error('this file is the worker thread of the embedded store
 
 const post = (message: FromWorker) => port.postMessage(message);
 
+/** SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read. */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+  } catch {
+    // SQLite fails on it too, with a code that says why.
+    return;
+  }
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) {
+    if (existsSync(name)) chmodSync(name, 0o600);
+  }
+}
+
 function open(): Engine | undefined {
   try {
-    // The log names patients' records: for this user's eyes only.
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    const db = new DatabaseSync(join(dir, 'events.db'));
+    const file = join(dir, 'events.db');
+    createPrivately(file);
+    const db = new DatabaseSync(file);
     prepareDatabase(db);
-    const indexes = createIndexes(db);
-    const operations = createOperations(db, indexes);
+    const operations = createOperations(db);
     post({ opened: operations.bounds() });
-    return { db, indexes, operations };
+    return { db, operations };
   } catch (error) {
     const reason = isLocked(error)
       ? 'is in use by another process: set EVENT_STORE_DIR to another directory, or REDIS_URL to share one store'
       : `cannot be opened as event store: ${failureOf(error).reason}`;
     post({ refused: `${dir} ${reason}` });
     return undefined;
+  }
+}
+
+function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // Some failures have rolled back already.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** One commit, and so one fsync, for all calls that waited. */
+function runBatch({ db, operations }: Engine, calls: readonly Call[]): Reply {
+  const run = ([name, ...args]: Call) =>
+    (operations[name] as (...args: readonly unknown[]) => unknown)(...args);
+  try {
+    // A batch is all of reads or all of writes.
+    const isReading = isRead(calls[0]?.[0] ?? 'touch');
+    return { answers: isReading ? calls.map(run) : inTransaction(db, () => calls.map(run)) };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (calls.length === 1) return { failure };
+    // One call's bad argument is not its neighbours' fault.
+    if (failure.kind !== 'misuse') return { failure };
+    return { replies: calls.map((call) => runBatch({ db, operations }, [call])) };
   }
 }
 

@@ -2,11 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request, type OutgoingHttpHeaders, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createForgeryLog } from '../../../src/events/forgery-log.ts';
-import { createIngest, type IngestObserver, type IngestParts } from '../../../src/events/ingest.ts';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createVerifier } from '../../../src/events/signature.ts';
-import { createWebhookDoor } from '../../../src/events/webhook-door.ts';
+import {
+  createForgeryLog,
+  createWebhookHandler,
+  type IngestObserver,
+  type WebhookParts,
+} from '../../../src/events/webhook.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { bytesOf, macOf } from './deliveries.ts';
 
@@ -46,11 +49,12 @@ export function createCounts() {
 }
 
 /** The door on a port of its own, over a store in a directory of its own. */
-export async function openDoor(store: Store, parts: Partial<IngestParts> = {}) {
+export async function openDoor(store: Store, parts: Partial<WebhookParts> = {}) {
   const { counts, observer } = createCounts();
-  const heard: (readonly [readonly EventFacts[], readonly EventFacts[]])[] = [];
+  const copies: EventFacts[] = [];
+  const accepted: EventFacts[] = [];
   const lines: string[] = [];
-  const ingest = createIngest({
+  const handle = createWebhookHandler({
     log: store.log,
     quarantine: store.quarantine,
     verify: createVerifier({
@@ -61,12 +65,14 @@ export async function openDoor(store: Store, parts: Partial<IngestParts> = {}) {
       secret: SECRET,
     }),
     now: Date.now,
-    onAccepted: (events, copies) => void heard.push([events, copies]),
+    applied: () => Promise.resolve(),
+    applyCopies: async (more) => void copies.push(...more),
+    onAccepted: (event) => void accepted.push(event),
+    onForged: createForgeryLog('x-signature', (line) => void lines.push(line)),
     observer,
     ...parts,
   });
-  const onForged = createForgeryLog('x-signature', (line) => void lines.push(line));
-  const server = createServer(createWebhookDoor({ ingest, onForged }));
+  const server = createServer(handle);
   const port = await listen(server);
 
   const send = (body: Buffer, headers: OutgoingHttpHeaders = {}, method = 'POST') =>
@@ -88,7 +94,8 @@ export async function openDoor(store: Store, parts: Partial<IngestParts> = {}) {
   return {
     port,
     counts,
-    heard,
+    copies,
+    accepted,
     lines,
     send,
     /** As the Partner API would: signed, over exactly these bytes. */

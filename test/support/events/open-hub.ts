@@ -1,10 +1,15 @@
 import { readEnvelope } from '../../../src/events/envelope.ts';
 import { createEventCursors } from '../../../src/events/event-cursor.ts';
 import { placeByOwnIds } from '../../../src/events/filter.ts';
-import { openHub, type EventHub, type HubParts, type HubProblem } from '../../../src/events/hub.ts';
+import {
+  openHub,
+  type EventHub,
+  type HubParts,
+  type HubProblem,
+} from '../../../src/events/event-hub.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
-import type { QuarantineEntry } from '../../../src/store/quarantine.ts';
+import type { QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
 
 export const eventCursors = createEventCursors(createSealer('a secret for tests', 'event cursor'));
@@ -16,7 +21,7 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
   const hub = await openHub({
     log,
     cursors: eventCursors,
-    before: () => undefined,
+    apply: () => undefined,
     placeOf: (event) => Promise.resolve(placeByOwnIds(event)),
     setAside: async (entry) => void aside.push(entry),
     onProblem: (problem) => void problems.push(problem),
@@ -37,8 +42,7 @@ export async function append(log: EventLog, ...deliveries: readonly unknown[]): 
 
 /** An entry that only another version of the gateway can read. */
 export async function appendUnreadable(log: EventLog, key: string): Promise<void> {
-  const receivedAt = Date.now();
-  await log.append([{ key, occurredAt: '2025-01-01T00:00:00.000Z', receivedAt, body: '{"v":9}' }]);
+  await log.append([{ key, receivedAt: Date.now(), body: '{"v":9}' }]);
 }
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../src/store/errors.ts';
-import type { StoreOptions } from '../../../src/store/options.ts';
+import type { StoreOptions } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS, eventOf } from './engines.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NewEvent } from '../../../src/store/event-log.ts';
-import type { StoreSettings } from '../../../src/store/options.ts';
+import type { StoreSettings } from '../../../src/store/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { redisAvailable, startRedis } from '../redis-server.ts';
@@ -81,7 +81,6 @@ export const engines = [
 
 export const eventOf = (key: string, more: Partial<NewEvent> = {}): NewEvent => ({
   key,
-  occurredAt: '2026-01-01T00:00:00Z',
   receivedAt: Date.now(),
   body: JSON.stringify({ key }),
   ...more,

@@ -5,7 +5,7 @@ import { GONE, MAX_PLACES, NO_PAGE, PLACES_KEPT_MS, type PlaceChange } from '../
 const SWEEP_BATCH = 1_000;
 
 /** Where clients were last seen. */
-export function placeStatements(db: DatabaseSync) {
+export function placeOperations(db: DatabaseSync) {
   const put = db.prepare(
     `INSERT INTO place (client, list, page, seen_at) VALUES (:client, :list, :page, :now) ON CONFLICT (client, list)
      DO UPDATE SET page = iif(:page = ${NO_PAGE}, page, :page), seen_at = :now`,

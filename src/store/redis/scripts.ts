@@ -1,5 +1,28 @@
-import { PREFIX } from './names.ts';
-import { script } from './script.ts';
+/** One hash tag for all keys: a script may touch any of them, in a cluster too. */
+export const PREFIX = '{partner-graph}:';
+
+export const names = {
+  epoch: `${PREFIX}epoch`,
+  newest: `${PREFIX}newest`,
+  events: `${PREFIX}events`,
+  quarantine: `${PREFIX}quarantine`,
+  checked: `${PREFIX}checked`,
+  mending: `${PREFIX}mending`,
+  mended: `${PREFIX}mended`,
+  ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,
+  fact: (key: string) => `${PREFIX}fact:${key}`,
+  bus: (database: string) => `${PREFIX}bus:${database}`,
+};
+
+export type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
+
+/** EVAL and not EVALSHA: a server that was restarted does not know a hash, and nothing is ever sent twice here. */
+export const runScript = <Reply>(
+  send: Send,
+  source: string,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<Reply> => send(['EVAL', source, String(keys.length), ...keys, ...args.map(String)]);
 
 /**
  * KEYS: epoch, newest, events. ARGV: the epoch the caller knows, the newest position it knows, an
@@ -30,7 +53,7 @@ const HEAD = `
 `;
 
 /** ARGV goes on: after, limit. Answers epoch, newest, its time, oldest and entries as one consistent look. */
-export const pageScript = script(`${HEAD}
+export const pageScript = `${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
   local oldest = first and tonumber(first[1]:match('^%d+')) - 1 or newest
   local entries = {}
@@ -40,50 +63,43 @@ export const pageScript = script(`${HEAD}
     end
   end
   return { epoch, newest, stamp, oldest, entries }
-`);
+`;
 
 export const EVENTS_AT = 11;
 
 /**
- * ARGV goes on: window, retention, stamps kept, subjects kept, whether a replica is to confirm; then for
- * each event key, arming names, stamp, time of receipt, subject, body. XADD comes before the key, so
- * that no failure leaves a key without its event.
+ * ARGV goes on: window, retention, times kept, subjects kept, whether a replica is to confirm; then for
+ * each event key, time, time of receipt, subject, body. XADD comes before the key, so that no failure
+ * leaves a key without its event.
  */
-export const appendScript = script(`${HEAD}
-  local function disarmed(names)
-    for name in names:gmatch('%S+') do
-      local armed = '${PREFIX}armed:' .. name
-      if tonumber(redis.call('GET', armed) or '0') > 0 then return redis.call('DECR', armed) end
-    end
-  end
-
-  local function accepted(known, names, stamp)
-    if not known then return stamp end
-    local seen = ('\\n' .. known .. '\\n'):find('\\n' .. stamp .. '\\n', 1, true)
-    if seen or not disarmed(names) then return nil end
-    local stamps = {}
-    for each in (known .. '\\n' .. stamp):gmatch('[^\\n]+') do stamps[#stamps + 1] = each end
-    return table.concat(stamps, '\\n', math.max(1, #stamps - tonumber(ARGV[8]) + 1))
+export const appendScript = `${HEAD}
+  -- The times to keep for the key, or nil for a copy.
+  local function accepted(known, time)
+    if not known then return time end
+    if time == '' or ('\\n' .. known .. '\\n'):find('\\n' .. time .. '\\n', 1, true) then return nil end
+    local times = {}
+    for each in (known .. '\\n' .. time):gmatch('[^\\n]+') do times[#times + 1] = each end
+    return table.concat(times, '\\n', math.max(1, #times - tonumber(ARGV[8]) + 1))
   end
 
   local positions = {}
   local before = newest
-  for at = ${EVENTS_AT}, #ARGV, 6 do
+  for at = ${EVENTS_AT}, #ARGV, 5 do
     local key = '${PREFIX}seen:' .. ARGV[at]
-    local stamps = accepted(redis.call('GET', key), ARGV[at + 1], ARGV[at + 2])
-    if stamps then
+    local times = accepted(redis.call('GET', key), ARGV[at + 1])
+    if times then
       newest = newest + 1
-      stamp = ARGV[at + 3]
-      redis.call('XADD', KEYS[3], newest .. '-0', 'r', ARGV[at + 3], 'b', ARGV[at + 5])
-      redis.call('SET', key, stamps, 'PX', ARGV[6])
-      if ARGV[at + 4] ~= '' then
-        local subject = '${PREFIX}subject:' .. ARGV[at + 4]
+      stamp = ARGV[at + 2]
+      redis.call('XADD', KEYS[3], newest .. '-0', 'r', ARGV[at + 2], 'b', ARGV[at + 4])
+      redis.call('SET', key, times, 'PX', ARGV[6])
+      if ARGV[at + 3] ~= '' then
+        local subject = '${PREFIX}subject:' .. ARGV[at + 3]
         redis.call('RPUSH', subject, newest)
         redis.call('LTRIM', subject, -ARGV[9], -1)
         redis.call('PEXPIRE', subject, ARGV[7])
       end
     end
-    positions[#positions + 1] = stamps and newest or 0
+    positions[#positions + 1] = times and newest or 0
   end
   if newest > before then
     redis.call('SET', KEYS[2], newest)
@@ -92,34 +108,24 @@ export const appendScript = script(`${HEAD}
     redis.call('SET', '${PREFIX}barrier', 1)
   end
   return { epoch, newest, stamp, positions }
-`);
+`;
 
-/** KEYS: the counter. ARGV: window. The count ends with the window of the key it is for. */
-export const armScript = script(`
-  redis.call('INCR', KEYS[1])
-  redis.call('PEXPIRE', KEYS[1], ARGV[1])
-`);
-
-export const disarmScript = script(`
-  if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end
-`);
-
-/** KEYS: subject, events. The events that are still there. */
-export const subjectScript = script(`
+/** KEYS: subject, events. ARGV: limit. The newest events that are still there. */
+export const subjectScript = `
   local found = {}
-  for _, position in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  for _, position in ipairs(redis.call('LRANGE', KEYS[1], -ARGV[1], -1)) do
     local entry = redis.call('XRANGE', KEYS[2], position .. '-0', position .. '-0')[1]
     if entry then found[#found + 1] = { tonumber(position), entry[2][2], entry[2][4] } end
   end
   return found
-`);
+`;
 
 /** KEYS: events. ARGV: limit. The server's time, and when the oldest events were received. */
-export const datesScript = script(`
+export const datesScript = `
   local dates = {}
   for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])) do
     dates[#dates + 1] = { tonumber(entry[1]:match('^%d+')), tonumber(entry[2][2]) }
   end
   local time = redis.call('TIME')
   return { time[1] .. string.format('%03d', math.floor(time[2] / 1000)), dates }
-`);
+`;

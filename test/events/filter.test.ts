@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matches, type EventFilter, type Place } from '../../src/events/filter.ts';
 import { EVENT_TYPES, type PartnerEvent } from '../../src/events/partner-event.ts';
-import { createSubscriptionIndex } from '../../src/events/subscription-index.ts';
+import {
+  createSubscriptionIndex,
+  matches,
+  type EventFilter,
+  type Place,
+} from '../../src/events/filter.ts';
 import { uuid } from '../support/events/deliveries.ts';
 
 // Few ids, so that filters and events meet; the same few in every role, so that roles are told apart.

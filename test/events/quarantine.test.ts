@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import type { HubParts } from '../../src/events/hub.ts';
+import type { HubParts } from '../../src/events/event-hub.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
-import { redrive } from '../../src/events/redrive.ts';
+import { redrive } from '../../src/events/quarantine.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
@@ -41,7 +41,7 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
     await using engine = await create();
     const [store] = await engine.open();
     const handler = createHandler();
-    await using opened = await openPoisonable(store, { before: handler.handle });
+    await using opened = await openPoisonable(store, { apply: handler.handle });
     const { hub, told, hear } = opened;
     hub.subscribe({}, hear);
     const [first, last] = [uuid(), uuid()];
@@ -66,8 +66,8 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
     await using engine = await create();
     const stores = await engine.open(2);
     const handler = createHandler();
-    await using first = await openPoisonable(stores[0], { before: handler.handle });
-    await using second = await openPoisonable(stores[1] ?? stores[0], { before: handler.handle });
+    await using first = await openPoisonable(stores[0], { apply: handler.handle });
+    await using second = await openPoisonable(stores[1] ?? stores[0], { apply: handler.handle });
     await append(stores[0].log, ready(POISON));
     await Promise.all([caughtUp(first.hub, stores[0].log), caughtUp(second.hub, stores[0].log)]);
     expect(await redrive(stores[0].log, stores[0].quarantine)).toEqual({
@@ -102,8 +102,8 @@ describe('a listener that fails on an event', () => {
 it('what will pass by itself is no reason to set an event aside', async () => {
   await using engine = await engines[0].create();
   const [store] = await engine.open();
-  const before = () => Promise.reject(new StoreUnavailable('down'));
-  await using opened = await openPoisonable(store, { before });
+  const apply = () => Promise.reject(new StoreUnavailable('down'));
+  await using opened = await openPoisonable(store, { apply });
   opened.hub.subscribe({}, opened.hear);
   await append(store.log, ready(POISON));
   await caughtUp(opened.hub, store.log);

@@ -1,10 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { createForgeryLog } from '../../src/events/forgery-log.ts';
-import { createWebhookDoor } from '../../src/events/webhook-door.ts';
-import { createServer } from 'node:http';
+import { createForgeryLog } from '../../src/events/webhook.ts';
 import { delivery, macOf } from '../support/events/deliveries.ts';
-import { listen, openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
+import { openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
 
 const LIMIT = 256 * 1024;
 
@@ -14,7 +12,7 @@ function padded(bytes: number): Buffer {
   return Buffer.from(json.padEnd(bytes, ' '));
 }
 
-describe('the webhook door', () => {
+describe('the webhook route', () => {
   it('takes POST alone', async () => {
     await using store = await openTestStore();
     await using door = await openDoor(store);
@@ -60,23 +58,25 @@ describe('the webhook door', () => {
   });
 
   it('forgets a delivery whose sender hangs up half way', async () => {
-    const bodies: number[] = [];
-    const ingest = (_: unknown, body: Uint8Array) => {
-      bodies.push(body.length);
-      return Promise.resolve({ status: 200 } as const);
-    };
-    const server = createServer(createWebhookDoor({ ingest }));
-    const port = await listen(server);
-    const closed = new Promise((resolve) =>
-      server.once('request', (req) => req.once('close', resolve)),
-    );
-    const socket = connect(port, '127.0.0.1');
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf', () =>
-      socket.destroy(),
-    );
+    await using store = await openTestStore();
+    const appended: unknown[] = [];
+    await using door = await openDoor(store, {
+      verify: () => true,
+      log: {
+        append: (events) => {
+          appended.push(...events);
+          return store.log.append(events);
+        },
+      },
+    });
+    const body = JSON.stringify(delivery('transcript_ready'));
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
+    const socket = connect(door.port, '127.0.0.1');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(head + body, () => socket.destroy());
     await closed;
-    expect(bodies).toEqual([]);
-    await new Promise((resolve) => server.close(resolve));
+    await door.deliver(delivery('transcript_ready'));
+    expect(appended).toHaveLength(1);
   });
 });
 

@@ -1,47 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { EventsExpired } from '../../src/events/cursor-errors.ts';
-import { redrive } from '../../src/events/redrive.ts';
+import { redrive } from '../../src/events/quarantine.ts';
 import { fromStored } from '../../src/events/stored-event.ts';
-import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
+import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-door.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
 
-describe('the history of events', () => {
-  it('holds what the filter takes, a page at a time, oldest first', async () => {
+describe('reading the log', () => {
+  it('goes on from any position, a piece at a time, oldest first', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
-    const clientId = uuid();
-    const [mine, others] = [{ clientId }, {}];
-    for (const payload of [mine, others, mine, mine, others]) {
-      await append(store.log, delivery('transcript_ready', payload));
-    }
-    const first = await opened.hub.history(0, { clientId }, 2);
-    expect(first.events.map(({ position }) => position)).toEqual([1, 3]);
-    expect(first.hasMore).toBe(true);
-    const second = await opened.hub.history(first.scannedTo, { clientId }, 2);
-    expect(second.events.map(({ position }) => position)).toEqual([4]);
-    expect(second).toMatchObject({ hasMore: false, scannedTo: 5 });
-  });
-
-  it('scans a bounded stretch, and says where to go on', async () => {
-    await using store = await openTestStore();
-    await using opened = await openTestHub(store.log);
-    const scores = Array.from({ length: 500 }, uuid);
-    for (let i = 0; i < 21; i += 1) {
-      await append(
-        store.log,
-        assessments(
-          uuid(),
-          scores.map(() => uuid()),
-        ),
-      );
-    }
-    await append(store.log, delivery('transcript_ready'));
-    const filter = { types: ['transcript_ready'] } as const;
-    const first = await opened.hub.history(0, filter, 5);
-    expect(first).toEqual({ events: [], hasMore: true, scannedTo: 10_000 });
-    const second = await opened.hub.history(first.scannedTo, filter, 5);
-    expect(second).toMatchObject({ events: [{ position: 10_501 }], hasMore: false });
+    await append(store.log, ...Array.from({ length: 5 }, () => delivery('transcript_ready')));
+    await caughtUp(opened.hub, store.log);
+    const first = await opened.hub.scan(1, 3);
+    expect(first.events.map(({ position }) => position)).toEqual([2, 3, 4]);
+    const second = await opened.hub.scan(first.scannedTo, 3);
+    expect(second).toMatchObject({ events: [{ position: 5 }], scannedTo: 5 });
+    expect(await opened.hub.scan(5, 3)).toEqual({ events: [], scannedTo: 5 });
   });
 
   it('passes over what it can not read', async () => {
@@ -50,34 +25,59 @@ describe('the history of events', () => {
     await appendUnreadable(store.log, 'a');
     await append(store.log, delivery('transcript_ready'));
     await appendUnreadable(store.log, 'b');
-    const page = await opened.hub.history(0, {}, 5);
-    expect(page).toMatchObject({ events: [{ position: 2 }], hasMore: false, scannedTo: 3 });
+    await caughtUp(opened.hub, store.log);
+    expect(await opened.hub.scan(0, 5)).toMatchObject({ events: [{ position: 2 }], scannedTo: 3 });
   });
 
-  it('has expired where the log was trimmed', async () => {
+  it('throws where the log was trimmed', async () => {
     let now = Date.now();
     await using store = await openTestStore(60_000, () => now);
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await using opened = await openTestHub(store.log);
     now += 120_000;
     await store.log.trim();
-    await expect(opened.hub.history(0, {}, 5)).rejects.toThrow(EventsExpired);
+    await expect(opened.hub.scan(0, 5)).rejects.toThrow(EventsExpired);
     expect(await opened.hub.oldestPosition()).toBe(2);
-    expect((await opened.hub.history(2, {}, 5)).events).toEqual([]);
+    expect((await opened.hub.scan(2, 5)).events).toEqual([]);
   });
 
-  it('shows no event that the caches do not know of', async () => {
+  it('shows no event before it was applied', async () => {
     await using store = await openTestStore();
-    await using elsewhere = await openTestStore();
-    const known: number[] = [];
-    const silent = { ...store.log, follow: elsewhere.log.follow.bind(elsewhere.log) };
-    await using opened = await openTestHub(silent, {
-      before: (events) => void known.push(...events.map(({ position }) => position)),
-    });
+    const applying = Promise.withResolvers<void>();
+    await using opened = await openTestHub(store.log, { apply: () => applying.promise });
     const sessionId = uuid();
     await append(store.log, delivery('transcript_ready', { sessionId }));
-    expect(await opened.hub.ofSession(sessionId)).toHaveLength(1);
-    expect(known).toEqual([1]);
+    expect((await opened.hub.scan(0, 5)).events).toEqual([]);
+    expect(await opened.hub.ofSession(sessionId, 5)).toEqual([]);
+    applying.resolve();
+    await caughtUp(opened.hub, store.log);
+    expect((await opened.hub.scan(0, 5)).events).toHaveLength(1);
+    expect(await opened.hub.ofSession(sessionId, 5)).toHaveLength(1);
+  });
+
+  it('runs two reads of one reader at once, and others beside them', async () => {
+    await using store = await openTestStore();
+    await append(store.log, delivery('transcript_ready'));
+    let running = 0;
+    const reads = { most: 0, done: 0 };
+    const held = Promise.withResolvers<void>();
+    const slow: typeof store.log = {
+      ...store.log,
+      async read(after, limit) {
+        running += 1;
+        reads.most = Math.max(reads.most, running);
+        if (after === 0) await held.promise;
+        running -= 1;
+        return store.log.read(after, limit);
+      },
+    };
+    await using opened = await openTestHub(slow);
+    const mine = Array.from({ length: 10 }, () => opened.hub.scan(0, 5, 'viewer'));
+    await opened.hub.scan(1, 5, 'another viewer');
+    expect(reads.most).toBe(3);
+    held.resolve();
+    expect(await Promise.all(mine)).toHaveLength(10);
+    expect(reads.most).toBe(3);
   });
 
   it('of a session holds that session alone', async () => {
@@ -90,7 +90,8 @@ describe('the history of events', () => {
       delivery('transcript_ready'),
     );
     await append(store.log, delivery('progress_note_generated', { sessionId }));
-    const types = (await opened.hub.ofSession(sessionId)).map(({ type }) => type);
+    await caughtUp(opened.hub, store.log);
+    const types = (await opened.hub.ofSession(sessionId, 10)).map(({ type }) => type);
     expect(types).toEqual(['transcript_ready', 'progress_note_generated']);
   });
 });

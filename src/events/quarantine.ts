@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { EventLog, NewEvent } from '../store/event-log.ts';
+import type { Quarantine, QuarantineEntry } from '../store/store.ts';
+import { readEnvelope } from './envelope.ts';
+import type { PartnerEvent } from './partner-event.ts';
+import { field, fromStored, isFields, parsed, toNewEvent } from './stored-event.ts';
+
+const TRIES = 5;
+const FIRST_PAUSE_MS = 10;
+/** Events in quarantine: each is added once, however many subscriptions fail on it, and then tried once only. */
+const MOST_REMEMBERED = 1_000;
+
+/** Resolves early, without an error, when the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+}
+
+interface RetryOptions {
+  readonly retryable: (error: unknown) => boolean;
+  readonly tries?: number;
+  readonly firstPauseMs: number;
+  readonly signal: AbortSignal;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Tries a few times, with pauses that double, then throws the last failure. */
+export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions): Promise<T> {
+  const { retryable, tries = TRIES, firstPauseMs, signal, onFailure } = options;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!retryable(error)) throw error;
+      onFailure(error);
+      if (failures >= tries || signal.aborted) throw error;
+      await pause(firstPauseMs * 2 ** (failures - 1), signal);
+    }
+  }
+}
+
+/** Errors with a code are of a store or a Partner API that is down, Node's own about arguments aside. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  !error.code.startsWith('ERR_');
+
+const isPermanent = (error: unknown): boolean => !isTransient(error);
+
+interface AttemptParts {
+  readonly setAside: (entry: QuarantineEntry) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Undefined: the event is in quarantine. Rejects at once with a transient failure. */
+export type Attempt = <T>(
+  event: PartnerEvent,
+  task: () => T | Promise<T>,
+) => Promise<T | undefined>;
+
+/**
+ * An event may hit a defect of ours, every time. It is tried a few times, then put into the quarantine, so that the
+ * others go on; once the defect is fixed an operator replays it.
+ */
+export function createAttempt({ setAside, onFailure, signal }: AttemptParts): Attempt {
+  const failed = new LRUCache<number, true>({ max: MOST_REMEMBERED });
+
+  return async (event, task) => {
+    const tries = failed.has(event.position) ? 1 : TRIES;
+    try {
+      return await retry(task, {
+        retryable: isPermanent,
+        tries,
+        firstPauseMs: FIRST_PAUSE_MS,
+        signal,
+        onFailure,
+      });
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      if (signal.aborted || failed.has(event.position)) return undefined;
+      failed.set(event.position, true);
+      // It stays in the log, even if it can't be added to the quarantine.
+      await setAside(entryOf(event, error)).catch(onFailure);
+      return undefined;
+    }
+  };
+}
+
+function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknown) {
+  const kind = error instanceof Error ? error.constructor.name : typeof error;
+  const reason = `${facts.type}: could not be handled (${kind})`;
+  return { receivedAt, reason, body: JSON.stringify({ position, facts }) };
+}
+
+export interface Redriven {
+  /** Deliveries that can be read now, and have left the quarantine. */
+  readonly deliveries: number;
+  /** Events that came of them, those already in the log aside. */
+  readonly events: number;
+  readonly left: number;
+}
+
+/** Reads the quarantine again, after a version was installed that understands or handles what is in it. */
+export async function redrive(
+  log: Pick<EventLog, 'append'>,
+  quarantine: Pick<Quarantine, 'list' | 'remove' | 'count'>,
+): Promise<Redriven> {
+  let deliveries = 0;
+  let events = 0;
+  for (const held of await quarantine.list(await quarantine.count())) {
+    const entries = entriesOf(held);
+    if (!entries) continue;
+    const stored = await log.append(entries);
+    // After the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
+    await quarantine.remove(held.id);
+    deliveries += 1;
+    events += stored.filter((event) => event !== undefined).length;
+  }
+  return { deliveries, events, left: await quarantine.count() };
+}
+
+/** A webhook as it came, or an event that was in the log and could not be handled. */
+function entriesOf(held: QuarantineEntry): readonly NewEvent[] | undefined {
+  const envelope = readEnvelope(Buffer.from(held.body), held.receivedAt);
+  if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
+  const again = envelope.kind === 'malformed' ? redrivenEvent(held) : undefined;
+  return again && [again];
+}
+
+/** It is in the log already, so it counts as new only under another key; and only once so. */
+function redrivenEvent({ body, receivedAt }: QuarantineEntry): NewEvent | undefined {
+  const json = parsed(body);
+  if (!isFields(json)) return undefined;
+  const position = Number(field(json, 'position'));
+  const event = fromStored({ position, receivedAt, body: JSON.stringify(field(json, 'facts')) });
+  if (!event) return undefined;
+  const { position: _position, receivedAt: _receivedAt, ...facts } = event;
+  const entry = toNewEvent(facts, receivedAt);
+  return { ...entry, key: `redriven:${position}:${entry.key}` };
+}

@@ -1,0 +1,169 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { EventLog } from '../store/event-log.ts';
+import type { Quarantine } from '../store/store.ts';
+import { readEnvelope, type ParsedEvent } from './envelope.ts';
+import type { EventFacts, EventType } from './partner-event.ts';
+import type { Verify } from './signature.ts';
+
+export type Refusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
+
+/** Counters. `failed` gets the cause of an `unavailable`. */
+export interface IngestObserver {
+  accepted(type: EventType): void;
+  copy(type: EventType): void;
+  quarantined(): void;
+  badTimestamp(): void;
+  refused(reason: Refusal): void;
+  failed(error: unknown): void;
+}
+
+export interface WebhookParts {
+  readonly log: Pick<EventLog, 'append'>;
+  readonly quarantine: Pick<Quarantine, 'add'>;
+  /** Undefined where no secret is configured: then everything is refused. */
+  readonly verify: Verify | undefined;
+  readonly now: () => number;
+  /** Resolves when this instance has applied the event at this position, or after a second. */
+  readonly applied: (position: number) => Promise<void>;
+  /** A copy is in no log that would be followed: invalidates its paths here and on the other instances. */
+  readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
+  /** Called for a new event on the instance that took it in, and on no other. */
+  readonly onAccepted?: (event: EventFacts) => void;
+  readonly observer: IngestObserver;
+  readonly maxBytes?: number;
+  /** Called for each request with a wrong signature. */
+  readonly onForged?: () => void;
+}
+
+type Status = 200 | 400 | 401 | 405 | 413 | 415 | 503;
+
+const MAX_BYTES = 256 * 1024;
+const RETRY_AFTER_SECONDS = '5';
+/** How long, and how many times `maxBytes`, a refused body is read on so that its sender gets the answer. */
+const LINGER_MS = 1_000;
+const LINGER_FACTOR = 4;
+
+/** The route itself is the caller's; any content type is accepted, since only the bytes are signed. */
+export function createWebhookHandler(parts: WebhookParts) {
+  const { observer, maxBytes = MAX_BYTES } = parts;
+
+  function handle(req: IncomingMessage, res: ServerResponse): void {
+    if (req.method !== 'POST') {
+      res.setHeader('allow', 'POST');
+      return refuse(req, res, 405);
+    }
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return refuse(req, res, 413);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= maxBytes) return;
+      req.off('data', take).off('end', finish);
+      refuse(req, res, 413);
+    };
+    const finish = (): void => {
+      const [first] = chunks;
+      const body = first && chunks.length === 1 ? first : Buffer.concat(chunks);
+      void ingest(req.headers, body).then((status) => answer(res, status));
+    };
+    // A sender that hangs up half way was never answered, so it will deliver again.
+    req.on('error', () => undefined);
+    req.on('data', take).on('end', finish);
+  }
+
+  /** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
+  async function ingest(headers: IncomingHttpHeaders, body: Uint8Array): Promise<Status> {
+    try {
+      if (parts.verify?.(headers, body) !== true) {
+        parts.onForged?.();
+        return rejected(401, 'signature');
+      }
+      // Only whoever holds the secret learns that encodings are not supported.
+      if (isEncoded(headers)) return rejected(415, 'encoding');
+      const receivedAt = parts.now();
+      const envelope = readEnvelope(body, receivedAt);
+      if (envelope.kind === 'malformed') return rejected(400, 'malformed');
+      if (envelope.kind === 'unknown') {
+        await parts.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
+        observer.quarantined();
+        return 200;
+      }
+      if (!envelope.credibleTime) observer.badTimestamp();
+      if (envelope.events.length > 0) await accept(envelope.events);
+      return 200;
+    } catch (error) {
+      observer.failed(error);
+      return rejected(503, 'unavailable');
+    }
+  }
+
+  async function accept(events: readonly ParsedEvent[]): Promise<void> {
+    const stored = await parts.log.append(events.map(({ entry }) => entry));
+    const copies: EventFacts[] = [];
+    let newest = 0;
+    events.forEach(({ facts }, i) => {
+      const { position } = stored[i] ?? {};
+      if (position === undefined) {
+        copies.push(facts);
+        observer.copy(facts.type);
+        return;
+      }
+      newest = position;
+      parts.onAccepted?.(facts);
+      observer.accepted(facts.type);
+    });
+    if (copies.length > 0) await parts.applyCopies(copies);
+    if (newest > 0) await parts.applied(newest);
+  }
+
+  function rejected(status: Status, reason: Refusal): Status {
+    observer.refused(reason);
+    return status;
+  }
+
+  /**
+   * Closing a socket with unread bytes resets it, and the sender may lose the answer. So a little more
+   * is read and thrown away; one that sends without end is cut off.
+   */
+  function refuse(req: IncomingMessage, res: ServerResponse, status: Status): void {
+    answer(res, status);
+    let left = maxBytes * LINGER_FACTOR;
+    const cut = (): void => void req.socket.destroy();
+    const timer = setTimeout(cut, LINGER_MS).unref();
+    req.on('error', () => undefined);
+    req.on('data', (chunk: Buffer) => (left -= chunk.length) < 0 && cut());
+    req.on('close', () => clearTimeout(timer)).on('end', () => clearTimeout(timer));
+  }
+
+  return handle;
+}
+
+/** A status and nothing else: whoever can't sign learns nothing, and whoever can needs no more. */
+function answer(res: ServerResponse, status: Status): void {
+  if (status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
+  res.writeHead(status, { 'content-length': 0 }).end();
+}
+
+function isEncoded(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding']?.trim().toLowerCase();
+  return encoding !== undefined && encoding !== '' && encoding !== 'identity';
+}
+
+/**
+ * Forgeries come by the thousand, and a line for each would be the attack. One line a second says how
+ * many there were and in which header, never what was in it.
+ */
+export function createForgeryLog(header: string, warn: (message: string) => void): () => void {
+  let count = 0;
+
+  function report(): void {
+    warn(`webhook signature mismatch in header ${header} (${count} in the last second)`);
+    count = 0;
+  }
+
+  return () => {
+    count += 1;
+    if (count === 1) setTimeout(report, 1_000).unref();
+  };
+}

@@ -1,0 +1,140 @@
+import { LRUCache } from 'lru-cache';
+
+import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
+import { paths } from './rest/endpoints.ts';
+import { pathOf } from './rest/lists.ts';
+import type { Partner } from './rest/partner.ts';
+import type { Milestones } from './store/milestones.ts';
+import type { Store } from './store/store.ts';
+import type { Uuid } from './uuid.ts';
+
+export interface ChangedNote {
+  readonly noteId: Uuid;
+  readonly sessionId?: Uuid | undefined;
+  readonly clientId?: Uuid | undefined;
+}
+
+interface NoteOwner {
+  readonly sessionId: Uuid;
+  readonly clientId: Uuid | undefined;
+}
+
+/** Events and changes drop the cached answers that they make stale, on every instance: that keeps answers right, not their TTL. */
+export interface Invalidation {
+  /** Events of the log, on every instance, before they are delivered. */
+  apply(events: readonly PartnerEvent[]): Promise<void>;
+  /** An event that this instance has taken in: it alone records where the client is. */
+  accepted(event: EventFacts): void;
+  /** A copy is not in the log, so it is published to the other instances. */
+  applyCopies(copies: readonly EventFacts[]): Promise<void>;
+  /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
+  noteChanged(note: ChangedNote): Promise<void>;
+  listsChanged(paths: readonly string[]): Promise<void>;
+  /** A note that may be cached by its own id from now on, and its session, where that is known. */
+  noteRead(noteId: Uuid, sessionId: Uuid | undefined, clientId: Uuid | undefined): void;
+}
+
+/** More notes than the cache holds. */
+const MAX_NOTES = 50_000;
+
+const PATHS = 'invalidate';
+const NOTE = 'invalidate-note';
+
+export function createInvalidation(
+  partner: Partner,
+  store: Store,
+  milestones: Milestones,
+  onEvent: (event: PartnerEvent) => void,
+): Invalidation {
+  const { bus, places } = store;
+  bus.subscribe(PATHS, (message) => partner.forget(JSON.parse(message) as string[]));
+  bus.subscribe(NOTE, (message) => forgetNote(JSON.parse(message) as ChangedNote));
+  bus.onGap(() => partner.forgetAll());
+
+  // A note is cached by its own id apart from its session, and a regeneration that renames it does not name the old id.
+  const notesOf = new LRUCache<Uuid, Set<Uuid>>({ max: MAX_NOTES });
+  const ownerOf = new LRUCache<Uuid, NoteOwner>({ max: MAX_NOTES });
+
+  const stalePaths = (event: EventFacts): string[] => {
+    if (!isSessionEvent(event)) return namedPaths(event);
+    const notes = notesOf.get(event.sessionId) ?? [];
+    return [...namedPaths(event), ...Array.from(notes, paths.note)];
+  };
+
+  /** What is recorded for good; for most events that is nothing. */
+  function marksOf(events: readonly EventFacts[]): Promise<void>[] {
+    const marks: Promise<void>[] = [];
+    for (const event of events) {
+      if (event.type === 'progress_note_finalized')
+        marks.push(milestones.markLocked(event.progressNoteId));
+      if (event.type === 'session_transcript_error')
+        marks.push(milestones.markFailed(event.sessionId));
+    }
+    return marks;
+  }
+
+  async function forgetEverywhere(stale: readonly string[]): Promise<void> {
+    partner.forget(stale);
+    await bus.publish(PATHS, JSON.stringify(stale));
+  }
+
+  /** The list of edits is that of the client's clinicians: which of them it was, only the event will say. */
+  async function forgetNote({ noteId, ...named }: ChangedNote): Promise<void> {
+    const owner = ownerOf.get(noteId);
+    const sessionId = named.sessionId ?? owner?.sessionId;
+    const clientId = named.clientId ?? owner?.clientId;
+    partner.forget([paths.note(noteId), ...(sessionId ? [paths.noteOfSession(sessionId)] : [])]);
+    if (!clientId) return;
+    const clinicians = (await places.of(clientId)).filter(({ kind }) => kind === 'clinician');
+    partner.forget(
+      clinicians.map(({ id }) => pathOf({ name: 'magicEditsOfClinician', id: id as Uuid })),
+    );
+  }
+
+  return {
+    async apply(events) {
+      try {
+        await Promise.all(marksOf(events));
+      } finally {
+        for (const event of events) {
+          partner.forget(stalePaths(event));
+          onEvent(event);
+        }
+      }
+    },
+    accepted(event) {
+      if (!isSessionEvent(event)) return;
+      places.record(event.clientId, { kind: 'clinician', id: event.clinicianId });
+      places.record(event.clientId, { kind: 'clinic', id: event.clinicId });
+    },
+    async applyCopies(copies) {
+      // The process may have been killed after the first delivery was stored, and before this was done.
+      await Promise.all(marksOf(copies));
+      await forgetEverywhere(copies.flatMap(stalePaths));
+    },
+    noteRead(noteId, sessionId, clientId) {
+      if (!sessionId || ownerOf.get(noteId)?.sessionId === sessionId) return;
+      ownerOf.set(noteId, { sessionId, clientId });
+      const notes = notesOf.get(sessionId) ?? new Set();
+      notesOf.set(sessionId, notes.add(noteId));
+    },
+    async noteChanged(note) {
+      await Promise.all([forgetNote(note), bus.publish(NOTE, JSON.stringify(note))]);
+    },
+    listsChanged: forgetEverywhere,
+  };
+}
+
+/** What an event makes stale by the ids in it. */
+function namedPaths(event: EventFacts): string[] {
+  if (!isSessionEvent(event)) return [paths.score(event.scoreId)];
+  const { sessionId, clientId, clinicianId } = event;
+  return [
+    paths.noteOfSession(sessionId),
+    paths.transcript(sessionId),
+    paths.mdm(sessionId),
+    ...('progressNoteId' in event ? [paths.note(event.progressNoteId)] : []),
+    pathOf({ name: 'sessionsOfClient', id: clientId }),
+    pathOf({ name: 'magicEditsOfClinician', id: clinicianId }),
+  ];
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { viewerWith } from '../support/access/viewers.ts';
+import { openGateway } from '../support/gateway.ts';
+import { artifactId } from '../support/global-id.ts';
+import { failures } from '../support/graph/counted.ts';
+
+const NOTE = 'query($id: ID!) { progressNote(id: $id) { progressNoteId note } }';
+const EDIT = `mutation($id: ID!, $session: ID, $client: ID) { magicEdit(input: { progressNoteId: $id,
+  sessionId: $session, clientId: $client, userInstructions: "x" }) { is: __typename } }`;
+
+describe('an answer that names another record', () => {
+  it('is shown to nobody, and changes nothing about who owns what, after a restart too', async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-wrong-'));
+    using _ = { [Symbol.dispose]: () => rmSync(storeDir, { recursive: true }) };
+    await using keeper = await openGateway();
+    const { sandbox } = keeper;
+    const { ids } = sandbox;
+    const nameOf = (nth: number) => ({
+      id: artifactId(keeper, 'ProgressNote', ids.session(nth, 0), ids.client(nth)),
+      bare: ids.note(nth, 0),
+      session: ids.session(nth, 0),
+      client: ids.client(nth),
+    });
+    const [a, b] = [nameOf(0), nameOf(1)];
+    {
+      await using gateway = await openGateway({ sandbox, storeDir });
+      const ofA = await viewerWith(gateway, [`client:${a.client}`]);
+      const wrong = {
+        progressNoteId: b.bare,
+        sessionId: b.session,
+        isLoading: false,
+        note: ['the other text'],
+      };
+      for (const route of ['GET /sessions/:id/progress-note', 'GET /progress-notes/:id'])
+        sandbox.answerNext(route, { times: 1, body: wrong });
+      const first = await ofA(NOTE, { id: a.id });
+      expect([first.data.progressNote, failures(first)]).toEqual([
+        null,
+        ['progressNote: UPSTREAM_BAD_RESPONSE'],
+      ]);
+      const partner = await gateway.query(NOTE, { id: a.bare });
+      expect(failures(partner)).toEqual(['progressNote: UPSTREAM_BAD_RESPONSE']);
+      // Nothing of it was cached.
+      expect((await ofA(NOTE, { id: a.id })).data.progressNote.progressNoteId).toBe(a.bare);
+    }
+    await using again = await openGateway({ sandbox, storeDir });
+    const [ofA, ofB] = [
+      await viewerWith(again, [`client:${a.client}`]),
+      await viewerWith(again, [`client:${b.client}`]),
+    ];
+    const edit = { id: b.bare, session: a.session, client: a.client };
+    expect((await ofA(EDIT, edit)).data.magicEdit.is).toBe('NotFound');
+    expect((await ofA(NOTE, { id: b.id })).data.progressNote).toBeNull();
+    expect((await ofB(NOTE, { id: b.id })).data.progressNote.progressNoteId).toBe(b.bare);
+  });
+
+  it.each([
+    ['transcript', { sessionId: 'other', transcriptItems: [{ speaker: 'x' }] }],
+    ['mdm', { sessionId: 'other', problemsAddressed: [] }],
+  ] as const)('is no %s', async (artifact, body) => {
+    await using gateway = await openGateway();
+    const { ids } = gateway.sandbox;
+    const wrong = { ...body, sessionId: ids.session(1, 0) };
+    gateway.sandbox.answerNext(`GET /sessions/:id/${artifact}`, { times: 1, body: wrong });
+    const document = `query($id: ID!) { session(id: $id) { ${artifact} { id } } }`;
+    const answer = await gateway.query(document, { id: ids.session(0, 0) });
+    expect(failures(answer)).toEqual([`session.${artifact}: UPSTREAM_BAD_RESPONSE`]);
+  });
+});
