@@ -113,7 +113,8 @@ export function createInvalidation(
       await forgetEverywhere(copies.flatMap(stalePaths));
     },
     noteRead(noteId, sessionId, clientId) {
-      if (!sessionId || ownerOf.get(noteId)?.sessionId === sessionId) return;
+      const known = ownerOf.get(noteId);
+      if (!sessionId || (known?.sessionId === sessionId && (known.clientId || !clientId))) return;
       ownerOf.set(noteId, { sessionId, clientId });
       const notes = notesOf.get(sessionId) ?? new Set();
       notesOf.set(sessionId, notes.add(noteId));

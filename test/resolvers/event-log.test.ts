@@ -167,10 +167,11 @@ describe('a log that is read without pause', () => {
     };
     const viewer = { grants: [{ kind: 'partner' }] };
     const ctx = {
-      hub: () => ({ ...opened.hub, scan }),
-      viewer: () => viewer,
+      hub: { ...opened.hub, scan },
+      viewer,
       reach: { isPartner: true },
       usage,
+      doNotCache: () => undefined,
     } as unknown as Context;
     await eventsSince({ filter: { types: ['transcript_ready'] } }, ctx);
     expect(reads).toBe(3);
