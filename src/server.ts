@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
 import { openHub } from './events/hub.ts';
@@ -22,6 +21,7 @@ import { type Clock, steadily, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
+import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { type Listening, listen } from './gateway/listen.ts';
 import { createMilestones } from './store/milestones.ts';
 import { createOnce } from './store/once.ts';
@@ -73,7 +73,7 @@ export async function openServer(
   watchPartner(partner, metrics);
   const milestones = createMilestones(store.keys);
   const freshness = createFreshness(partner, store, milestones);
-  let app: App | undefined;
+  let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
@@ -86,13 +86,13 @@ export async function openServer(
       },
       onProblem(problem, error) {
         log.warn('events: a problem', { reason: problem, error });
-        if (problem === 'lost') app?.eventsLost();
+        if (problem === 'lost') gateway?.eventsLost();
       },
     }),
   );
 
   let listening: Listening | undefined;
-  app = createApp({
+  gateway = createGateway({
     config,
     schema,
     house: {
@@ -120,7 +120,7 @@ export async function openServer(
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
-    await listen(app, config.http, config.limits, {
+    await listen(gateway, config.http, config.limits, {
       callsAtOnce: config.upstream.maxConcurrency,
       onRefused: (count) => log.warn('connections refused: too many are open', { count }),
     }),

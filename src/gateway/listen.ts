@@ -1,9 +1,9 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { watchAnswers } from './answers-underway.ts';
-import { type RoomParts, keepRoom } from './connection-room.ts';
+import { type RoomParts, keepRoom } from './connection-limit.ts';
 
 interface Handler {
   readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
@@ -117,4 +117,20 @@ function explained(error: Error, { host, port }: Address): Error {
   if (error.code === 'EADDRNOTAVAIL')
     return new PortTaken(`HOST ${host} is no address of this machine.`);
   return error;
+}
+
+const FORGET_EVERY_MS = 1_000;
+
+/** Whether any client still has to take what was written for it. */
+function watchAnswers(server: Server) {
+  let sockets: Socket[] = [];
+  server.on('connection', (socket) => void sockets.push(socket));
+  // Now and then, and not with a listener each: thousands of subscribers would carry it for ever.
+  const forget = (): void => void (sockets = sockets.filter(({ destroyed }) => !destroyed));
+  const forgetting = setInterval(forget, FORGET_EVERY_MS).unref();
+  return {
+    areUnderway: () =>
+      sockets.some(({ destroyed, writableLength }) => !destroyed && writableLength > 0),
+    stop: () => clearInterval(forgetting),
+  };
 }

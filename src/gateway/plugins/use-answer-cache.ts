@@ -1,0 +1,149 @@
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
+
+import { watched } from '../../answer.ts';
+import type { Audit } from '../../observability/audit.ts';
+import type { createOperationObserver } from '../../observability/operation-observer.ts';
+import type { Viewer } from '../../viewer/viewer.ts';
+import type { ExecutionContext } from '../context.ts';
+import { jsonOf } from '../json-response.ts';
+import { acceptedBy } from '../request.ts';
+import type { GatewayPlugin } from '../yoga.ts';
+import { isPlainJson } from './use-json-posts.ts';
+import { bodyOf } from './use-request-limits.ts';
+
+export interface AnswerCacheOptions {
+  readonly bodyBytes: number;
+  readonly audit: Audit | undefined;
+  readonly repeated: ReturnType<typeof createOperationObserver>['repeated'];
+  /** The clock that the Partner API's answers expire by. */
+  readonly now: () => number;
+}
+
+interface CachedAnswer {
+  readonly text: string;
+  readonly areValid: () => boolean;
+  readonly expiresAt: number;
+  /** Logs, counts and audits that the answer was given again. */
+  readonly onRepeated: () => void;
+}
+
+/** Of texts and keys. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+const LARGEST_BYTES = 4 * 1024 * 1024;
+const OVERHEAD_BYTES = 2_048;
+const SWEEP_EVERY_MS = 1_000;
+const RECENT_REQUESTS = 2_500;
+const RECENT_CHARACTERS = 2_000_000;
+
+/**
+ * Answers a query again, with no work at all, while everything that its answer was made of is valid (`onRequest`). An
+ * answer is cached when the same request comes for the second time, since most come once (`onExecute`). The key names
+ * the viewer: one viewer's answers are given to that viewer alone.
+ */
+export function useAnswerCache(options: AnswerCacheOptions): GatewayPlugin {
+  const { bodyBytes, now } = options;
+  const answers = new LRUCache<string, CachedAnswer>({
+    maxSize: CACHE_BYTES,
+    maxEntrySize: LARGEST_BYTES,
+    sizeCalculation: ({ text }, key) => 2 * (text.length + key.length) + OVERHEAD_BYTES,
+  });
+  const recent = new LRUCache<string, true>({
+    max: RECENT_REQUESTS,
+    maxSize: RECENT_CHARACTERS,
+    sizeCalculation: (_, key) => key.length,
+  });
+
+  let sweptAt = 0;
+
+  function find(key: string): CachedAnswer | undefined {
+    const answer = answers.get(key);
+    if (!answer || isValid(answer)) return answer;
+    answers.delete(key);
+    return undefined;
+  }
+
+  const isValid = ({ expiresAt, areValid }: CachedAnswer): boolean =>
+    now() < expiresAt && areValid();
+
+  /** Now and then: an answer that is over keeps alive all that it was made of. */
+  function sweep(): void {
+    if (now() - sweptAt < SWEEP_EVERY_MS) return;
+    sweptAt = now();
+    for (const [key, answer] of answers.entries()) if (!isValid(answer)) answers.delete(key);
+  }
+
+  function isRepeated(key: string): boolean {
+    const known = recent.has(key);
+    recent.set(key, true);
+    return known;
+  }
+
+  function keep(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
+    const made = dependenciesOf(context);
+    if (!made) return;
+    const { id, name, estimated } = context.operation;
+    const usage = { calls: 0, cached: made.cached, coalesced: 0, retried: 0 };
+    const text = jsonOf({ data: data ?? null, extensions: { upstream: { estimated, ...usage } } });
+    const written = context.audit?.hasSeen()
+      ? options.audit?.again(context.requester!.subject, name, id)
+      : undefined;
+    const counted = options.repeated({ id, kind: 'query', name, durationMs: 0, usage, codes: [] });
+    const onRepeated = (): void => {
+      written?.();
+      counted();
+    };
+    sweep();
+    const { areValid, expiresAt } = made;
+    answers.set(key, { text, areValid, expiresAt, onRepeated });
+  }
+
+  return {
+    async onRequest({ serverContext, endResponse, fetchAPI }) {
+      const { req, requester } = serverContext;
+      if (!isPlainJson(req)) return;
+      const body = await bodyOf(serverContext, bodyBytes).catch(() => undefined);
+      if (body === undefined) return;
+      serverContext.answerKey = keyOf(requester!, body);
+      const known = find(serverContext.answerKey);
+      if (!known) return;
+      known.onRepeated();
+      const type = `${acceptedBy(req.headers.accept).json}; charset=utf-8`;
+      const headers = { 'content-type': type, 'cache-control': 'no-store' };
+      endResponse(new fetchAPI.Response(known.text, { headers }));
+    },
+    onExecute: () => ({
+      onExecuteDone({ args, result }) {
+        const context = args.contextValue as ExecutionContext;
+        const { answerKey, operation } = context;
+        if (answerKey === undefined || operation?.kind !== 'query') return;
+        if (isAsyncIterable(result) || result.errors || !isRepeated(answerKey)) return;
+        keep(answerKey, result, context);
+      },
+    }),
+  };
+}
+
+/** The subject's length is in it, so that no name can run into the text that follows. */
+const keyOf = ({ reach, subject }: Viewer, body: string): string =>
+  `${reach}\n${subject.length} ${subject}${body}`;
+
+interface Dependencies {
+  readonly areValid: () => boolean;
+  readonly expiresAt: number;
+  /** How many answers of the Partner API. */
+  readonly cached: number;
+}
+
+/** What an answer was made of. Undefined where that is not known, or where a record was not shown. */
+function dependenciesOf({
+  usage,
+  audit,
+  isBeyondRest,
+}: ExecutionContext): Dependencies | undefined {
+  const parts = [...usage.answers, ...usage.proofs];
+  if (isBeyondRest || audit?.missing.size || parts.length === 0) return undefined;
+  const expiresAt = parts.reduce((at, part) => Math.min(at, part.expiresAt), Infinity);
+  return { areValid: watched(parts), expiresAt, cached: usage.answers.size };
+}
