@@ -22,7 +22,8 @@ export interface AnswerCacheOptions {
 }
 
 interface CachedAnswer {
-  readonly text: string;
+  /** A short body is best sent as text: it then goes out in one piece with its headers. */
+  readonly body: Buffer | string;
   readonly areValid: () => boolean;
   readonly expiresAt: number;
   /** Logs, counts and audits that the answer was given again. */
@@ -33,6 +34,7 @@ interface CachedAnswer {
 const CACHE_BYTES = 64 * 1024 * 1024;
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
+const SHORT = 16_384;
 const SWEEP_EVERY_MS = 1_000;
 const RECENT_REQUESTS = 2_500;
 const RECENT_CHARACTERS = 2_000_000;
@@ -47,7 +49,7 @@ export function useAnswerCache(options: AnswerCacheOptions): GatewayPlugin {
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_BYTES,
-    sizeCalculation: ({ text }, key) => 2 * (text.length + key.length) + OVERHEAD_BYTES,
+    sizeCalculation: ({ body }, key) => 2 * (body.length + key.length) + OVERHEAD_BYTES,
   });
   const recent = new LRUCache<string, true>({
     max: RECENT_REQUESTS,
@@ -96,7 +98,8 @@ export function useAnswerCache(options: AnswerCacheOptions): GatewayPlugin {
     };
     sweep();
     const { areValid, expiresAt } = made;
-    answers.set(key, { text, areValid, expiresAt, onRepeated });
+    const body = text.length > SHORT ? Buffer.from(text) : text;
+    answers.set(key, { body, areValid, expiresAt, onRepeated });
   }
 
   return {
@@ -111,7 +114,7 @@ export function useAnswerCache(options: AnswerCacheOptions): GatewayPlugin {
       known.onRepeated();
       const type = `${acceptedBy(req.headers.accept).json}; charset=utf-8`;
       const headers = { 'content-type': type, 'cache-control': 'no-store' };
-      endResponse(new fetchAPI.Response(known.text, { headers }));
+      endResponse(new fetchAPI.Response(known.body, { headers }));
     },
     onExecute: () => ({
       onExecuteDone({ args, result }) {
