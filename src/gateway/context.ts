@@ -27,8 +27,6 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   readonly res?: ServerResponse;
   requester?: Viewer;
   door?: Door;
-  /** The request's body, read once. */
-  body?: Promise<string>;
   answerKey?: string;
   operation?: Operation | undefined;
   /** What `subscribe` returned, before Yoga wraps it. */

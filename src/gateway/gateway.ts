@@ -20,12 +20,13 @@ import type { Authenticator } from '../viewer/authenticate.ts';
 import { createSeats } from '../viewer/seats.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
+import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { createViewerConnections } from './viewer-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
-import { createGatewayYoga } from './yoga.ts';
+import { corsHeadersOf, createGatewayYoga } from './yoga.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -70,17 +71,27 @@ export function createGateway(parts: GatewayParts): Gateway {
     onUnexpected,
   });
   const streams = createSseStreams({ limits, viewers, onSlow });
+  const viewerOf = createSeats(authenticator, clock);
+  const observer = createOperationObserver(log, metrics);
+  const answers = createAnswerCache({
+    viewerOf,
+    corsHeaders: corsHeadersOf(http.allowedOrigins),
+    bodyBytes: limits.bodyBytes,
+    audit: house.audit,
+    repeated: observer.repeated,
+    now: clock.now,
+  });
   const yoga = createGatewayYoga({
     config,
     schema,
     house,
-    viewerOf: createSeats(authenticator, clock),
+    viewerOf,
     subscriptions,
     streams,
-    observer: createOperationObserver(log, metrics),
+    observer,
     maskError,
     onRejected: (code) => metrics.operation(undefined, code, 0),
-    now: clock.now,
+    answers,
   });
   const sockets = createWebSockets({
     yoga,
@@ -103,6 +114,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     },
     handle: createHttpHandler({
       yoga,
+      answers,
       webhooks: webhooksOf(parts),
       pages: http.graphiql ? createPages(config.auth.kind !== 'open') : undefined,
       checks: {

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Pages } from '../pages/pages.ts';
+import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import type { GatewayYoga } from './yoga.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
@@ -9,6 +10,7 @@ type Check = () => Promise<void>;
 
 export interface HttpParts {
   readonly yoga: GatewayYoga;
+  readonly answers: AnswerCache;
   readonly webhooks: Handler;
   /** What people look at. Undefined where GRAPHIQL is off. */
   readonly pages: Pages | undefined;
@@ -29,7 +31,9 @@ export function createHttpHandler(parts: HttpParts) {
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     if (parts.isShortOfMemory()) return shortOfMemory(req, res);
-    return parts.yoga(req, res);
+    return parts.answers.serve(req, res).then((isServed) => {
+      if (!isServed) return parts.yoga(req, res);
+    });
   };
   const routes = new Map<string, Readonly<Record<string, Handler>>>([
     ['/webhooks', { POST: parts.webhooks }],

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { House } from '../context.ts';
 import type { createOperationObserver } from '../observability/operation-observer.ts';
 import type { GatewayContext } from './context.ts';
-import { useAnswerCache } from './plugins/use-answer-cache.ts';
+import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { useAudit } from './plugins/use-audit.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { type MaskError, useErrorMasking } from './plugins/use-error-masking.ts';
@@ -42,7 +42,7 @@ export interface YogaParts {
   readonly maskError: MaskError;
   /** An operation or a request that was not executed, by its code. */
   readonly onRejected: (code: string) => void;
-  readonly now: () => number;
+  readonly answers: AnswerCache;
 }
 
 /** Everything that is done with an operation, in order. */
@@ -64,12 +64,7 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
     plugins: [
       useRequestLimits({ bodyBytes, onRejected }),
       useViewer(parts.viewerOf),
-      useAnswerCache({
-        bodyBytes,
-        audit: house.audit,
-        repeated: observer.repeated,
-        now: parts.now,
-      }),
+      parts.answers.plugin,
       useJsonPosts({ bodyBytes, maskError }),
       useDocumentLimits({ limits, introspection: http.graphiql, onRejected }),
       useErrorMasking(maskError),
@@ -88,6 +83,14 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
 const MAX_AGE_SECONDS = 600;
 
 /** Browsers of other origins get in only if they are listed. */
+export function corsHeadersOf(allowedOrigins: readonly string[]) {
+  const allowed = new Set(allowedOrigins);
+  return (origin: string | undefined): Record<string, string> =>
+    origin !== undefined && allowed.has(origin)
+      ? { 'access-control-allow-origin': origin, vary: 'Origin' }
+      : {};
+}
+
 function corsOf(allowedOrigins: readonly string[]) {
   const allowed = new Set(allowedOrigins);
   return ({ headers }: Request): CORSOptions => {

@@ -24,7 +24,7 @@ export function useJsonPosts({ bodyBytes, maskError }: JsonPostOptions): Gateway
 
   async function resultOf(context: GatewayContext): Promise<ExecutionResult> {
     try {
-      const params = parseParams(await bodyOf(context, bodyBytes));
+      const params = parseParams(await bodyOf(context.req!, bodyBytes));
       const enveloped = getEnveloped(Object.assign(context, { params }));
       // A subscription is rejected, since the client takes no events: the result is never a stream.
       return (await runOperation(enveloped, params)) as ExecutionResult;

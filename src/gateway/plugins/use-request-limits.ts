@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
-import type { GatewayContext } from '../context.ts';
 import { httpErrorIn, jsonResponse } from '../json-response.ts';
 import { acceptedBy, parseParams, readBody, requestProblem } from '../request.ts';
 import type { GatewayPlugin } from '../yoga.ts';
@@ -28,7 +27,9 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
       if (problem) endResponse(jsonResponse({ errors: [problem] }, req, fetchAPI));
     },
     onRequestParse({ serverContext, setRequestParser }) {
-      setRequestParser(async () => ({ ...parseParams(await bodyOf(serverContext, bodyBytes)) }));
+      setRequestParser(async () => ({
+        ...parseParams(await bodyOf(serverContext.req, bodyBytes)),
+      }));
     },
     onResultProcess({ result, serverContext, setResultProcessor }) {
       // A client that takes nothing but events still gets an error of HTTP as JSON.
@@ -53,12 +54,13 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
   };
 }
 
+const bodies = new WeakMap<IncomingMessage, Promise<string>>();
+
 /** Read once, whoever asks for it. */
-export function bodyOf(
-  context: Pick<GatewayContext, 'req' | 'body'>,
-  maxBytes: number,
-): Promise<string> {
-  return (context.body ??= readBody(context.req!, maxBytes));
+export function bodyOf(req: IncomingMessage, maxBytes: number): Promise<string> {
+  const body = bodies.get(req) ?? readBody(req, maxBytes);
+  bodies.set(req, body);
+  return body;
 }
 
 /** What is left of the body is not worth reading. */
