@@ -1,4 +1,3 @@
-import type { Answer } from './answer.ts';
 import type { CursorCodec } from './connection/cursor.ts';
 import type { Page } from './connection/page.ts';
 import type { EventHub } from './events/event-hub.ts';
@@ -81,17 +80,6 @@ export interface Context {
   proofs(): Map<string, Loaded<boolean>>;
   /** True once the answer depends on the log, the lineage or the clock, in a way that nobody would hear of. */
   readonly isBeyondRest: boolean;
-  /** Makes a part of the answer, at once, and tells what it was made of. */
-  recorded<T>(make: () => T): Recorded<T>;
-}
-
-export interface Recorded<T> {
-  readonly made: T;
-  readonly answers: ReadonlySet<Answer>;
-  /** Records of patients that are in it. */
-  readonly seen: ReadonlySet<string>;
-  /** False if anything but those answers and the viewer's reach had a say in it. */
-  readonly isOfRest: boolean;
 }
 
 /** A record, and functions over it: there is one for each operation, and closures of its own would cost it dearly. */
@@ -101,8 +89,6 @@ interface OperationContext extends Context {
   searched: ReturnType<Context['lookups']> | undefined;
   proven: ReturnType<Context['proofs']> | undefined;
   isBeyondRest: boolean;
-  /** What a proof or a search rests on is told once an operation, and so not in every part that it is used in. */
-  isPartOfRest: boolean;
 }
 
 export function createContext(
@@ -134,7 +120,6 @@ export function createContext(
     searched: undefined,
     proven: undefined,
     isBeyondRest: false,
-    isPartOfRest: true,
     viewer: viewerOf,
     store: storeOf,
     lineage: lineageOf,
@@ -143,19 +128,16 @@ export function createContext(
     linksOf,
     lookups: lookupsOf,
     proofs: proofsOf,
-    recorded,
   };
   return context;
 }
 
 function beyondRest(context: OperationContext): House {
   context.isBeyondRest = true;
-  context.isPartOfRest = false;
   return context.house;
 }
 
 function viewerOf(this: OperationContext): Viewer {
-  this.isPartOfRest = false;
   return this.asking;
 }
 
@@ -176,12 +158,10 @@ function milestonesOf(this: OperationContext): Milestones {
 }
 
 function lookupsOf(this: OperationContext): ReturnType<Context['lookups']> {
-  this.isPartOfRest = false;
   return (this.searched ??= new Map());
 }
 
 function proofsOf(this: OperationContext): ReturnType<Context['proofs']> {
-  this.isPartOfRest = false;
   return (this.proven ??= new Map());
 }
 
@@ -191,30 +171,6 @@ async function linksOf(this: OperationContext, child: string): Promise<readonly 
     const [links = []] = await this.lineage().parentsOf([child]);
     return links;
   }
-  this.isPartOfRest = false;
   this.usage.proofs.add(kept);
   return kept.value;
-}
-
-function recorded<T>(this: OperationContext, make: () => T): Recorded<T> {
-  const { usage, audit } = this;
-  const [answers, seen, missing] = [usage.answers, audit?.seen, audit?.missing];
-  const part = {
-    answers: new Set<Answer>(),
-    seen: new Set<string>(),
-    missing: new Set<string>(),
-  };
-  usage.answers = part.answers;
-  if (audit) [audit.seen, audit.missing] = [part.seen, part.missing];
-  this.isPartOfRest = true;
-  try {
-    const made = make();
-    return { made, ...part, isOfRest: this.isPartOfRest && part.missing.size === 0 };
-  } finally {
-    for (const answer of part.answers) answers.add(answer);
-    for (const name of part.seen) seen?.add(name);
-    for (const name of part.missing) missing?.add(name);
-    usage.answers = answers;
-    if (audit && seen && missing) [audit.seen, audit.missing] = [seen, missing];
-  }
 }

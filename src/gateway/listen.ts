@@ -1,9 +1,8 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { type RoomParts, keepRoom } from './connection-limit.ts';
+import { type ConnectionLimitParts, limitConnections } from './connection-limit.ts';
 
 interface Handler {
   readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
@@ -49,7 +48,7 @@ export async function listen(
   app: Handler,
   at: Address,
   patience: Patience,
-  room: RoomParts,
+  connections: ConnectionLimitParts,
 ): Promise<Listening> {
   const server = createServer({
     headersTimeout: patience.headersMs,
@@ -60,13 +59,12 @@ export async function listen(
   });
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
-  const silent = keepRoom(server, room);
-  const answers = watchAnswers(server);
+  const open = limitConnections(server, connections);
   // Also called by `close`. To Node a connection is idle once its answer was handed over, whether it is on its way or not:
   // while a slow client still takes one, none is closed.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
-    if (!answers.areUnderway()) closeIdle();
+    if (!open.areWriting()) closeIdle();
   };
   // This is no proxy.
   server.on('connect', (_req, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'));
@@ -92,9 +90,8 @@ export async function listen(
     async [Symbol.asyncDispose]() {
       retire();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      silent.stop();
-      answers.stop();
-      silent.cut(0);
+      open.stop();
+      open.closeSilent(0);
       const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await app.endSubscriptions(GOODBYE_MS);
@@ -117,20 +114,4 @@ function explained(error: Error, { host, port }: Address): Error {
   if (error.code === 'EADDRNOTAVAIL')
     return new PortTaken(`HOST ${host} is no address of this machine.`);
   return error;
-}
-
-const FORGET_EVERY_MS = 1_000;
-
-/** Whether any client still has to take what was written for it. */
-function watchAnswers(server: Server) {
-  let sockets: Socket[] = [];
-  server.on('connection', (socket) => void sockets.push(socket));
-  // Now and then, and not with a listener each: thousands of subscribers would carry it for ever.
-  const forget = (): void => void (sockets = sockets.filter(({ destroyed }) => !destroyed));
-  const forgetting = setInterval(forget, FORGET_EVERY_MS).unref();
-  return {
-    areUnderway: () =>
-      sockets.some(({ destroyed, writableLength }) => !destroyed && writableLength > 0),
-    stop: () => clearInterval(forgetting),
-  };
 }

@@ -117,9 +117,6 @@ export function parseParams(text: string): OperationParams {
 
 /** Reads only the names it knows, so that nothing else in a body (`__proto__` included) can have an effect. */
 export function paramsFrom(body: unknown): OperationParams {
-  const rejectIf = (isWrong: boolean, message: string): void => {
-    if (isWrong) throw requestRejected(400, message);
-  };
   rejectIf(Array.isArray(body), 'Batching is not supported: send one operation a request.');
   if (!isPlainObject(body)) {
     throw requestRejected(400, 'The body must be a JSON object with a "query".');
@@ -146,6 +143,10 @@ export function paramsFrom(body: unknown): OperationParams {
     ...(isPlainObject(variables) && { variables }),
     ...(typeof operationName === 'string' && { operationName }),
   };
+}
+
+function rejectIf(isWrong: boolean, message: string): void {
+  if (isWrong) throw requestRejected(400, message);
 }
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>

@@ -13,15 +13,10 @@ export interface Usage {
   cached: number;
   coalesced: number;
   retried: number;
-  /**
-   * All that the operation's data was made of: its answer is right for as long as each of them is. Set aside for a while
-   * by whoever wants to know it of a part.
-   */
-  answers: Set<Answer>;
+  /** All that the operation's data was made of: its answer is right for as long as each of them is. */
+  readonly answers: Set<Answer>;
   /** What else it rests on, by which the viewer may see it: what the lineage said, and for how long that proves something. */
   readonly proofs: Set<Answer>;
-  /** Of parts that were made earlier and put in as they were: among the answers as well. */
-  readonly repeated: (readonly Answer[])[];
   /** Its place among those who wait for a call. */
   readonly lane: Lane;
   /** Ends the operation early: reads are given up, a write that was sent is not. */
@@ -51,7 +46,6 @@ export function createUsage(options: UsageOptions = {}): Usage {
     retried: 0,
     answers: new Set(),
     proofs: new Set(),
-    repeated: [],
     lane: createLane(options.priority ?? 'read'),
     isOver: false,
     leaving: undefined,

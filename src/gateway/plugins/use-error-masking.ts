@@ -116,10 +116,10 @@ export const maskErrors = (
   maskError: MaskError,
 ): readonly ClientError[] => errors.map(maskError).toSorted(inDocumentOrder);
 
-function inDocumentOrder(a: GraphQLError, b: GraphQLError): number {
-  const start = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
-  return start(a) - start(b) || byPath(a.path ?? [], b.path ?? []);
-}
+const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
+
+const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
+  startOf(a) - startOf(b) || byPath(a.path ?? [], b.path ?? []);
 
 /** The same field of several rows, or under several aliases. */
 function byPath(a: readonly (string | number)[], b: readonly (string | number)[]): number {

@@ -12,7 +12,7 @@ import { reachOf } from '../../viewer/reach.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ExecutionContext, type GatewayContext, nextOperationId } from '../context.ts';
 import type { Operation } from '../context.ts';
-import { estimateCalls } from '../cost/estimate.ts';
+import { estimateCalls } from '../../schema/cost/estimate.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 export interface CostOptions {
