@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
 import { createEventCursors } from './events/event-cursor.ts';
@@ -20,6 +19,7 @@ import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
+import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { type Listening, listen } from './gateway/listen.ts';
 import { createMilestones } from './store/milestones.ts';
 import { createOnce } from './store/once.ts';
@@ -91,7 +91,7 @@ export async function openServer(
   const recentLists = createRecentLists(clock.now);
   const milestones = createMilestones(store.keys);
   const invalidation = createInvalidation(partner, store, milestones, recentLists.eventNamed);
-  let app: App | undefined;
+  let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({
       log: store.log,
@@ -105,13 +105,13 @@ export async function openServer(
       },
       onProblem(problem, error) {
         log.warn('events: a problem', { reason: problem, error });
-        if (problem === 'lost') app?.eventsLost();
+        if (problem === 'lost') gateway?.eventsLost();
       },
     }),
   );
 
   let listening: Listening | undefined;
-  app = createApp({
+  gateway = createGateway({
     config,
     schema,
     house: {
@@ -144,7 +144,7 @@ export async function openServer(
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
-    await listen(app, config.http, config.limits, {
+    await listen(gateway, config.http, config.limits, {
       callsAtOnce: config.upstream.maxConcurrency,
       onRefused: (count) => log.warn('connections refused: too many are open', { count }),
     }),

@@ -8,12 +8,8 @@ import type { Contender, Row } from './request-row.ts';
 /** The cases in which the gateway has more to do than in a row itself; opens what they need. */
 export async function openHarderCases(gateway: Target) {
   const viewer = await clinicViewer(gateway);
-  const reshaped = { ...gateway, name: 'gateway, new shapes', mode: 'reshaped' } as const;
-  return ({ harder, goal }: Row): readonly Contender[] => {
-    if (harder === 'clinic viewer') return [{ ...viewer, isHarder: true }];
-    if (harder === 'new shapes') return [{ ...reshaped, isHarder: true, goal: `(≥ ${goal})` }];
-    return [];
-  };
+  return ({ harder }: Row): readonly Contender[] =>
+    harder === 'clinic viewer' ? [{ ...viewer, isHarder: true }] : [];
 }
 
 /** May see one clinic. That the note of W1 lies in it has to be proven; the gateway has met all that lies there. */

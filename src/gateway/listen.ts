@@ -2,8 +2,7 @@ import { type IncomingMessage, STATUS_CODES, ServerResponse, createServer } from
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { watchAnswers } from './answers-underway.ts';
-import { type RoomParts, keepRoom } from './connection-room.ts';
+import { type ConnectionLimitParts, limitConnections } from './connection-limit.ts';
 
 interface Handler {
   readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
@@ -68,7 +67,7 @@ export async function listen(
   app: Handler,
   at: Address,
   patience: Patience,
-  room: RoomParts,
+  connections: ConnectionLimitParts,
 ): Promise<Listening> {
   const server = createServer({
     ServerResponse: NoSniffResponse,
@@ -80,13 +79,12 @@ export async function listen(
   });
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
-  const silent = keepRoom(server, room);
-  const answers = watchAnswers(server);
+  const open = limitConnections(server, connections);
   // Also called by `close`. To Node a connection is idle once its answer was handed over, whether it is on its way or not:
   // while a slow client still takes one, none is closed.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
-    if (!answers.areUnderway()) closeIdle();
+    if (!open.areWriting()) closeIdle();
   };
   // This is no proxy.
   server.on('connect', (_req, socket) => socket.end(rawResponse(405)));
@@ -118,9 +116,8 @@ export async function listen(
     async [Symbol.asyncDispose]() {
       retire();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      silent.stop();
-      answers.stop();
-      silent.cut(0);
+      open.stop();
+      open.closeSilent(0);
       const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await app.endSubscriptions(GOODBYE_MS);

@@ -7,12 +7,9 @@ const MESSAGE = 'No such record, or none that you may see.';
 export class NotFound extends Error {
   override readonly name = 'NotFound';
   readonly code = 'NOT_FOUND';
-  /** Written for the client, unlike the messages of the Partner API's own errors. */
-  readonly clientMessage: string;
 
   constructor(message = MESSAGE) {
     super(message);
-    this.clientMessage = message;
   }
 }
 

@@ -109,7 +109,7 @@ async function changeNote(
   if (!session && !ctx.reach.isPartner) {
     return {
       kind: 'missing',
-      message: missingArgument('`sessionId` and `clientId`').clientMessage,
+      message: missingArgument('`sessionId` and `clientId`').message,
     };
   }
   const denied = session && (await denialOf(session, ctx));
@@ -124,7 +124,7 @@ async function denialOf(session: SessionRef, ctx: Context): Promise<Rejected | u
   try {
     return (await isOpen(session, ctx)) ? undefined : { kind: 'missing' };
   } catch (error) {
-    if (error instanceof NotFound) return { kind: 'missing', message: error.clientMessage };
+    if (error instanceof NotFound) return { kind: 'missing', message: error.message };
     throw error;
   }
 }

@@ -1,4 +1,6 @@
+import type { Context } from '../context.ts';
 import type { EventType } from '../events/partner-event.ts';
+import { subscribeToEvents } from '../resolvers/subscription.ts';
 import { builder } from './builder.ts';
 import { EventFilter, eventFilterOf } from './event-filter.ts';
 import {
@@ -11,14 +13,6 @@ import {
   TranscriptReady,
 } from './events.ts';
 
-/**
- * What a field hears. The transports read it: an event is fanned out to all who want it, and each distinct operation
- * executed once, so that no field has a stream of its own.
- */
-const hears = (...types: readonly EventType[]) => ({
-  hears: { types: types.length > 0 ? types : undefined, filterOf: eventFilterOf },
-});
-
 const resumable = builder.args((t) => ({
   filter: t.field({ type: EventFilter, description: 'Only those that match.' }),
   after: t.field({
@@ -28,11 +22,22 @@ const resumable = builder.args((t) => ({
   }),
 }));
 
-/** The event is the root of its own execution. */
-const self = (event: unknown) => event as never;
-const throughHub = () => {
-  throw new Error('Subscriptions are served by the fan-out, not by a field.');
-};
+interface ResumableArgs {
+  readonly filter?: typeof EventFilter.$inferInput | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+/** Events of these types, or of all. Each one is the root value of its own execution. */
+const eventsOf = (...types: readonly EventType[]) => ({
+  args: resumable,
+  subscribe: (_root: unknown, { filter, after }: ResumableArgs, ctx: Context) => {
+    const wanted = eventFilterOf(filter, ctx.ids);
+    const both = wanted.types ? types.filter((type) => wanted.types?.includes(type)) : types;
+    const narrowed = types.length > 0 ? { ...wanted, types: both } : wanted;
+    return subscribeToEvents(narrowed, after, ctx) as Promise<AsyncIterable<never>>;
+  },
+  resolve: (event: unknown) => event as never,
+});
 
 builder.subscriptionType({
   description:
@@ -42,64 +47,43 @@ builder.subscriptionType({
       type: PartnerEvent,
       description: 'Everything.',
       nullable: false,
-      args: resumable,
-      extensions: hears(),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf(),
     }),
     noteReady: t.field({
       type: ProgressNoteEvent,
       description: 'A note was generated, or generated again after an edit.',
       nullable: false,
-      args: resumable,
-      extensions: hears('progress_note_generated', 'progress_note_regenerated'),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf('progress_note_generated', 'progress_note_regenerated'),
     }),
     noteFinalized: t.field({
       type: ProgressNoteFinalized,
       description: 'A note was finalized: from now on it is locked.',
       nullable: false,
-      args: resumable,
-      extensions: hears('progress_note_finalized'),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf('progress_note_finalized'),
     }),
     transcriptReady: t.field({
       type: TranscriptReady,
       description: 'A transcript is there.',
       nullable: false,
-      args: resumable,
-      extensions: hears('transcript_ready'),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf('transcript_ready'),
     }),
     transcriptFailed: t.field({
       type: SessionTranscriptError,
       description: 'Transcription failed: there will be no transcript and no note.',
       nullable: false,
-      args: resumable,
-      extensions: hears('session_transcript_error'),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf('session_transcript_error'),
     }),
     mdmIdentified: t.field({
       type: MDMElementsIdentified,
       description: 'MDM elements are there.',
       nullable: false,
-      args: resumable,
-      extensions: hears('mdm_elements_identified'),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf('mdm_elements_identified'),
     }),
     assessmentCompleted: t.field({
       type: AssessmentCompleted,
       description: 'A client completed an assessment.',
       nullable: false,
-      args: resumable,
-      extensions: hears('assessment_completed'),
-      subscribe: throughHub,
-      resolve: self,
+      ...eventsOf('assessment_completed'),
     }),
   }),
 });

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 
 import { describe, expect, it } from 'vitest';
 
-import { createBacklog } from '../../src/gateway/backlog.ts';
+import { createBacklog } from '../../src/gateway/subscriptions/backlog.ts';
 
 const LIMITS = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
 

@@ -65,6 +65,16 @@ describe('frames that are none', () => {
     expect(await closeCodeOf(gateway.url, [frameOf('{', more), ...parts])).toBe(1008);
   });
 
+  it('are more than 64 parts of one message', async () => {
+    const parts = (count: number) => [
+      frameOf(HELLO.slice(0, 1), more),
+      ...Array<Buffer>(count - 2).fill(frameOf('', { opcode: 0, ...more })),
+      frameOf(HELLO.slice(1), { opcode: 0 }),
+    ];
+    expect(await closeCodeOf(gateway.url, [...parts(64), frameOf('end')])).toBe(4400);
+    expect(await closeCodeOf(gateway.url, parts(65))).toBe(1008);
+  });
+
   it('are not what a message in parts is, with a ping in between', async () => {
     const [half, rest] = [HELLO.slice(0, 5), HELLO.slice(5)];
     const frames = [frameOf(half, more), frameOf('x', { opcode: 9 }), frameOf(rest, { opcode: 0 })];

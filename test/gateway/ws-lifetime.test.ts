@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 
 import { openGateway, tokenFor } from '../support/gateway.ts';
@@ -6,17 +7,13 @@ import { dialIn, gauge, subscribe, subscribed, until } from '../support/ws/raw-s
 
 const EVENTS = 'subscription { events { cursor type } }';
 
-/** The first moment of a second: `exp` counts in whole ones. */
-async function untilNextSecond(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 1_000 - (Date.now() % 1_000)));
-}
-
 describe('a token that ends', () => {
   it('closes its socket 4403 within a second, and no event comes after', async () => {
     await using gateway = await openGateway();
-    await untilNextSecond();
-    const expiresAt = Math.floor(Date.now() / 1_000) * 1_000 + 1_000;
-    using socket = await dialIn(gateway, await tokenFor(['partner'], { expiresInSeconds: 1 }));
+    const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
+    // As it is in the token: a timer may fire a moment before the second that it waits for.
+    const expiresAt = decodeJwt(token).exp! * 1_000;
+    using socket = await dialIn(gateway, token);
     await subscribed(gateway, socket, '1', EVENTS);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });
@@ -29,10 +26,10 @@ describe('a token that ends', () => {
 
   it('hears nothing of what comes after it', async () => {
     await using gateway = await openGateway();
-    await untilNextSecond();
-    using socket = await dialIn(gateway, await tokenFor(['partner'], { expiresInSeconds: 1 }));
+    const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
+    using socket = await dialIn(gateway, token);
     await subscribed(gateway, socket, '1', EVENTS);
-    await untilNextSecond();
+    await until(() => Date.now() >= decodeJwt(token).exp! * 1_000, 1);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     expect((await socket.closed).code).toBe(4403);
     expect(socket.untaken).toEqual([]);

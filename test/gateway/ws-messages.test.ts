@@ -28,8 +28,6 @@ describe('an operation that is refused', () => {
   it.each([
     ['a syntax error', 'subscription {', 'Syntax Error'],
     ['an unknown field', 'subscription { nope }', 'Cannot query field'],
-    ['a query', '{ __typename }', 'subscriptions only'],
-    ['a mutation', 'mutation { __typename }', 'subscriptions only'],
     ['too many tokens', `subscription { ${'events { cursor } '.repeat(400)} }`, ''],
     ['an unknown cursor', 'subscription { events(after: "x") { cursor } }', 'cursor'],
     ['no document', '', '"query"'],
@@ -65,7 +63,7 @@ describe('a message that makes no sense', () => {
     ['a payload that is null', { id: '1', type: 'subscribe', payload: null }],
     ['no id', { type: 'subscribe', payload: { query: EVENTS } }],
     ['a list of variables', { id: '1', type: 'subscribe', payload: { query: '', variables: [] } }],
-    ['an endless id', { id: 'x'.repeat(257), type: 'subscribe', payload: { query: EVENTS } }],
+    ['an endless id', { id: 'x'.repeat(129), type: 'subscribe', payload: { query: EVENTS } }],
     ['a number', '5'],
   ])('closes 4400: %s', async (_what, message) => {
     using socket = await dialIn(gateway);
@@ -97,8 +95,9 @@ describe('completing', () => {
       socket.send(subscribe('1', EVENTS));
       if (i < 9) socket.send({ id: '1', type: 'complete' });
     }
-    await settled(socket);
-    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(1);
+    // One turn for each: it is over when the last one can be heard.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 1);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });
     await settled(socket);

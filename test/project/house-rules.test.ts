@@ -14,9 +14,8 @@ const sources = globSync('{src,sandbox}/**/*.ts', { cwd: root }).map((path) => (
 /** From the top. A room imports from lower floors only; rooms of one floor don't know each other. */
 const FLOORS: readonly (readonly string[])[] = [
   ['server'],
-  ['app'],
-  ['gateway', 'pages'],
-  ['schema'],
+  ['gateway'],
+  ['schema', 'pages'],
   ['resolvers'],
   ['context', 'invalidation'],
   ['rest', 'events', 'viewer'],

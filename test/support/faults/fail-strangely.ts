@@ -4,7 +4,6 @@ import { type GraphQLFieldMap, isObjectType } from 'graphql';
 
 import type { Context } from '../../../src/context.ts';
 import { schema } from '../../../src/schema/schema.ts';
-import type { Hears } from '../../../src/gateway/subscription-args.ts';
 import { STRANGE } from './strange-errors.ts';
 
 /**
@@ -28,12 +27,9 @@ fieldsOf('Organization')['raw']!.resolve = async (_parent, _args, ctx) => {
 };
 fieldsOf('ProgressNoteGenerated')['progressNote']!.resolve = (_parent, _args, ctx) => failAs(ctx);
 
-const { hears } = fieldsOf('Subscription')['transcriptReady']!.extensions as unknown as Hears;
-Object.assign(hears, {
-  filterOf: () => {
-    throw STRANGE['error'];
-  },
-});
+fieldsOf('Subscription')['transcriptReady']!.subscribe = () => {
+  throw STRANGE['error'];
+};
 
 const now = performance.now.bind(performance);
 const { writeHead } = ServerResponse.prototype;

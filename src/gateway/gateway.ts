@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import type { GraphQLSchema } from 'graphql';
+
+import type { Config } from '../config.ts';
+import type { House } from '../context.ts';
+import { createVerifier } from '../events/signature.ts';
+import { createForgeryLog, createWebhookHandler } from '../events/webhook.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { createOperationObserver, ingestObserver } from '../observability/observers.ts';
+import { createPages } from '../pages/pages.ts';
+import type { Clock } from '../rest/clock.ts';
+import { steadyNow } from '../steady-clock.ts';
+import type { Authenticator } from '../viewer/authenticate.ts';
+import { createHttpHandler } from './http.ts';
+import { createMemoryPressure } from './memory-pressure.ts';
+import { createAnswerCache } from './plugins/use-answer-cache.ts';
+import { createMaskError } from './plugins/use-error-masking.ts';
+import { createSseStreams } from './subscriptions/sse-streams.ts';
+import { createSubscriptions } from './subscriptions/subscriptions.ts';
+import { createViewerConnections } from './viewer-connections.ts';
+import { createWebSockets } from './websocket/websocket.ts';
+import { corsHeadersOf, createGatewayYoga } from './yoga.ts';
+
+export interface GatewayParts {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly house: House;
+  readonly authenticator: Authenticator;
+  readonly webhookSecret: string;
+  /** The same that the Partner API's answers expire by. */
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Rejects while changes can't be written down. */
+  readonly checkAudit: () => Promise<void>;
+  /** False once the process is ending. */
+  readonly isServing: () => boolean;
+}
+
+export interface Gateway {
+  readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** The event log was lost: its subscribers have to read anew. */
+  readonly eventsLost: () => void;
+  /** Ends all subscriptions and sockets. */
+  readonly endSubscriptions: (graceMs: number) => Promise<void>;
+}
+
+/** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
+export function createGateway(parts: GatewayParts): Gateway {
+  const { config, schema, house, log, metrics, authenticator, clock } = parts;
+  const { limits, operation, http } = config;
+  const onUnexpected = (error: unknown) => log.error('unexpected error', { error });
+  const onSlow = () => metrics.slowConsumerClosed();
+  const maskError = createMaskError(onUnexpected);
+  const isShortOfMemory = createMemoryPressure();
+  const viewers = createViewerConnections(limits.socketsPerViewer);
+  const subscriptions = createSubscriptions({
+    ...operation,
+    house,
+    operationMs: limits.operationMs,
+    maskError,
+    onDelivered: metrics.eventsDelivered,
+    onUnexpected,
+  });
+  const streams = createSseStreams({ limits, viewers, onSlow });
+  const viewerOf = (_connection: object, authorization: string | undefined) =>
+    authenticator.authenticate(authorization);
+  const observer = createOperationObserver(log, metrics);
+  const answers = createAnswerCache({
+    viewerOf,
+    corsHeaders: corsHeadersOf(http.allowedOrigins),
+    bodyBytes: limits.bodyBytes,
+    audit: house.audit,
+    partner: house.partner,
+    repeated: observer.repeated,
+    now: clock.now,
+  });
+  const yoga = createGatewayYoga({
+    config,
+    schema,
+    house,
+    viewerOf,
+    subscriptions,
+    streams,
+    observer,
+    maskError,
+    onRejected: (code) => metrics.operation(undefined, code, 0),
+    answers,
+  });
+  const sockets = createWebSockets({
+    yoga,
+    authenticate: authenticator.authenticate,
+    limits,
+    allowedOrigins: http.allowedOrigins,
+    viewers,
+    isServing: () => parts.isServing() && !isShortOfMemory(),
+    maskError,
+    onSlow,
+  });
+  metrics.watch('sockets', () => sockets.open.size);
+  metrics.watch('subscriptions', () => subscriptions.size);
+
+  return {
+    upgrade: sockets.upgrade,
+    eventsLost: subscriptions.endOutdated,
+    async endSubscriptions(graceMs) {
+      await Promise.all([sockets.open.close(graceMs), streams.open.close(graceMs)]);
+    },
+    handle: createHttpHandler({
+      yoga,
+      answers,
+      webhooks: webhooksOf(parts),
+      pages: http.graphiql ? createPages(config.auth.kind !== 'open') : undefined,
+      checks: {
+        partner: () => house.partner.check(),
+        eventLog: () => house.store.check(),
+        audit: parts.checkAudit,
+      },
+      isServing: parts.isServing,
+      isShortOfMemory,
+      metrics,
+      metricsToken: http.metricsToken,
+      onUnexpected,
+    }),
+  };
+}
+
+function webhooksOf({ config, house, log, metrics, webhookSecret }: GatewayParts) {
+  return createWebhookHandler({
+    maxBytes: config.limits.webhookBytes,
+    onForged: createForgeryLog(config.webhook.header, (message) => log.warn(message)),
+    log: house.store.log,
+    quarantine: house.store.quarantine,
+    verify: createVerifier({ ...config.webhook, secret: webhookSecret }),
+    now: steadyNow,
+    applied: house.hub.applied,
+    applyCopies: house.invalidation.applyCopies,
+    onAccepted: house.invalidation.accepted,
+    observer: ingestObserver(log, metrics),
+  });
+}

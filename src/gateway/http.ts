@@ -1,0 +1,132 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Pages } from '../pages/pages.ts';
+import type { AnswerCache } from './plugins/use-answer-cache.ts';
+import type { GatewayYoga } from './yoga.ts';
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+type Check = () => Promise<void>;
+
+export interface HttpParts {
+  readonly yoga: GatewayYoga;
+  readonly answers: AnswerCache;
+  readonly webhooks: Handler;
+  /** What people look at. Undefined where GRAPHIQL is off. */
+  readonly pages: Pages | undefined;
+  readonly checks: Readonly<Record<string, Check>>;
+  /** False once the process is ending. */
+  readonly isServing: () => boolean;
+  readonly isShortOfMemory: () => boolean;
+  readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string };
+  /** Undefined: metrics are for loopback only. */
+  readonly metricsToken: string | undefined;
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+/** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
+export function createHttpHandler(parts: HttpParts) {
+  const { pages } = parts;
+  const graphql: Handler = (req, res) => {
+    const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
+    if (pages && isPage) return pages.graphiql(req, res);
+    if (parts.isShortOfMemory()) return shortOfMemory(req, res);
+    return parts.answers.serve(req, res).then((isServed) => {
+      if (!isServed) return parts.yoga(req, res);
+    });
+  };
+  const routes = new Map<string, Readonly<Record<string, Handler>>>([
+    ['/webhooks', { POST: parts.webhooks }],
+    ['/healthz', { GET: (_req, res) => json(res, 200, { ok: true }) }],
+    ['/readyz', { GET: (_req, res) => readiness(parts, res) }],
+    ['/metrics', { GET: (req, res) => metrics(parts, req, res) }],
+    ...(pages?.routes ?? []),
+  ]);
+
+  function handlerOf({ url = '/', method = 'GET' }: IncomingMessage): Handler {
+    if (!url.startsWith('/')) return rejected(400, 'The request must name a path.');
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    if (path === '/graphql' && method !== 'TRACE') return graphql;
+    const methods = routes.get(path);
+    if (!methods) return rejected(404, 'Not found.');
+    if (Object.hasOwn(methods, method)) return methods[method]!;
+    return rejected(405, 'Method not allowed.', { allow: Object.keys(methods).join(', ') });
+  }
+
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    const failed = (error: unknown): void => {
+      parts.onUnexpected(error);
+      if (res.headersSent) res.destroy();
+      else errors(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
+    };
+    try {
+      handlerOf(req)(req, res)?.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+async function readiness({ isServing, checks }: HttpParts, res: ServerResponse): Promise<void> {
+  // At once: whoever is to send no more must not wait for a Partner API that hangs.
+  if (!isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
+  const names = Object.keys(checks);
+  const reasons = await Promise.all(names.map((name) => reasonOf(checks[name]!)));
+  const ready = isServing() && reasons.every((reason) => reason === 'ok');
+  const told = Object.fromEntries(names.map((name, i) => [name, reasons[i]]));
+  json(res, ready ? 200 : 503, { ready, serving: isServing(), checks: told });
+}
+
+/** Our own errors say in words what to do; of any other there is nothing to tell but that it failed. */
+async function reasonOf(check: Check): Promise<string> {
+  try {
+    await check();
+    return 'ok';
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.message : 'failed';
+  }
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
+async function metrics(parts: HttpParts, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (!mayReadMetrics(req, parts.metricsToken)) return json(res, 401, { error: 'unauthorized' });
+  const text = await parts.metrics.text();
+  res.writeHead(200, { 'content-type': parts.metrics.contentType }).end(text);
+}
+
+function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolean {
+  if (token === undefined) return LOOPBACK.has(req.socket.remoteAddress ?? '');
+  const given = Buffer.from(req.headers.authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function json(res: ServerResponse, status: number, body: object): void {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  res.writeHead(status, headers).end(JSON.stringify(body));
+}
+
+const rejected =
+  (status: number, message: string, headers: Record<string, string> = {}): Handler =>
+  (_req, res) =>
+    errors(res, status, message, 'BAD_USER_INPUT', headers);
+
+/** JSON like everything else here, so that a client's parser never meets a surprise. */
+function errors(
+  res: ServerResponse,
+  status: number,
+  message: string,
+  code: string,
+  headers: Record<string, string> = {},
+): void {
+  res.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
+  res.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+}
+
+function shortOfMemory(req: IncomingMessage, res: ServerResponse): void {
+  req.resume();
+  const message = 'This gateway is short of memory. Try again in a moment.';
+  errors(res, 503, message, 'UPSTREAM_UNAVAILABLE', { 'retry-after': '5' });
+}

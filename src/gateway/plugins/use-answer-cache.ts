@@ -1,0 +1,180 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
+
+import type { Audit } from '../../observability/audit.ts';
+import type { createOperationObserver } from '../../observability/observers.ts';
+import type { CacheEntry } from '../../rest/cache.ts';
+import type { Partner } from '../../rest/partner.ts';
+import type { Viewer } from '../../viewer/viewer.ts';
+import type { ExecutionContext } from '../context.ts';
+import { jsonOf } from '../json-response.ts';
+import { acceptedBy, requestProblem } from '../request.ts';
+import type { GatewayPlugin } from '../yoga.ts';
+import { isPlainJson } from './use-json-posts.ts';
+import { bodyOf } from './use-request-limits.ts';
+import type { ViewerOf } from './use-viewer.ts';
+
+export interface AnswerCacheOptions {
+  readonly viewerOf: ViewerOf;
+  readonly corsHeaders: (origin: string | undefined) => Record<string, string>;
+  readonly bodyBytes: number;
+  readonly audit: Audit | undefined;
+  readonly partner: Pick<Partner, 'isCurrent' | 'onInvalidate'>;
+  readonly repeated: ReturnType<typeof createOperationObserver>['repeated'];
+  /** The clock that the Partner API's answers expire by. */
+  readonly now: () => number;
+}
+
+interface CachedAnswer {
+  /** A short body is best sent as text: it then goes out in one piece with its headers. */
+  readonly body: Buffer | string;
+  /** Of the Partner API's answers that it was made of. */
+  readonly paths: readonly string[];
+  readonly expiresAt: number;
+  /** Logs, counts and audits that the answer was given again. */
+  readonly onRepeated: () => void;
+}
+
+export type AnswerCache = ReturnType<typeof createAnswerCache>;
+
+/** Of texts and keys. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+const LARGEST_BYTES = 4 * 1024 * 1024;
+const OVERHEAD_BYTES = 2_048;
+const SHORT = 16_384;
+const RECENT_REQUESTS = 2_500;
+const RECENT_CHARACTERS = 2_000_000;
+
+/**
+ * Answers a query again, with no work at all, while everything that its answer was made of is valid: right in front of
+ * Yoga, which takes as long as sending the bytes does. An answer is cached when the same request comes for the second
+ * time, since most come once (`onExecute`). The key names the viewer: answers are given to that viewer alone.
+ */
+export function createAnswerCache(options: AnswerCacheOptions) {
+  const { bodyBytes, now } = options;
+  const answers = new LRUCache<string, CachedAnswer>({
+    maxSize: CACHE_BYTES,
+    maxEntrySize: LARGEST_BYTES,
+    sizeCalculation: ({ body, paths }, key) =>
+      2 * (body.length + key.length) + 64 * paths.length + OVERHEAD_BYTES,
+    dispose: ({ paths }, key) => unindex(key, paths),
+  });
+  /** The keys of the answers that were made of a path. */
+  const keysByPath = new Map<string, Set<string>>();
+  const recent = new LRUCache<string, true>({
+    max: RECENT_REQUESTS,
+    maxSize: RECENT_CHARACTERS,
+    sizeCalculation: (_, key) => key.length,
+  });
+
+  options.partner.onInvalidate((path) => {
+    if (path === undefined) answers.clear();
+    else for (const key of keysByPath.get(path) ?? []) answers.delete(key);
+  });
+
+  function index(key: string, paths: readonly string[]): void {
+    for (const path of paths) {
+      const keys = keysByPath.get(path);
+      if (keys) keys.add(key);
+      else keysByPath.set(path, new Set([key]));
+    }
+  }
+
+  function unindex(key: string, paths: readonly string[]): void {
+    for (const path of paths) {
+      const keys = keysByPath.get(path);
+      if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
+    }
+  }
+
+  function find(key: string): CachedAnswer | undefined {
+    const answer = answers.get(key);
+    if (!answer || now() < answer.expiresAt) return answer;
+    answers.delete(key);
+    return undefined;
+  }
+
+  function isRepeated(key: string): boolean {
+    const known = recent.has(key);
+    recent.set(key, true);
+    return known;
+  }
+
+  function keep(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
+    const expiresAt = expiryOf(context);
+    // What was invalidated while the operation ran is no longer in the REST cache.
+    const entries = [...context.usage.entries];
+    if (expiresAt <= now() || !entries.every(options.partner.isCurrent)) return;
+    const { id, name, estimated } = context.operation;
+    const usage = { calls: 0, cached: entries.length, coalesced: 0, retried: 0 };
+    const text = jsonOf({ data: data ?? null, extensions: { upstream: { estimated, ...usage } } });
+    const written = context.audit?.seen.size
+      ? options.audit?.again(context.requester!.subject, name, id)
+      : undefined;
+    const counted = options.repeated({ id, kind: 'query', name, durationMs: 0, usage, codes: [] });
+    const onRepeated = (): void => {
+      written?.();
+      counted();
+    };
+    const body = text.length > SHORT ? Buffer.from(text) : text;
+    const paths = [...new Set(entries.map(({ path }) => path))];
+    answers.set(key, { body, paths, expiresAt, onRepeated });
+    if (answers.has(key)) index(key, paths);
+  }
+
+  /** True if the request was answered. Whatever is not plain is left to Yoga. */
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    if (!isPlainJson(req) || requestProblem(req, bodyBytes)) return false;
+    try {
+      const viewer = await options.viewerOf(req.socket, req.headers.authorization);
+      const known = find(keyOf(viewer, await bodyOf(req, bodyBytes)));
+      if (!known) return false;
+      known.onRepeated();
+      res.writeHead(200, {
+        ...options.corsHeaders(req.headers.origin),
+        'content-type': `${acceptedBy(req.headers.accept).json}; charset=utf-8`,
+        'content-length': Buffer.byteLength(known.body),
+        'cache-control': 'no-store',
+      });
+      res.end(known.body);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  const plugin: GatewayPlugin = {
+    async onRequest({ serverContext }) {
+      const { req, requester } = serverContext;
+      if (!isPlainJson(req)) return;
+      const body = await bodyOf(req, bodyBytes).catch(() => undefined);
+      if (body !== undefined) serverContext.answerKey = keyOf(requester!, body);
+    },
+    onExecute: () => ({
+      onExecuteDone({ args, result }) {
+        const context = args.contextValue as ExecutionContext;
+        const { answerKey, operation } = context;
+        if (answerKey === undefined || operation?.kind !== 'query') return;
+        if (isAsyncIterable(result) || result.errors || !isRepeated(answerKey)) return;
+        keep(answerKey, result, context);
+      },
+    }),
+  };
+  return { plugin, serve };
+}
+
+/** The subject's length is in it, so that no name can run into the text that follows. */
+const keyOf = ({ reach, subject }: Viewer, body: string): string =>
+  `${reach}\n${subject.length} ${subject}${body}`;
+
+/** The earliest of its parts; 0 where the answer depends on anything else, or a record was not shown. */
+function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
+  if (!cachePolicy.isCacheable || audit?.missing.size || usage.entries.size === 0) return 0;
+  return Array.from(usage.entries).reduce(
+    (at, { expiresAt }: CacheEntry) => Math.min(at, expiresAt),
+    cachePolicy.expiresAt,
+  );
+}

@@ -1,0 +1,128 @@
+import { GraphQLError } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+
+import { PartnerError, type PartnerErrorCode } from '../../rest/errors.ts';
+import { ClientError, operationRejected } from '../client-error.ts';
+import { NO_OPERATION } from '../run-operation.ts';
+import type { GatewayPlugin } from '../yoga.ts';
+
+/** Codes whose messages were written for clients to read. Whatever else is thrown is masked. */
+const CLIENT_CODES: ReadonlySet<unknown> = new Set([
+  'UNAUTHENTICATED',
+  'NOT_FOUND',
+  'BAD_USER_INPUT',
+  'QUERY_TOO_EXPENSIVE',
+  'OUTCOME_UNKNOWN',
+  'EVENTS_EXPIRED',
+  'TIMEOUT',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_RATE_LIMITED',
+  'UPSTREAM_BAD_RESPONSE',
+  'UPSTREAM_CREDENTIALS',
+  'UPSTREAM_ROUTE',
+]);
+
+/** The Partner API's errors name a route, for the log. This is what clients read instead. */
+const PARTNER_MESSAGES: Readonly<Record<PartnerErrorCode, string>> = {
+  BAD_USER_INPUT: 'The Partner API rejected the input.',
+  NOT_FOUND: 'No such record, or none that you may see.',
+  OUTCOME_UNKNOWN:
+    'No clear answer came: the change may or may not have taken effect. Wait for its event, or look at the record, before you try again.',
+  QUERY_TOO_EXPENSIVE:
+    'This operation has used up its calls to the Partner API: ask for fewer rows.',
+  TIMEOUT: 'The operation took too long, and ended before the Partner API had answered.',
+  UPSTREAM_BAD_RESPONSE: 'The Partner API sent an answer that makes no sense.',
+  UPSTREAM_CREDENTIALS: 'The Partner API does not accept the credentials of this gateway.',
+  UPSTREAM_RATE_LIMITED: 'The Partner API takes no more calls for now. Try again later.',
+  UPSTREAM_ROUTE: 'The Partner API does not have what was asked of it.',
+  UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
+};
+
+/** What an error may tell beside its message. */
+const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
+
+const STORE_UNAVAILABLE = 'This gateway can’t reach its own store. Try again in a moment.';
+
+interface CodedError extends Error {
+  readonly code: string;
+}
+
+const isCoded = (error: unknown): error is CodedError => error instanceof Error && 'code' in error;
+
+export type MaskError = (error: unknown) => ClientError;
+
+/**
+ * For Yoga's `maskedErrors`: the one function that decides what a client may read of a failure. What is not meant for
+ * clients is handed to `onUnexpected`, to be logged, and replaced.
+ */
+export function createMaskError(onUnexpected: (cause: unknown) => void): MaskError {
+  return (error) => {
+    if (error instanceof ClientError) return error;
+    const located = error instanceof GraphQLError ? error : undefined;
+    const cause = located ? (located.originalError ?? undefined) : error;
+    if (cause instanceof ClientError) return cause;
+    const where = { nodes: located?.nodes, path: located?.path };
+    if (isCoded(cause) && CLIENT_CODES.has(cause.code)) {
+      return new ClientError(cause.code, messageOf(cause), {
+        ...where,
+        extensions: extensionsOf(cause),
+      });
+    }
+    // Where access can't be proven for want of the store, "not found" would be wrong.
+    if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
+      return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
+    }
+    // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
+    const code = located && cause === undefined ? located.extensions['code'] : undefined;
+    if (located && code === 'BAD_USER_INPUT') return new ClientError(code, located.message, where);
+    if (code === 'OPERATION_RESOLUTION_FAILURE') {
+      return operationRejected('BAD_USER_INPUT', NO_OPERATION);
+    }
+    onUnexpected(cause ?? error);
+    const http = located?.path ? undefined : { status: 500 };
+    return new ClientError('INTERNAL_SERVER_ERROR', 'Unexpected error.', where, http);
+  };
+}
+
+/** Absent and forbidden must look the same, whoever noticed. */
+const messageOf = (error: CodedError): string =>
+  error instanceof PartnerError ? PARTNER_MESSAGES[error.code] : error.message;
+
+const extensionsOf = (error: CodedError) =>
+  Object.fromEntries(
+    EXTENSIONS.flatMap((name) => (name in error ? [[name, error[name as never]]] : [])),
+  );
+
+/** Masks what an operation's fields failed with, before the plugins that log, count or cache it (`onExecute`). */
+export function useErrorMasking(maskError: MaskError): GatewayPlugin {
+  return {
+    onExecute: () => ({
+      onExecuteDone({ result, setResult }) {
+        if (isAsyncIterable(result) || !result.errors) return;
+        setResult({ ...result, errors: maskErrors(result.errors, maskError) });
+      },
+    }),
+  };
+}
+
+/**
+ * Fields fail in the order in which they are decided, and how long that takes depends on what is known of a record:
+ * the order must not tell what the errors themselves don't. So they come as the document asks for them.
+ */
+export const maskErrors = (
+  errors: readonly GraphQLError[],
+  maskError: MaskError,
+): readonly ClientError[] => errors.map(maskError).toSorted(inDocumentOrder);
+
+const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
+
+const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
+  startOf(a) - startOf(b) || byPath(a.path ?? [], b.path ?? []);
+
+/** The same field of several rows, or under several aliases. */
+function byPath(a: readonly (string | number)[], b: readonly (string | number)[]): number {
+  const at = a.findIndex((key, i) => key !== b[i]);
+  const [left, right] = [a[at], b[at]];
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  return String(left) < String(right) ? -1 : 1;
+}

@@ -1,0 +1,45 @@
+import { type GraphQLSchema, defaultFieldResolver, isObjectType } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+
+import type { Context } from '../../context.ts';
+import { isTracing } from '../../observability/tracing.ts';
+import { priceOf } from '../../resolvers/price.ts';
+import type { ExecutionContext } from '../context.ts';
+import type { GatewayPlugin } from '../yoga.ts';
+
+/** Ends an operation's span (`onExecute`), and gives every field that may cost upstream calls one of its own. */
+export function useTracing(schema: GraphQLSchema): GatewayPlugin {
+  if (!isTracing()) return {};
+  traceFields(schema);
+  return {
+    onExecute: () => ({
+      onExecuteDone({ args, result }) {
+        if (isAsyncIterable(result)) return;
+        const { trace, usage } = args.contextValue as ExecutionContext;
+        trace?.end(String(result.errors?.[0]?.extensions['code'] ?? 'ok'), usage.calls);
+      },
+    }),
+  };
+}
+
+const traced = new WeakSet<GraphQLSchema>();
+
+function traceFields(schema: GraphQLSchema): void {
+  if (traced.has(schema)) return;
+  traced.add(schema);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (!priceOf(field.extensions)) continue;
+      const { resolve = defaultFieldResolver } = field;
+      const name = `${type.name}.${field.name}`;
+      field.resolve = (parent: unknown, args, ctx: Context, info) => {
+        const end = ctx.trace?.field(name);
+        const value: unknown = resolve(parent, args, ctx, info);
+        if (value instanceof Promise) void value.then(end, end);
+        else end?.();
+        return value;
+      };
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  type ExecutionResult,
+  type ValidatedSubscriptionArgs,
+  executeSubscriptionEvent,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+
+import { type Door, type House, createContext } from '../../context.ts';
+import type { PartnerEvent } from '../../events/partner-event.ts';
+import { sawEvent } from '../../resolvers/access/audit-reads.ts';
+import { mayReceiveEvent } from '../../resolvers/access/event-access.ts';
+import { type Usage, createUsage } from '../../rest/usage.ts';
+import type { Viewer } from '../../viewer/viewer.ts';
+import { jsonOf } from '../json-response.ts';
+import { type MaskError, maskErrors } from '../plugins/use-error-masking.ts';
+import { mergeCutErrors } from '../plugins/use-upstream-cost.ts';
+import type { EventResult } from './subscription.ts';
+
+export interface EventResultParts {
+  readonly house: House;
+  readonly maxUpstreamCalls: number;
+  /** For one event: a Partner API that hangs must not hold up those behind it for ever. */
+  readonly operationMs: number;
+  readonly maskError: MaskError;
+}
+
+/** What is executed, and for whom. */
+export interface EventOperation {
+  /** Equal operations of viewers with equal reach have the same. */
+  readonly number: number;
+  readonly args: ValidatedSubscriptionArgs;
+  readonly name: string | undefined;
+  readonly estimated: number;
+  readonly viewer: Viewer;
+  readonly door: Door;
+}
+
+/** Those who resume together replay the same events: what was executed a moment ago is not executed again. */
+const CACHED_MS = 5_000;
+const CACHED_RESULTS = 1_000;
+const CACHED_BYTES = 8 * 1024 * 1024;
+
+type Shared = Promise<EventResult | undefined>;
+
+/** Executes each event once for equal operations, with loaders of its own: what it links to is fetched anew. */
+export function createEventResults(parts: EventResultParts) {
+  const { house, maxUpstreamCalls, maskError } = parts;
+  const usageFor = createEventUsage(parts);
+  const results = new LRUCache<string, Shared>({
+    max: CACHED_RESULTS,
+    maxSize: CACHED_BYTES,
+    ttl: CACHED_MS,
+  });
+
+  async function execute(event: PartnerEvent, operation: EventOperation): Shared {
+    const { viewer, door, args, estimated } = operation;
+    const { usage, done } = usageFor(event, viewer);
+    try {
+      const contextValue = createContext(house, viewer, usage, door, operation);
+      if (!(await mayReceiveEvent(event, contextValue))) return undefined;
+      const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
+      sawEvent(event, contextValue);
+      const result = withClientErrors(executed, estimated);
+      return { result, json: jsonOf(result), records: [...(contextValue.audit?.seen ?? [])] };
+    } finally {
+      done();
+    }
+  }
+
+  function withClientErrors({ data = null, errors }: ExecutionResult, estimated: number) {
+    if (!errors) return { data };
+    const masked = maskErrors(errors, maskError);
+    return { errors: mergeCutErrors(masked, estimated, maxUpstreamCalls), data };
+  }
+
+  return (event: PartnerEvent, operation: EventOperation): Shared => {
+    const key = `${operation.number} ${event.position}`;
+    const known = results.get(key);
+    if (known) return known;
+    const made = house.hub.attempt(event, () => execute(event, operation));
+    results.set(key, made, { size: 1 });
+    const isCurrent = (): boolean => results.peek(key) === made;
+    // A failure is handled by those who wait for it. It must not be cached, nor go unhandled meanwhile.
+    made.then(
+      (result) =>
+        void (isCurrent() && results.set(key, made, { size: 1 + (result?.json.length ?? 0) })),
+      () => void (isCurrent() && results.delete(key)),
+    );
+    return made;
+  };
+}
+
+interface EventUsage {
+  readonly usage: Usage;
+  readonly timer: NodeJS.Timeout;
+  running: number;
+}
+
+/**
+ * All that one webhook makes viewers of equal reach read counts together, however many subscriptions they have: they
+ * may cause no more calls than one operation. An event of several scores is several entries of the log, with the same
+ * time and client.
+ */
+function createEventUsage({ maxUpstreamCalls, operationMs }: EventResultParts) {
+  const usages = new LRUCache<string, EventUsage>({ max: CACHED_RESULTS, ttl: CACHED_MS });
+
+  function open(key: string): EventUsage {
+    const usage = createUsage({ maxCalls: maxUpstreamCalls });
+    const timer = setTimeout(() => {
+      usage.end();
+      usages.delete(key);
+    }, operationMs);
+    const opened = { usage, timer, running: 0 };
+    usages.set(key, opened);
+    return opened;
+  }
+
+  return ({ receivedAt, clientId }: PartnerEvent, { reach }: Viewer) => {
+    const key = `${receivedAt} ${clientId} ${reach}`;
+    const shared = usages.get(key) ?? open(key);
+    shared.running += 1;
+    shared.timer.refresh();
+    return {
+      usage: shared.usage,
+      done(): void {
+        shared.running -= 1;
+        if (shared.running === 0) clearTimeout(shared.timer);
+      },
+    };
+  };
+}

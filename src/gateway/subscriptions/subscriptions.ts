@@ -1,0 +1,123 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type ValidatedSubscriptionArgs,
+  createSourceEventStream,
+} from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+
+import { createContext } from '../../context.ts';
+import { type EventStream, EventsOverflowed } from '../../events/event-stream.ts';
+import { createUsage } from '../../rest/usage.ts';
+import type { Viewer } from '../../viewer/viewer.ts';
+import type { GatewayContext, Operation } from '../context.ts';
+import { type EventOperation, type EventResultParts, createEventResults } from './event-results.ts';
+import { sharedVariables } from './shared-variables.ts';
+import { Subscription, type SubscriptionGroup } from './subscription.ts';
+
+export interface SubscriptionsParts extends EventResultParts {
+  readonly onDelivered: (count: number) => void;
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+interface Group extends SubscriptionGroup {
+  readonly key: string;
+  members: number;
+}
+
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
+
+/** All subscriptions that run. Those with the same document, variables and reach share what is executed for them. */
+export function createSubscriptions(parts: SubscriptionsParts) {
+  const { house } = parts;
+  const resultOf = createEventResults(parts);
+  const groups = new Map<string, Group>();
+  const numberOf = createNumbering();
+  const running = new Set<Subscription>();
+  let lastNumber = 0;
+
+  /** Changes when the log is lost and another one begins. */
+
+  function onFailure(error: unknown): void {
+    if (!(error instanceof EventsOverflowed)) parts.onUnexpected(error);
+  }
+
+  function openGroup(key: string, operation: EventOperation): Group {
+    const group: Group = {
+      key,
+      members: 0,
+      resultOf: (event) => resultOf(event, operation),
+      onDelivered({ subject }, { records }) {
+        parts.onDelivered(1);
+        house.audit?.delivered([subject], operation.name, records);
+      },
+      onFailure,
+      onEnd(subscription) {
+        running.delete(subscription);
+        group.members -= 1;
+        if (group.members === 0) groups.delete(key);
+      },
+    };
+    groups.set(key, group);
+    return group;
+  }
+
+  function groupOf(operation: Operation, viewer: Viewer, door: GatewayContext['door']): Group {
+    const { name, estimated, args } = operation;
+    const key = `${numberOf(args.document)}\n${viewer.reach}\n${sharedVariables(args)}`;
+    const known = groups.get(key);
+    if (known) return known;
+    lastNumber += 1;
+    // Without the context, which holds on to the first member's connection.
+    const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
+    const number = lastNumber;
+    return openGroup(key, { number, args: shared, name, estimated, viewer, door: door! });
+  }
+
+  return {
+    /** For `subscribe`: checks what the viewer may see, and opens the field's own stream of events. */
+    async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
+      const context = contextValue as Required<GatewayContext>;
+      const { operation, requester, door } = context;
+      // The context lives as long as the subscription, and this is not needed any more.
+      context.operation = undefined;
+      const usage = createUsage({ maxCalls: parts.maxUpstreamCalls });
+      const source = await createSourceEventStream({
+        ...(operation!.args as ValidatedSubscriptionArgs),
+        contextValue: createContext(house, requester, usage, door, operation!),
+      });
+      if (!isAsyncIterable(source)) return { errors: source.errors?.map(withoutPath) ?? [] };
+      const group = groupOf(operation!, requester, door);
+      group.members += 1;
+      const stream = source as unknown as EventStream;
+      const subscription = new Subscription(stream, group, requester.subject, house.hub.generation);
+      running.add(subscription);
+      context.subscription = subscription;
+      return subscription;
+
+      function withoutPath(error: { readonly originalError: Error | undefined }) {
+        return parts.maskError(error.originalError ?? error);
+      }
+    },
+    /** The log was lost: subscriptions of the old one can't go on. Those that were opened since can. */
+    endOutdated(): void {
+      for (const subscription of running)
+        if (subscription.generation !== house.hub.generation) subscription.interrupt();
+    },
+    get size() {
+      return running.size;
+    },
+  };
+}
+
+/** The same text is the same document, for as long as it is cached. */
+function createNumbering() {
+  const numbers = new WeakMap<DocumentNode, number>();
+  let last = 0;
+  return (document: DocumentNode): number => {
+    const known = numbers.get(document) ?? (last += 1);
+    numbers.set(document, known);
+    return known;
+  };
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { GraphQLSchema } from 'graphql';
+import { type CORSOptions, type Plugin, type YogaServerInstance, createYoga } from 'graphql-yoga';
+
+import type { Config } from '../config.ts';
+import type { House } from '../context.ts';
+import type { createOperationObserver } from '../observability/observers.ts';
+import type { GatewayContext } from './context.ts';
+import type { AnswerCache } from './plugins/use-answer-cache.ts';
+import { useAudit } from './plugins/use-audit.ts';
+import { useDocumentLimits } from './plugins/use-document-limits.ts';
+import { type MaskError, useErrorMasking } from './plugins/use-error-masking.ts';
+import { useExecution } from './plugins/use-execution.ts';
+import { useJsonPosts } from './plugins/use-json-posts.ts';
+import { useOperationContext } from './plugins/use-operation-context.ts';
+import { useOperationLog } from './plugins/use-operation-log.ts';
+import { useRequestLimits } from './plugins/use-request-limits.ts';
+import { useSubscriptions } from './plugins/use-subscriptions.ts';
+import { useTracing } from './plugins/use-tracing.ts';
+import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
+import { type ViewerOf, useViewer } from './plugins/use-viewer.ts';
+import type { SseStreams } from './subscriptions/sse-streams.ts';
+import type { Subscriptions } from './subscriptions/subscriptions.ts';
+
+export interface HttpContext extends GatewayContext {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
+export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
+
+export interface YogaParts {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly house: House;
+  readonly viewerOf: ViewerOf;
+  readonly subscriptions: Subscriptions;
+  readonly streams: SseStreams;
+  readonly observer: ReturnType<typeof createOperationObserver>;
+  readonly maskError: MaskError;
+  /** An operation or a request that was not executed, by its code. */
+  readonly onRejected: (code: string) => void;
+  readonly answers: AnswerCache;
+}
+
+/** Everything that is done with an operation, in order. */
+export function createGatewayYoga(parts: YogaParts): GatewayYoga {
+  const { config, schema, house, observer, maskError } = parts;
+  const { limits, operation, http } = config;
+  const { bodyBytes } = limits;
+  const { onRejected } = parts;
+  return createYoga<HttpContext, GatewayContext>({
+    schema,
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    parserAndValidationCache: false,
+    maskedErrors: { maskError },
+    cors: corsOf(http.allowedOrigins),
+    plugins: [
+      useRequestLimits({ bodyBytes, onRejected }),
+      useViewer(parts.viewerOf),
+      parts.answers.plugin,
+      useJsonPosts({ bodyBytes, maskError }),
+      useDocumentLimits({ limits, introspection: http.graphiql, onRejected }),
+      useErrorMasking(maskError),
+      useUpstreamCost({ ...operation, cursors: house.cursors, onRejected }),
+      useOperationContext({ ...operation, house, operationMs: limits.operationMs }),
+      useAudit(),
+      useOperationLog(observer),
+      useTracing(schema),
+      useExecution(),
+      useSubscriptions(parts.subscriptions, parts.streams),
+    ],
+  });
+}
+
+/** How long a browser may cache the answer to its preflight. */
+const MAX_AGE_SECONDS = 600;
+
+/** Browsers of other origins get in only if they are listed. */
+export function corsHeadersOf(allowedOrigins: readonly string[]) {
+  const allowed = new Set(allowedOrigins);
+  return (origin: string | undefined): Record<string, string> =>
+    origin !== undefined && allowed.has(origin)
+      ? { 'access-control-allow-origin': origin, vary: 'Origin' }
+      : {};
+}
+
+function corsOf(allowedOrigins: readonly string[]) {
+  const allowed = new Set(allowedOrigins);
+  return ({ headers }: Request): CORSOptions => {
+    const origin = headers.get('origin');
+    if (origin === null || !allowed.has(origin)) return false;
+    return {
+      // With more than one in the list, Yoga also says that the answer varies by origin.
+      origin: [origin, ...allowed],
+      methods: ['POST'],
+      allowedHeaders: ['authorization', 'content-type'],
+      credentials: false,
+      maxAge: MAX_AGE_SECONDS,
+    };
+  };
+}
