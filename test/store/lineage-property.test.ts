@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { LineageEngine, Link, LinkChange, LinkEnds } from '../../src/store/lineage-store.ts';
-import { createDraws } from '../../sandbox/rng.ts';
+import { createRandom } from '../../sandbox/data/random.ts';
 import { isGone } from '../../src/store/lineage-store.ts';
 import { createLineage } from '../../src/store/lineage.ts';
 
@@ -58,7 +58,7 @@ const namesOf = (links: readonly LinkEnds[]) => links.map(({ parent }) => parent
 it.each(Array.from({ length: ROUNDS }, (_, seed) => seed))(
   'the lineage says what was told last, whatever is being written: %i',
   async (seed) => {
-    const { below } = createDraws(seed);
+    const { below } = createRandom(seed);
     const { engine, parents, fail } = createSlowEngine(below);
     const lineage = createLineage(engine, { maxAgeMs: below(2) * 60_000 });
     const told = new Map<string, Set<string>>();

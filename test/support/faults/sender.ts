@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
-import { createPoster } from '../../../sandbox/poster.ts';
+import { createPoster } from '../../../sandbox/webhooks/poster.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 /** Sends webhooks without end, each until it is answered 2xx, and remembers which were. */

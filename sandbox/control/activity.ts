@@ -1,0 +1,60 @@
+import { CLINIC_COUNT, CLIENTS_WITH_FULL_PAGE } from '../data/hierarchy.ts';
+import type { Random } from '../data/random.ts';
+import type { Roster } from '../data/roster.ts';
+import type { Generation } from '../generation.ts';
+import type { Switches } from './switches.ts';
+
+const EVENTS_PER_FINISHED_SESSION = 2;
+/** The first session starts soon, so that a demo shows something at once. */
+const FIRST_AFTER_MS = 500;
+
+/** Sessions that start by themselves, every `pulseMs`. */
+export function createActivity(
+  roster: Roster,
+  generation: Generation,
+  switches: Readonly<Switches>,
+  random: Random,
+) {
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Prefers the first clinic, and in it the clients on the first pages: a demo shows those first. */
+  function pickClient(): number | undefined {
+    const clinic = random.chance(0.5) ? 0 : random.below(CLINIC_COUNT);
+    const clients = roster.clientsOfClinic(clinic);
+    const isFirstPages = clinic === 0 && random.chance(0.7);
+    const candidates = isFirstPages ? clients.slice(0, CLIENTS_WITH_FULL_PAGE) : clients;
+    return candidates.length === 0 ? undefined : random.pick(candidates);
+  }
+
+  function startOne() {
+    const client = pickClient();
+    if (client === undefined) return;
+    generation.startSession(client, { failTranscription: random.chance(0.06), finalize: true });
+    if (random.chance(0.2)) generation.completeAssessments(client, 1 + random.below(2));
+  }
+
+  /** To be called after `pulseMs` changed. */
+  function reschedule() {
+    clearTimeout(timer);
+    const { pulseMs } = switches;
+    if (pulseMs > 0) timer = setTimeout(repeat, Math.min(FIRST_AFTER_MS, pulseMs)).unref();
+  }
+
+  function repeat() {
+    startOne();
+    timer = setTimeout(repeat, switches.pulseMs).unref();
+  }
+
+  reschedule();
+  return {
+    reschedule,
+    /** Emits at least `count` events now. */
+    burst(count: number) {
+      for (let sent = 0; sent < count; sent += EVENTS_PER_FINISHED_SESSION) {
+        const client = pickClient();
+        if (client !== undefined) generation.finishSession(client);
+      }
+    },
+    close: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PartnerApiFailure } from '../http/errors.ts';
+import { readBody, sendJson, type Body } from '../http/messages.ts';
+import type { Sandbox } from '../sandbox.ts';
+
+const PREFIX = '/_sandbox/';
+
+type Input = Readonly<Record<string, unknown>>;
+type Control = (sandbox: Sandbox, input: Input) => unknown;
+
+/** `POST /_sandbox/{name}` with a JSON object. Not part of the API. */
+const CONTROLS: Readonly<Record<string, Control>> = {
+  switches: (sandbox, input) => {
+    sandbox.set(input);
+    return sandbox.switches;
+  },
+  'expire-tokens': (sandbox) => sandbox.expireTokens(),
+  'revoke-tokens': (sandbox) => sandbox.revokeTokens(),
+  settle: (sandbox) => sandbox.settle(),
+  'deliver-to': (sandbox, { url }) =>
+    sandbox.deliverTo(url === null ? undefined : text(url, 'url')),
+  burst: (sandbox, { count }) => sandbox.burst(typeof count === 'number' ? count : 100),
+  'answer-next': (sandbox, { route, ...answer }) =>
+    sandbox.answerNext(text(route, 'route'), answer),
+  'start-session': (sandbox, { clientId, ...plan }) =>
+    sandbox.startSession(text(clientId, 'clientId'), plan),
+  'complete-assessments': (sandbox, { clientId }) =>
+    sandbox.completeAssessments(text(clientId, 'clientId')),
+  finalize: (sandbox, { noteId }) => sandbox.finalize(text(noteId, 'noteId')),
+};
+
+/** Handles requests to the sandbox itself; returns false for all others. */
+export function createHttpControls(sandbox: () => Sandbox) {
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (!request.url?.startsWith(PREFIX)) return false;
+    const name = request.url.slice(PREFIX.length);
+    if (request.method === 'GET' && name === 'switches') {
+      sendJson(response, 200, sandbox().switches);
+      return true;
+    }
+    // Only JSON: a browser sends it to another origin only after a preflight, which is never allowed here.
+    const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
+    readBody(request, (body) => {
+      if (request.method !== 'POST' || !Object.hasOwn(CONTROLS, name)) {
+        sendJson(response, 404, {
+          message: `Send POST ${PREFIX}{${Object.keys(CONTROLS).join(',')}}.`,
+        });
+      } else if (!isJson) {
+        sendJson(response, 415, { message: 'The content type must be application/json.' });
+      } else {
+        run(CONTROLS[name], sandbox(), body, response);
+      }
+    });
+    return true;
+  };
+}
+
+function run(control: Control | undefined, sandbox: Sandbox, body: Body, response: ServerResponse) {
+  try {
+    sendJson(response, 200, control?.(sandbox, inputOf(body)) ?? {});
+  } catch (error) {
+    const status = error instanceof PartnerApiFailure ? error.statusCode : 400;
+    sendJson(response, status, { message: error instanceof Error ? error.message : 'failed' });
+  }
+}
+
+function inputOf(body: Body): Input {
+  if (body.kind === 'none') return {};
+  const value = body.kind === 'json' ? body.value : undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error('The body must be a JSON object.');
+  }
+  return { ...value };
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== 'string')
+    throw new Error(`"${name}" must be a string, but got ${typeof value}`);
+  return value;
+}

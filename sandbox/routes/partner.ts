@@ -1,0 +1,86 @@
+import { CLINICIANS } from '../data/hierarchy.ts';
+import type { PartnerData } from '../data/partner-data.ts';
+import { invalid, PartnerApiFailure } from '../http/errors.ts';
+import type { Route } from '../http/router.ts';
+import { mintClinicianTokens, type Tokens } from '../http/tokens.ts';
+
+interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The partner, the two levels of tokens, and secondary clinicians. */
+export function partnerRoutes(
+  { ids, records, find }: PartnerData,
+  credentials: Credentials,
+  tokens: Tokens,
+): readonly Route[] {
+  const assignedTo = new Map<number, Set<string>>();
+  return [
+    {
+      template: 'POST /partners/authenticate',
+      isPublic: true,
+      handle({ body }) {
+        const { clientId, clientSecret } = credentialsIn(body);
+        if (clientId !== credentials.clientId || clientSecret !== credentials.clientSecret) {
+          throw new PartnerApiFailure(401, 'UnauthorizedException', 'Invalid client credentials');
+        }
+        return tokens.issue();
+      },
+    },
+    { template: 'GET /partners', handle: records.partner },
+    {
+      template: 'POST /clinicians/:clinicianId/authenticate',
+      handle({ id }) {
+        find.clinician(id);
+        return mintClinicianTokens();
+      },
+    },
+    {
+      template: 'POST /clients/:clientId/secondary-clinicians',
+      handle({ id, body }) {
+        const client = find.client(id);
+        const requested = clinicianIdsIn(body);
+        const exists = (clinicianId: string) =>
+          (ids.keyOf('clinician', clinicianId) ?? CLINICIANS) < CLINICIANS;
+        if (!requested.every(exists)) {
+          throw invalid('each value in clinicianIds must be a clinician of the organization');
+        }
+        const before = assignedTo.get(client) ?? new Set();
+        assignedTo.set(client, before.union(new Set(requested)));
+        return {
+          clientId: ids.idOf('client', client),
+          assigned: requested.filter((clinicianId) => !before.has(clinicianId)),
+          skipped: requested.filter((clinicianId) => before.has(clinicianId)),
+        };
+      },
+    },
+  ];
+}
+
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? { ...body } : {};
+}
+
+function credentialsIn(body: unknown): Credentials {
+  const { clientId, clientSecret } = fieldsOf(body);
+  if (typeof clientId === 'string' && typeof clientSecret === 'string') {
+    return { clientId, clientSecret };
+  }
+  const wrong = Object.entries({ clientId, clientSecret }).filter(
+    ([, value]) => typeof value !== 'string',
+  );
+  throw invalid(...wrong.map(([name]) => `${name} must be a string`));
+}
+
+/** The API does not show this body: `clinicianIds` is assumed. */
+function clinicianIdsIn(body: unknown): readonly string[] {
+  const { clinicianIds } = fieldsOf(body);
+  if (!Array.isArray(clinicianIds)) throw invalid('clinicianIds must be an array');
+  const unique = new Set<string>();
+  for (const value of clinicianIds) {
+    if (typeof value !== 'string') throw invalid('each value in clinicianIds must be a UUID');
+    unique.add(value.toLowerCase());
+  }
+  return [...unique];
+}

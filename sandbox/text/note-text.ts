@@ -1,0 +1,102 @@
+import { createRandom, hash, itemAt } from '../data/random.ts';
+import type { Session } from '../data/sessions.ts';
+import { THEMES, type Theme } from './themes.ts';
+
+export interface NoteSection {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A client has one theme, so that all their sessions read like one course of treatment. */
+export const themeOf = (seed: number, session: Session): Theme =>
+  itemAt(THEMES, hash(seed, session.client, 0x7e4e));
+
+/** The sections of each note type, and what each one holds. */
+const SECTIONS: Readonly<
+  Record<string, Readonly<Record<string, keyof ReturnType<typeof wordings>>>>
+> = {
+  soap: { Subjective: 'history', Objective: 'status', Assessment: 'assessment', Plan: 'plan' },
+  dap: { Data: 'history', Assessment: 'assessment', Plan: 'plan' },
+  birp: { Behavior: 'history', Intervention: 'intervention', Response: 'response', Plan: 'plan' },
+  medication_management: {
+    'Interval History': 'history',
+    'Mental Status Exam': 'status',
+    Medication: 'medication',
+    Plan: 'plan',
+  },
+  psychiatric_follow_up: {
+    'Interval History': 'history',
+    Medication: 'medication',
+    Assessment: 'assessment',
+    Plan: 'plan',
+  },
+};
+
+/** The note of a session. Another revision has the same facts in other words. */
+export function noteText(seed: number, session: Session, revision: number): readonly NoteSection[] {
+  const texts = wordings(themeOf(seed, session), factsOf(seed, session));
+  return Object.entries(SECTIONS[session.noteType] ?? {}).map(([title, part]) => ({
+    title,
+    text: itemAt(texts[part], revision),
+  }));
+}
+
+function factsOf(seed: number, session: Session) {
+  const theme = themeOf(seed, session);
+  const random = createRandom(hash(seed, session.key, 0x2073));
+  const first = random.below(theme.reported.length);
+  return {
+    minutes: session.durationMinutes,
+    reported: itemAt(theme.reported, first),
+    alsoReported: itemAt(theme.reported, first + 1),
+    said: random.pick(theme.said),
+    technique: random.pick(theme.technique),
+    nextTechnique: random.pick(theme.technique),
+    homework: random.pick(theme.homework),
+    affect: random.pick(['congruent', 'constricted at first, then full', 'mildly anxious']),
+    progress: random.pick(['steady progress', 'some progress', 'clear improvement']),
+    response: random.pick([
+      'engaged readily and gave examples of their own',
+      'was hesitant at first and then took part actively',
+      'named one obstacle and worked out a solution in session',
+    ]),
+    distressBefore: 4 + random.below(4),
+    distressAfter: 1 + random.below(3),
+    daysTaken: 5 + random.below(3),
+    frequency: random.pick(['weekly', 'biweekly']),
+  };
+}
+
+function wordings({ problem, medication }: Theme, facts: ReturnType<typeof factsOf>) {
+  const { minutes, reported, alsoReported, said, technique, homework, response } = facts;
+  return {
+    history: [
+      `Client presents for a ${minutes}-minute session regarding ${problem}. Reports ${reported}. Also describes ${alsoReported}. In the client's words: "${said}"`,
+      `Seen for ${minutes} minutes for ${problem}. "${said}" the client says, and describes ${reported}. Further reports ${alsoReported}.`,
+    ],
+    status: [
+      `Alert and oriented, appropriately dressed, speech of normal rate and volume. Affect ${facts.affect}. Thought process linear and goal-directed. Denies suicidal or homicidal ideation, intent or plan.`,
+      `Oriented in all spheres and well groomed, with speech of normal rate and volume. Affect is ${facts.affect}, thought process logical. No suicidal or homicidal ideation, intent or plan reported.`,
+    ],
+    intervention: [
+      `Reviewed the week against the treatment plan. Used ${technique}, with examples from the past days, and rehearsed one situation expected before the next visit.`,
+      `The past week was compared with the treatment plan. The session then turned to ${technique}, applied to recent examples and to one situation expected before the next visit.`,
+    ],
+    response: [
+      `Client ${response}. Rated distress ${facts.distressBefore} of 10 at the start and ${facts.distressAfter} of 10 at the end of the session.`,
+      `Distress fell from ${facts.distressBefore} to ${facts.distressAfter} of 10, by the client's own rating. Client ${response}.`,
+    ],
+    medication: [
+      `Current: ${medication}. Taken as prescribed on ${facts.daysTaken} of 7 days; no adverse effects beyond transient dry mouth. Risks, benefits and alternatives reviewed; client agrees to continue.`,
+      `Client takes ${medication}, on ${facts.daysTaken} of the past 7 days as prescribed. Transient dry mouth, no other adverse effects. Agrees to continue after a review of risks, benefits and alternatives.`,
+    ],
+    assessment: [
+      `Presentation remains consistent with ${problem}, with ${facts.progress} toward the treatment goals. Client responded well to ${technique} and can name early warning signs.`,
+      `There is ${facts.progress} toward the treatment goals; the picture is still that of ${problem}. Early warning signs are known to the client, who responded well to ${technique}.`,
+    ],
+    plan: [
+      `Continue ${facts.frequency} visits. Client will ${homework}. Next session: review of homework and ${facts.nextTechnique}. Safety plan unchanged; crisis line information given.`,
+      `Visits stay ${facts.frequency}. Until the next one the client will ${homework}. Then: review of homework and ${facts.nextTechnique}. Crisis line information given, safety plan unchanged.`,
+    ],
+  };
+}

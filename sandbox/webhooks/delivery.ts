@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import type { Switches } from '../control/switches.ts';
+import type { Random } from '../data/random.ts';
+import type { WebhookEvent } from './events.ts';
+import { createPoster } from './poster.ts';
+
+interface WebhookOptions {
+  readonly secret: string;
+  readonly signatureHeader: string;
+  readonly firstRetryMs: number;
+}
+
+interface Delivery {
+  readonly body: Buffer;
+  readonly createdAt: number;
+  attempts: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const MAX_PENDING = 20_000;
+const MAX_PENDING_WITHOUT_RECEIVER = 1_000;
+const MAX_CONCURRENT = 16;
+const MAX_RETRY_DELAY_MS = 60_000;
+const GIVE_UP_AFTER_MS = 72 * 3_600_000;
+const MAX_REORDER_DELAY_MS = 1_500;
+
+/** At-least-once delivery: signed, retried until the receiver answers 2xx, sometimes duplicated or out of order. */
+export function createWebhooks(
+  options: WebhookOptions,
+  switches: Readonly<Switches>,
+  random: Random,
+) {
+  const poster = createPoster();
+  const pending = new Set<Delivery>();
+  const onIdle: (() => void)[] = [];
+  let queue: Delivery[] = [];
+  let receiver: URL | undefined;
+  let inFlight = 0;
+
+  function sendQueued() {
+    while (receiver && inFlight < MAX_CONCURRENT) {
+      const next = queue.shift();
+      if (!next) return;
+      if (pending.has(next)) void attempt(next, receiver);
+    }
+  }
+
+  async function attempt(delivery: Delivery, url: URL) {
+    inFlight += 1;
+    const signature = createHmac('sha256', options.secret).update(delivery.body).digest('hex');
+    const isAccepted = await poster.send(url, delivery.body, {
+      [options.signatureHeader]: signature,
+    });
+    inFlight -= 1;
+    delivery.attempts += 1;
+    if (isAccepted || Date.now() - delivery.createdAt > GIVE_UP_AFTER_MS) remove(delivery);
+    else if (pending.has(delivery)) enqueueAfter(retryDelay(delivery), delivery);
+    sendQueued();
+  }
+
+  function retryDelay({ attempts }: Delivery): number {
+    const max = Math.min(MAX_RETRY_DELAY_MS, options.firstRetryMs * 2 ** (attempts - 1));
+    return max / 2 + random.below(Math.ceil(max / 2) + 1);
+  }
+
+  function enqueueAfter(delayMs: number, delivery: Delivery) {
+    delivery.timer = setTimeout(() => {
+      queue.push(delivery);
+      sendQueued();
+    }, delayMs).unref();
+  }
+
+  function remove(delivery: Delivery) {
+    clearTimeout(delivery.timer);
+    pending.delete(delivery);
+    if (pending.size === 0) for (const resolve of onIdle.splice(0)) resolve();
+  }
+
+  function add(body: Buffer) {
+    const delivery: Delivery = { body, createdAt: Date.now(), attempts: 0, timer: undefined };
+    pending.add(delivery);
+    if (random.chance(switches.reorderRate))
+      enqueueAfter(random.below(MAX_REORDER_DELAY_MS), delivery);
+    else queue.push(delivery);
+    const [oldest] = pending;
+    const limit = receiver ? MAX_PENDING : MAX_PENDING_WITHOUT_RECEIVER;
+    if (oldest && pending.size > limit) remove(oldest);
+    if (queue.length > 2 * pending.size) queue = queue.filter((other) => pending.has(other));
+  }
+
+  return {
+    send(event: WebhookEvent) {
+      const body = Buffer.from(JSON.stringify(event));
+      add(body);
+      if (random.chance(switches.duplicateRate)) add(body);
+      sendQueued();
+    },
+    /** Without a receiver the latest 1,000 stay pending. */
+    deliverTo(url: string | undefined) {
+      receiver = url === undefined ? undefined : new URL(url);
+      sendQueued();
+    },
+    /** Resolves once no delivery is pending. */
+    idle: (): Promise<void> =>
+      pending.size === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve)),
+    close() {
+      receiver = undefined;
+      for (const delivery of pending) remove(delivery);
+      poster.close();
+    },
+  };
+}
