@@ -88,12 +88,12 @@ export async function openSandbox(options: SandboxOptions = {}) {
   const controls = createHttpControls((): Sandbox => sandbox);
   const api = createHandler({
     apiKey: CREDENTIALS.apiKey,
-    findRoute: createRouter([
+    findRoute: createRouter({
       ...partnerRoutes(data, CREDENTIALS, tokens),
       ...listRoutes(data),
       ...sessionRoutes(data, switches),
       ...noteRoutes(data, generation),
-    ]),
+    }),
     tokens,
     switches,
     scriptedAnswers,
@@ -128,10 +128,8 @@ export async function openSandbox(options: SandboxOptions = {}) {
     expireTokens: tokens.expireAll,
     revokeTokens: tokens.revokeAll,
 
-    startSession: (clientId: string, plan?: SessionPlan) => ({
-      sessionExternalId: undefined as string | undefined,
-      ...events.idsOf(generation.startSession(find.client(clientId), plan)),
-    }),
+    startSession: (clientId: string, plan?: SessionPlan) =>
+      events.idsOf(generation.startSession(find.client(clientId), plan)),
     /** The note's present id; undefined during its first generation. */
     noteIdOf(sessionId: string): string | undefined {
       const note = notes.ofSession(find.session(sessionId));

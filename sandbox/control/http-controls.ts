@@ -6,11 +6,10 @@ import type { Sandbox } from '../sandbox.ts';
 const PREFIX = '/_sandbox/';
 
 type Input = Readonly<Record<string, unknown>>;
-type Control = (sandbox: Sandbox, input: Input) => unknown;
 
 /** `POST /_sandbox/{name}` with a JSON object. Not part of the API. */
-const CONTROLS: Readonly<Record<string, Control>> = {
-  switches: (sandbox, input) => {
+const CONTROLS: Readonly<Record<string, (sandbox: Sandbox, input: Input) => unknown>> = {
+  switches(sandbox, input) {
     sandbox.set(input);
     return sandbox.switches;
   },
@@ -34,35 +33,37 @@ export function createHttpControls(sandbox: () => Sandbox) {
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!request.url?.startsWith(PREFIX)) return false;
     const name = request.url.slice(PREFIX.length);
-    if (request.method === 'GET' && name === 'switches') {
-      sendJson(response, 200, sandbox().switches);
-      return true;
-    }
-    // Only JSON: a browser sends it to another origin only after a preflight, which is never allowed here.
-    const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
     readBody(request, (body) => {
-      if (request.method !== 'POST' || !Object.hasOwn(CONTROLS, name)) {
-        sendJson(response, 404, {
-          message: `Send POST ${PREFIX}{${Object.keys(CONTROLS).join(',')}}.`,
-        });
-      } else if (!isJson) {
-        sendJson(response, 415, { message: 'The content type must be application/json.' });
-      } else {
-        run(CONTROLS[name], sandbox(), body, response);
-      }
+      const { status, value } = resultOf(request, name, body, sandbox());
+      sendJson(response, status, value);
     });
     return true;
   };
 }
 
-function run(control: Control | undefined, sandbox: Sandbox, body: Body, response: ServerResponse) {
+function resultOf(
+  { method, headers }: IncomingMessage,
+  name: string,
+  body: Body,
+  sandbox: Sandbox,
+) {
+  if (method === 'GET' && name === 'switches') return { status: 200, value: sandbox.switches };
+  if (method !== 'POST' || !Object.hasOwn(CONTROLS, name)) {
+    return failure(404, `Send POST ${PREFIX}{${Object.keys(CONTROLS).join(',')}}.`);
+  }
+  // Only JSON: a browser sends it to another origin only after a preflight, which is never allowed here.
+  if (!headers['content-type']?.startsWith('application/json')) {
+    return failure(415, 'The content type must be application/json.');
+  }
   try {
-    sendJson(response, 200, control?.(sandbox, inputOf(body)) ?? {});
+    return { status: 200, value: CONTROLS[name]?.(sandbox, inputOf(body)) ?? {} };
   } catch (error) {
     const status = error instanceof PartnerApiFailure ? error.statusCode : 400;
-    sendJson(response, status, { message: error instanceof Error ? error.message : 'failed' });
+    return failure(status, error instanceof Error ? error.message : 'failed');
   }
 }
+
+const failure = (status: number, message: string) => ({ status, value: { message } });
 
 function inputOf(body: Body): Input {
   if (body.kind === 'none') return {};
@@ -74,7 +75,6 @@ function inputOf(body: Body): Input {
 }
 
 function text(value: unknown, name: string): string {
-  if (typeof value !== 'string')
-    throw new Error(`"${name}" must be a string, but got ${typeof value}`);
-  return value;
+  if (typeof value === 'string') return value;
+  throw new Error(`"${name}" must be a string, but got ${typeof value}`);
 }

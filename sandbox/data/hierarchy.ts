@@ -11,47 +11,39 @@ const CLINICS = [
   { organization: 1, clinicians: 8, clients: 280 },
   { organization: 1, clinicians: 6, clients: 220 },
 ] as const;
-
 /** Two pages for the first organization, one for the second. */
-const PROGRAMS = [12, 7] as const;
+const PROGRAMS = ranges([12, 7]);
+const CLINICIANS_OF_CLINIC = ranges(CLINICS.map((clinic) => clinic.clinicians));
+const CLIENTS_OF_CLINIC = ranges(CLINICS.map((clinic) => clinic.clients));
 
 export const ORGANIZATIONS = PROGRAMS.length;
 export const CLINIC_COUNT = CLINICS.length;
-export const CLINICIANS = CLINICS.reduce((sum, clinic) => sum + clinic.clinicians, 0);
-export const CLIENTS = CLINICS.reduce((sum, clinic) => sum + clinic.clients, 0);
-
+export const CLINICIANS = CLINICIANS_OF_CLINIC.flat().length;
+export const CLIENTS = CLIENTS_OF_CLINIC.flat().length;
 /** Session `n` of client `c` has the key `c * 64 + n`. */
 export const SESSIONS_PER_CLIENT_LIMIT = 64;
-
-const CLINICIAN_STARTS = starts(CLINICS.map((clinic) => clinic.clinicians));
-const CLIENT_STARTS = starts(CLINICS.map((clinic) => clinic.clients));
-const PROGRAM_STARTS = starts(PROGRAMS);
 
 export const organizationOfClinic = (clinic: number): number =>
   itemAt(CLINICS, clinic).organization;
 export const clinicsOfOrganization = (organization: number): number[] =>
   [...CLINICS.keys()].filter((clinic) => organizationOfClinic(clinic) === organization);
-export const programsOfOrganization = (organization: number): number[] =>
-  range(itemAt(PROGRAM_STARTS, organization), itemAt(PROGRAMS, organization));
-export const cliniciansOfClinic = (clinic: number): number[] =>
-  range(itemAt(CLINICIAN_STARTS, clinic), itemAt(CLINICS, clinic).clinicians);
-export const seededClientsOfClinic = (clinic: number): number[] =>
-  range(itemAt(CLIENT_STARTS, clinic), itemAt(CLINICS, clinic).clients);
+export const programsOfOrganization = (organization: number) => itemAt(PROGRAMS, organization);
+export const cliniciansOfClinic = (clinic: number) => itemAt(CLINICIANS_OF_CLINIC, clinic);
+export const seededClientsOfClinic = (clinic: number) => itemAt(CLIENTS_OF_CLINIC, clinic);
 export const clinicOfClinician = (clinician: number): number =>
-  CLINICIAN_STARTS.findLastIndex((start) => start <= clinician);
+  CLINICIANS_OF_CLINIC.findLastIndex(([first = 0]) => first <= clinician);
 
 export function seededClinicianOfClient(client: number): number {
-  const clinic = CLIENT_STARTS.findLastIndex((start) => start <= client);
+  const clinic = CLIENTS_OF_CLINIC.findLastIndex(([first = 0]) => first <= client);
+  const clinicians = cliniciansOfClinic(clinic);
   // The last clinician of the first clinic has no clients.
-  const withClients = itemAt(CLINICS, clinic).clinicians - (clinic === 0 ? 1 : 0);
-  return (
-    itemAt(CLINICIAN_STARTS, clinic) + ((client - itemAt(CLIENT_STARTS, clinic)) % withClients)
-  );
+  const count = clinicians.length - (clinic === 0 ? 1 : 0);
+  return itemAt(clinicians, (client - itemAt(seededClientsOfClinic(clinic), 0)) % count);
 }
 
 /** The first 25 clients have ten sessions or more; the next five have counts around the page size. */
-const PAGE_EDGE_COUNTS = [0, 9, 10, 11, 25] as const;
 export const CLIENTS_WITH_FULL_PAGE = 25;
+const PAGE_EDGE_COUNTS = [0, 9, 10, 11, 25] as const;
 
 export function seededSessionsOfClient(seed: number, client: number): number {
   const random = hash(seed, client, 0x5e55);
@@ -62,10 +54,8 @@ export function seededSessionsOfClient(seed: number, client: number): number {
 /** Every third clinician prescribes: only their sessions have medical decision making. */
 export const isPrescriber = (clinician: number): boolean => clinician % 3 === 1;
 
-function starts(counts: readonly number[]): number[] {
+/** Consecutive keys: `ranges([2, 3])` is `[[0, 1], [2, 3, 4]]`. */
+function ranges(counts: readonly number[]): readonly (readonly number[])[] {
   let next = 0;
-  return counts.map((count) => (next += count) - count);
+  return counts.map((count) => Array.from({ length: count }, () => next++));
 }
-
-const range = (start: number, count: number): number[] =>
-  Array.from({ length: count }, (_, offset) => start + offset);

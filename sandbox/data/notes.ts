@@ -70,8 +70,8 @@ export function createNotes(seed: number, ids: Ids, sessions: Sessions, nextKey:
     },
     record: (note: Note) => ({
       progressNoteId: idOf(note),
-      sessionId: ids.idOf('session', note.session.key),
-      noteType: note.session.noteType,
+      sessionId: note.session.record.sessionId,
+      noteType: note.session.record.noteType,
       isLoading: note.key === undefined || note.pendingRewrites > 0,
       note: visibleContent(note),
     }),

@@ -34,14 +34,6 @@ export function createPartnerData(seed: number) {
   const notes = createNotes(seed, ids, sessions, nextKey);
   const clients = new Map<number, ClientRecord>();
 
-  function keyBelow(kind: 'organization' | 'clinic' | 'clinician', count: number, noun: string) {
-    return (id: string): number => {
-      const found = ids.keyOf(kind, id);
-      if (found === undefined || found >= count) throw notFound(noun);
-      return found;
-    };
-  }
-
   return {
     seed,
     ids,
@@ -65,25 +57,22 @@ export function createPartnerData(seed: number) {
     },
     /** The record with the id in a path. A missing record and another partner's record are both 404. */
     find: {
-      organization: keyBelow('organization', ORGANIZATIONS, 'Organization'),
-      clinic: keyBelow('clinic', CLINIC_COUNT, 'Clinic'),
-      clinician: keyBelow('clinician', CLINICIANS, 'Clinician'),
+      organization: (id: string) =>
+        required('Organization', ids.keyOf('organization', id), ORGANIZATIONS),
+      clinic: (id: string) => required('Clinic', ids.keyOf('clinic', id), CLINIC_COUNT),
+      clinician: (id: string) => required('Clinician', ids.keyOf('clinician', id), CLINICIANS),
       client(id: string): number {
-        const client = ids.keyOf('client', id);
-        if (client === undefined || roster.clinicianOf(client) === undefined)
-          throw notFound('Client');
+        const client = required('Client', ids.keyOf('client', id));
+        required('Client', roster.clinicianOf(client));
         return client;
       },
-      session(id: string): Session {
-        const session = sessions.find(id);
-        if (!session) throw notFound('Session');
-        return session;
-      },
-      note(id: string): Note {
-        const note = notes.find(id);
-        if (!note) throw notFound('Progress note');
-        return note;
-      },
+      session: (id: string): Session => required('Session', sessions.get(ids.keyOf('session', id))),
+      note: (id: string): Note => required('Progress note', notes.find(id)),
     },
   };
+}
+
+function required<T>(noun: string, found: T | undefined, keyLimit = Infinity): T {
+  if (found === undefined || (typeof found === 'number' && found >= keyLimit)) throw notFound(noun);
+  return found;
 }

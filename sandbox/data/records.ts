@@ -2,15 +2,8 @@ import { organizationOfClinic } from './hierarchy.ts';
 import type { Ids } from './ids.ts';
 import { createRandom, hash, itemAt } from './random.ts';
 
-export const CLIENT_STATUSES = [
-  'awaiting_invite',
-  'active',
-  'archived',
-  'declined',
-  'invite_sent',
-  'pending',
-  'unknown',
-] as const;
+export const CLIENT_STATUSES =
+  'awaiting_invite active archived declined invite_sent pending unknown'.split(' ');
 
 export type Records = ReturnType<typeof createRecords>;
 export type ClientRecord = ReturnType<Records['client']>;

@@ -3,7 +3,6 @@ import {
   CLINIC_COUNT,
   CLINICIANS,
   clinicOfClinician,
-  seededClientsOfClinic,
   seededClinicianOfClient,
 } from './hierarchy.ts';
 import { itemAt } from './random.ts';
@@ -14,16 +13,9 @@ export type Roster = ReturnType<typeof createRoster>;
 /** Which client is with which clinician: the one part of the seeded data that tests can change. */
 export function createRoster() {
   const clinicianOf = new Map<number, number>();
-  const ofClinic = Array.from({ length: CLINIC_COUNT }, (_, clinic) =>
-    seededClientsOfClinic(clinic),
-  );
+  const ofClinic = Array.from({ length: CLINIC_COUNT }, (): number[] => []);
   const ofClinician = Array.from({ length: CLINICIANS }, (): number[] => []);
-  for (let client = 0; client < CLIENTS; client++) {
-    const clinician = seededClinicianOfClient(client);
-    clinicianOf.set(client, clinician);
-    itemAt(ofClinician, clinician).push(client);
-  }
-  let nextClient = CLIENTS;
+  let nextClient = 0;
 
   const listsOf = (clinician: number) => [
     itemAt(ofClinic, clinicOfClinician(clinician)),
@@ -36,12 +28,13 @@ export function createRoster() {
     return clinician;
   }
 
-  function insert(client: number, clinician: number, position: Position) {
+  function add(clinician: number, position: Position, client = nextClient++): number {
     clinicianOf.set(client, clinician);
     for (const list of listsOf(clinician)) {
       const index = { head: 0, middle: Math.floor(list.length / 2), tail: list.length }[position];
       list.splice(index, 0, client);
     }
+    return client;
   }
 
   function remove(client: number) {
@@ -49,21 +42,19 @@ export function createRoster() {
     clinicianOf.delete(client);
   }
 
+  while (nextClient < CLIENTS) add(seededClinicianOfClient(nextClient), 'tail');
+
   return {
     clientsOfClinic: (clinic: number): readonly number[] => itemAt(ofClinic, clinic),
     clientsOfClinician: (clinician: number): readonly number[] => itemAt(ofClinician, clinician),
     /** Undefined for a client that never existed or was removed. */
     clinicianOf: (client: number) => clinicianOf.get(client),
     requireClinician,
-    add(clinician: number, position: Position): number {
-      const client = nextClient++;
-      insert(client, clinician, position);
-      return client;
-    },
+    add: (clinician: number, position: Position) => add(clinician, position),
     remove,
     move(client: number, clinician: number) {
       remove(client);
-      insert(client, clinician, 'tail');
+      add(clinician, 'tail', client);
     },
   };
 }

@@ -9,6 +9,8 @@ import { sendScripted, type ScriptedAnswers } from './scripted-answers.ts';
 import type { Tokens } from './tokens.ts';
 
 export const VERSION_SEGMENT = '/v2';
+/** The only route that needs no access token. */
+const AUTHENTICATE = 'POST /partners/authenticate';
 
 interface Parts {
   readonly apiKey: string;
@@ -26,7 +28,7 @@ export function createHandler(parts: Parts): RequestListener {
 
   function respond(match: Match | undefined, target: Target, body: Body, response: ServerResponse) {
     if (!match) return sendJson(response, 403, MISSING_ROUTE);
-    const { template } = match.route;
+    const { template } = match;
     const scripted = scriptedAnswers.take(template);
     if (scripted) {
       if (scripted.takesEffect) resultOf(() => execute(parts, match, target, body), target.path);
@@ -35,7 +37,10 @@ export function createHandler(parts: Parts): RequestListener {
     if (switches.hang.some((pattern) => matchesRoute(pattern, template))) return;
     after(switches.latencyMs, () => {
       const result = resultOf(() => {
-        if (switches.failureRate > 0 && random.chance(switches.failureRate)) throw outage(random);
+        if (switches.failureRate > 0 && random.chance(switches.failureRate)) {
+          const status = random.pick([500, 502, 503, 504]);
+          throw new PartnerApiFailure(status, 'OutageException', 'Service unavailable');
+        }
         return execute(parts, match, target, body);
       }, target.path);
       sendJson(response, result.status, result.body);
@@ -51,7 +56,7 @@ export function createHandler(parts: Parts): RequestListener {
       log.add({
         method: target.method,
         path: target.path,
-        route: match?.route.template,
+        route: match?.template,
         query: Object.fromEntries(target.query),
         headers: request.headers,
         body: body.kind === 'json' ? body.value : undefined,
@@ -78,16 +83,16 @@ function targetOf(request: IncomingMessage) {
   };
 }
 
-interface Result {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-function execute({ apiKey, tokens }: Parts, { route, id }: Match, target: Target, body: Body) {
+function execute(
+  { apiKey, tokens }: Parts,
+  { template, handle, id }: Match,
+  target: Target,
+  body: Body,
+) {
   const { headers, query } = target;
   if (headers['x-api-key'] !== apiKey) return { status: 403, body: FORBIDDEN };
-  if (!route.isPublic) tokens.check(headers['access-token']?.toString());
-  return { status: 200, body: route.handle({ id, query, body: jsonOf(body) }) };
+  if (template !== AUTHENTICATE) tokens.check(headers['access-token']?.toString());
+  return { status: 200, body: handle({ id, query, body: jsonOf(body) }) };
 }
 
 function jsonOf(body: Body): unknown {
@@ -99,7 +104,7 @@ function jsonOf(body: Body): unknown {
   throw new PartnerApiFailure(400, 'SyntaxError', 'Request body is not valid JSON');
 }
 
-function resultOf(work: () => Result, path: string): Result {
+function resultOf(work: () => { status: number; body: unknown }, path: string) {
   try {
     return work();
   } catch (error) {
@@ -110,13 +115,6 @@ function resultOf(work: () => Result, path: string): Result {
     return { status: failure.statusCode, body: envelopeOf(failure, path) };
   }
 }
-
-const outage = (random: Random) =>
-  new PartnerApiFailure(
-    random.pick([500, 502, 503, 504]),
-    'OutageException',
-    'Service unavailable',
-  );
 
 function after(delayMs: number, work: () => void): void {
   if (delayMs > 0) setTimeout(work, delayMs).unref();

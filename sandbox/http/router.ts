@@ -1,35 +1,31 @@
 /** What a handler gets. No route has more than one path parameter. */
-export interface Call {
+interface Call {
   readonly id: string;
   readonly query: URLSearchParams;
   readonly body: unknown;
 }
 
-export interface Route {
-  /** Method and path, relative to the base URL: `GET /clinics/:clinicId/clients`. */
-  readonly template: string;
-  /** Returns the body of a 200, or throws a PartnerApiFailure. */
-  readonly handle: (call: Call) => unknown;
-  /** Needs no access token. */
-  readonly isPublic?: true;
-}
+/**
+ * Handlers by method and path template, relative to the base URL: `GET /clinics/:clinicId/clients`. A handler returns
+ * the body of a 200, or throws a PartnerApiFailure.
+ */
+export type Routes = Readonly<Record<string, (call: Call) => unknown>>;
 
-export interface Match {
-  readonly route: Route;
-  readonly id: string;
-}
+export type Match = NonNullable<ReturnType<ReturnType<typeof createRouter>>>;
 
 /** All paths are `/noun`, `/noun/:id` or `/noun/:id/part`, so one Map is enough. */
-export function createRouter(routes: readonly Route[]) {
-  const byShape = new Map(routes.map((route) => [shapeOf(route.template), route]));
-  return (method: string, path: string): Match | undefined => {
+export function createRouter(routes: Routes) {
+  const byShape = new Map(
+    Object.entries(routes).map(([template, handle]) => [shapeOf(template), { template, handle }]),
+  );
+  return (method: string, path: string) => {
     const [empty, noun, id, part, ...more] = path.split('/');
     if (empty !== '' || !noun || more.length > 0) return undefined;
     const exact = byShape.get(`${method} ${path}`);
-    if (exact) return { route: exact, id: '' };
+    if (exact) return { ...exact, id: '' };
     if (!id) return undefined;
     const route = byShape.get(`${method} /${noun}/:${part === undefined ? '' : `/${part}`}`);
-    return route && { route, id: decoded(id) };
+    return route && { ...route, id: decoded(id) };
   };
 }
 

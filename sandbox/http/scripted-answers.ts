@@ -43,29 +43,19 @@ export function createScriptedAnswers() {
 
 export function sendScripted(answer: ScriptedAnswer, response: ServerResponse): void {
   if (answer.hang) return;
-  if (answer.reset === 'afterReceiving') {
-    // `destroy` would close the connection in order; the client should see ECONNRESET.
-    response.socket?.resetAndDestroy();
-    return;
-  }
-  const bytes = bytesOf(answer);
+  // `destroy` would close the connection in order; the client should see ECONNRESET.
+  if (answer.reset === 'afterReceiving') return void response.socket?.resetAndDestroy();
+  const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
+  // `Buffer.from` takes bytes too, but has no signature for both.
+  const bytes = Buffer.from((answer.rawBody ?? text) as string);
   response.writeHead(answer.status ?? 200, {
     'content-type': 'application/json',
     'content-length': bytes.length,
     ...answer.headers,
   });
-  if (answer.reset === undefined) {
-    response.end(bytes);
-    return;
+  if (answer.reset === undefined) response.end(bytes);
+  else {
+    const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
+    response.write(half, () => response.socket?.resetAndDestroy());
   }
-  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => {
-    response.socket?.resetAndDestroy();
-  });
-}
-
-function bytesOf({ body, rawBody }: ScriptedAnswer): Buffer {
-  if (rawBody !== undefined) {
-    return typeof rawBody === 'string' ? Buffer.from(rawBody) : Buffer.from(rawBody);
-  }
-  return Buffer.from(body === undefined ? '' : JSON.stringify(body));
 }

@@ -2,9 +2,31 @@ import { CLIENT_STATUSES, type ClientRecord, type ClinicianRecord } from '../dat
 import { businessRule, invalid } from '../http/errors.ts';
 
 type Filter<T> = (record: T) => boolean;
+type Rule = readonly [isValid: (text: string) => boolean, message: string];
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const UUID: Rule = [
+  (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
+  'must be a UUID',
+];
+const RULES = {
+  id: UUID,
+  clinicianId: UUID,
+  status: [
+    (text) => CLIENT_STATUSES.some((status) => status === text),
+    `must be one of ${CLIENT_STATUSES.join(', ')}`,
+  ],
+  dateOfBirth: [isDate, 'must be a valid ISO 8601 date string'],
+  defaultOnly: [(text) => text === 'true' || text === 'false', 'must be a boolean value'],
+} satisfies Record<string, Rule>;
+
+function validate(query: URLSearchParams, ...fields: readonly (keyof typeof RULES)[]): void {
+  const issues = fields.flatMap((field) => {
+    const [isValid, message] = RULES[field];
+    const value = query.get(field);
+    return value === null || isValid(value) ? [] : [`${field} ${message}`];
+  });
+  if (issues.length > 0) throw invalid(...issues);
+}
 
 /** Undefined without a filter, so that the plain list renders only the rows of its page. */
 export function clientFilter(query: URLSearchParams): Filter<ClientRecord> | undefined {
@@ -12,87 +34,52 @@ export function clientFilter(query: URLSearchParams): Filter<ClientRecord> | und
   if (phoneNumber !== null && !phoneNumber.startsWith('+')) {
     throw businessRule('phoneNumber should include calling code');
   }
-  const issues = [
-    ...issueUnless(query, 'status', isStatus, `must be one of ${CLIENT_STATUSES.join(', ')}`),
-    ...issueUnless(query, 'dateOfBirth', isDate, 'must be a valid ISO 8601 date string'),
-  ];
-  if (issues.length > 0) throw invalid(...issues);
-  const exact = exactMatches<ClientRecord>(query, [
-    'externalId',
-    'firstName',
-    'lastName',
-    'email',
-    'phoneNumber',
-    'dateOfBirth',
-    'status',
-  ]);
-  const name = query.get('name');
-  return allOf(name === null ? exact : [...exact, hasName(name)]);
+  validate(query, 'status', 'dateOfBirth');
+  const words = query.get('name')?.toLowerCase().split(/\s+/);
+  return allOf<ClientRecord>(
+    ...exactMatches<ClientRecord>(query, 'externalId', 'firstName', 'lastName', 'email'),
+    ...exactMatches<ClientRecord>(query, 'phoneNumber', 'dateOfBirth', 'status'),
+    // Free text: every word must occur somewhere in the full name, in any order and case.
+    words &&
+      (({ firstName, lastName }) => {
+        const fullName = `${firstName} ${lastName}`.toLowerCase();
+        return words.every((word) => fullName.includes(word));
+      }),
+  );
 }
 
 /** A filter of the clinic's list only. */
 export function clinicianIdIn(query: URLSearchParams): string | undefined {
-  const issues = issueUnless(query, 'clinicianId', (text) => UUID.test(text), 'must be a UUID');
-  if (issues.length > 0) throw invalid(...issues);
+  validate(query, 'clinicianId');
   return query.get('clinicianId') ?? undefined;
 }
 
 export function clinicianFilter(query: URLSearchParams): Filter<ClinicianRecord> | undefined {
-  const issues = issueUnless(query, 'id', (text) => UUID.test(text), 'must be a UUID');
-  if (issues.length > 0) throw invalid(...issues);
+  validate(query, 'id');
   const id = query.get('id')?.toLowerCase();
-  const exact = exactMatches<ClinicianRecord>(query, [
-    'firstName',
-    'lastName',
-    'email',
-    'externalId',
-  ]);
-  return allOf(id === undefined ? exact : [...exact, (record) => record.id === id]);
+  return allOf<ClinicianRecord>(
+    ...exactMatches<ClinicianRecord>(query, 'firstName', 'lastName', 'email', 'externalId'),
+    id === undefined ? undefined : (record) => record.id === id,
+  );
 }
 
 export function isDefaultOnly(query: URLSearchParams): boolean {
-  const given = query.get('defaultOnly');
-  if (given !== null && given !== 'true' && given !== 'false') {
-    throw invalid('defaultOnly must be a boolean value');
-  }
-  return given === 'true';
+  validate(query, 'defaultOnly');
+  return query.get('defaultOnly') === 'true';
 }
 
-function exactMatches<T>(
-  query: URLSearchParams,
-  fields: readonly (keyof T & string)[],
-): Filter<T>[] {
-  return fields.flatMap((field) => {
-    const wanted = query.get(field);
-    return wanted === null ? [] : [(record: T) => record[field] === wanted];
-  });
+const exactMatches = <T>(query: URLSearchParams, ...fields: readonly (keyof T & string)[]) =>
+  fields
+    .filter((field) => query.has(field))
+    .map((field) => (record: T) => record[field] === query.get(field));
+
+function allOf<T>(...given: readonly (Filter<T> | undefined)[]): Filter<T> | undefined {
+  const filters = given.filter((filter) => filter !== undefined);
+  return filters.length === 0 ? undefined : (record) => filters.every((matches) => matches(record));
 }
 
-/** Free text: every word must occur somewhere in the full name, in any order and case. */
-function hasName(text: string): Filter<ClientRecord> {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return ({ firstName, lastName }) => {
-    const fullName = `${firstName} ${lastName}`.toLowerCase();
-    return words.every((word) => fullName.includes(word));
-  };
-}
-
-function issueUnless(
-  query: URLSearchParams,
-  field: string,
-  isValid: (text: string) => boolean,
-  rule: string,
-): string[] {
-  const given = query.get(field);
-  return given === null || isValid(given) ? [] : [`${field} ${rule}`];
-}
-
-const allOf = <T>(filters: readonly Filter<T>[]): Filter<T> | undefined =>
-  filters.length === 0 ? undefined : (record) => filters.every((matches) => matches(record));
-
-const isStatus = (text: string) => CLIENT_STATUSES.some((status) => status === text);
 /** To `Date.parse`, the 31st of February is the 2nd or 3rd of March. */
-const isDate = (text: string) =>
-  DATE.test(text) &&
-  !Number.isNaN(Date.parse(text)) &&
-  new Date(text).toISOString().startsWith(text);
+function isDate(text: string): boolean {
+  const isWellFormed = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+  return isWellFormed && new Date(text).toISOString().startsWith(text);
+}

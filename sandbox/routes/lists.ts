@@ -7,11 +7,11 @@ import {
 import type { PartnerData } from '../data/partner-data.ts';
 import { assessmentRecord, assessmentsOfClinic } from '../data/scores.ts';
 import { invalid } from '../http/errors.ts';
-import type { Route } from '../http/router.ts';
+import type { Routes } from '../http/router.ts';
 import { clientFilter, clinicianFilter, clinicianIdIn, isDefaultOnly } from './filters.ts';
 
 /** The ten paginated lists. */
-export function listRoutes(data: PartnerData): readonly Route[] {
+export function listRoutes(data: PartnerData): Routes {
   const { ids, records, roster, sessions, edits, find } = data;
 
   function clientsPage(clients: readonly number[], query: URLSearchParams) {
@@ -20,65 +20,39 @@ export function listRoutes(data: PartnerData): readonly Route[] {
     return pageOf(found, query, data.clientRecord);
   }
 
-  return [
-    {
-      template: 'GET /organizations',
-      handle: ({ query }) => pageOf([...Array(ORGANIZATIONS).keys()], query, records.organization),
+  return {
+    'GET /organizations': ({ query }) =>
+      pageOf([...Array(ORGANIZATIONS).keys()], query, records.organization),
+    'GET /organizations/:organizationId/clinics': ({ id, query }) =>
+      pageOf(clinicsOfOrganization(find.organization(id)), query, records.clinic),
+    'GET /organizations/:organizationId/programs': ({ id, query }) =>
+      pageOf(programsOfOrganization(find.organization(id)), query, records.program),
+    'GET /clinics/:clinicId/clinicians'({ id, query }) {
+      const all = cliniciansOfClinic(find.clinic(id)).map((key) => records.clinician(key));
+      return pageOf(all.filter(clinicianFilter(query) ?? Boolean), query, (record) => record);
     },
-    {
-      template: 'GET /organizations/:organizationId/clinics',
-      handle: ({ id, query }) =>
-        pageOf(clinicsOfOrganization(find.organization(id)), query, records.clinic),
+    'GET /clinics/:clinicId/clients'({ id, query }) {
+      const clients = roster.clientsOfClinic(find.clinic(id));
+      const clinicianId = clinicianIdIn(query);
+      if (clinicianId === undefined) return clientsPage(clients, query);
+      const clinician = ids.keyOf('clinician', clinicianId);
+      const theirs = clients.filter((client) => roster.clinicianOf(client) === clinician);
+      return clientsPage(theirs, query);
     },
-    {
-      template: 'GET /organizations/:organizationId/programs',
-      handle: ({ id, query }) =>
-        pageOf(programsOfOrganization(find.organization(id)), query, records.program),
+    'GET /clinics/:clinicId/assessments'({ id, query }) {
+      const all = assessmentsOfClinic(find.clinic(id));
+      const shown = isDefaultOnly(query) ? all.filter(({ isDefault }) => isDefault) : all;
+      return pageOf(shown, query, assessmentRecord);
     },
-    {
-      template: 'GET /clinics/:clinicId/clinicians',
-      handle({ id, query }) {
-        const all = cliniciansOfClinic(find.clinic(id)).map((key) => records.clinician(key));
-        return pageOf(all.filter(clinicianFilter(query) ?? Boolean), query, (record) => record);
-      },
-    },
-    {
-      template: 'GET /clinics/:clinicId/clients',
-      handle({ id, query }) {
-        const clients = roster.clientsOfClinic(find.clinic(id));
-        const clinicianId = clinicianIdIn(query);
-        if (clinicianId === undefined) return clientsPage(clients, query);
-        const clinician = ids.keyOf('clinician', clinicianId);
-        const theirs = clients.filter((client) => roster.clinicianOf(client) === clinician);
-        return clientsPage(theirs, query);
-      },
-    },
-    {
-      template: 'GET /clinics/:clinicId/assessments',
-      handle({ id, query }) {
-        const all = assessmentsOfClinic(find.clinic(id));
-        const shown = isDefaultOnly(query) ? all.filter(({ isDefault }) => isDefault) : all;
-        return pageOf(shown, query, assessmentRecord);
-      },
-    },
-    {
-      template: 'GET /clinicians/:clinicianId/clients',
-      handle: ({ id, query }) => clientsPage(roster.clientsOfClinician(find.clinician(id)), query),
-    },
-    {
-      template: 'GET /clinicians/:clinicianId/magic-edit',
-      handle: ({ id, query }) => pageOf(edits.ofClinician(find.clinician(id)), query, edits.record),
-    },
-    {
-      template: 'GET /clients/:clientId/sessions',
-      handle: ({ id, query }) => pageOf(sessions.ofClient(find.client(id)), query, sessions.record),
-    },
-    {
-      template: 'GET /clients/:clientId/programs',
-      handle: ({ id, query }) =>
-        pageOf(data.programsOfClient(find.client(id)), query, records.program),
-    },
-  ];
+    'GET /clinicians/:clinicianId/clients': ({ id, query }) =>
+      clientsPage(roster.clientsOfClinician(find.clinician(id)), query),
+    'GET /clinicians/:clinicianId/magic-edit': ({ id, query }) =>
+      pageOf(edits.ofClinician(find.clinician(id)), query, edits.record),
+    'GET /clients/:clientId/sessions': ({ id, query }) =>
+      pageOf(sessions.ofClient(find.client(id)), query, (key) => sessions.get(key)?.record),
+    'GET /clients/:clientId/programs': ({ id, query }) =>
+      pageOf(data.programsOfClient(find.client(id)), query, records.program),
+  };
 }
 
 const PAGE_SIZE = 10;

@@ -2,52 +2,40 @@ import type { Note } from '../data/notes.ts';
 import type { PartnerData } from '../data/partner-data.ts';
 import type { Generation } from '../generation.ts';
 import { invalid, locked } from '../http/errors.ts';
-import type { Route } from '../http/router.ts';
+import type { Routes } from '../http/router.ts';
 
 const MAX_INSTRUCTIONS_LENGTH = 5_000;
 
 /** Reading and changing a note by its id. Checked in this order: not found, not valid, locked. */
-export function noteRoutes(data: PartnerData, generation: Generation): readonly Route[] {
+export function noteRoutes(data: PartnerData, generation: Generation): Routes {
   const { notes, find, edits } = data;
   const accepted = (note: Note) => ({ progressNoteId: notes.idOf(note), isLoading: true });
 
-  return [
-    {
-      template: 'GET /progress-notes/:progressNoteId',
-      handle: ({ id }) => notes.record(find.note(id)),
+  return {
+    'GET /progress-notes/:progressNoteId': ({ id }) => notes.record(find.note(id)),
+    'PATCH /progress-notes/:progressNoteId'({ id, body }) {
+      const note = find.note(id);
+      const content = contentIn(body);
+      requireUnlocked(note);
+      if (content) note.content = content;
+      notes.store(note);
+      return notes.record(note);
     },
-    {
-      template: 'PATCH /progress-notes/:progressNoteId',
-      handle({ id, body }) {
-        const note = find.note(id);
-        const content = contentIn(body);
-        requireUnlocked(note);
-        if (content) note.content = content;
-        notes.store(note);
-        return notes.record(note);
-      },
+    'POST /progress-notes/:progressNoteId/magic-edit'({ id, body }) {
+      const note = find.note(id);
+      const userInstructions = instructionsIn(body);
+      requireUnlocked(note);
+      edits.add(note.session.clinician, id.toLowerCase(), userInstructions);
+      generation.rewrite(note, userInstructions);
+      return accepted(note);
     },
-    {
-      template: 'POST /progress-notes/:progressNoteId/magic-edit',
-      handle({ id, body }) {
-        const note = find.note(id);
-        const userInstructions = instructionsIn(body);
-        requireUnlocked(note);
-        edits.add(note.session.clinician, id.toLowerCase(), userInstructions);
-        generation.rewrite(note, userInstructions);
-        return accepted(note);
-      },
+    'POST /progress-notes/:progressNoteId/regenerate'({ id }) {
+      const note = find.note(id);
+      requireUnlocked(note);
+      generation.rewrite(note);
+      return accepted(note);
     },
-    {
-      template: 'POST /progress-notes/:progressNoteId/regenerate',
-      handle({ id }) {
-        const note = find.note(id);
-        requireUnlocked(note);
-        generation.rewrite(note);
-        return accepted(note);
-      },
-    },
-  ];
+  };
 }
 
 function requireUnlocked(note: Note): void {

@@ -1,7 +1,7 @@
 import { CLINICIANS } from '../data/hierarchy.ts';
 import type { PartnerData } from '../data/partner-data.ts';
 import { invalid, PartnerApiFailure } from '../http/errors.ts';
-import type { Route } from '../http/router.ts';
+import type { Routes } from '../http/router.ts';
 import { mintClinicianTokens, type Tokens } from '../http/tokens.ts';
 
 interface Credentials {
@@ -14,48 +14,38 @@ export function partnerRoutes(
   { ids, records, find }: PartnerData,
   credentials: Credentials,
   tokens: Tokens,
-): readonly Route[] {
+): Routes {
   const assignedTo = new Map<number, Set<string>>();
-  return [
-    {
-      template: 'POST /partners/authenticate',
-      isPublic: true,
-      handle({ body }) {
-        const { clientId, clientSecret } = credentialsIn(body);
-        if (clientId !== credentials.clientId || clientSecret !== credentials.clientSecret) {
-          throw new PartnerApiFailure(401, 'UnauthorizedException', 'Invalid client credentials');
-        }
-        return tokens.issue();
-      },
+  return {
+    'POST /partners/authenticate'({ body }) {
+      const { clientId, clientSecret } = credentialsIn(body);
+      if (clientId !== credentials.clientId || clientSecret !== credentials.clientSecret) {
+        throw new PartnerApiFailure(401, 'UnauthorizedException', 'Invalid client credentials');
+      }
+      return tokens.issue();
     },
-    { template: 'GET /partners', handle: records.partner },
-    {
-      template: 'POST /clinicians/:clinicianId/authenticate',
-      handle({ id }) {
-        find.clinician(id);
-        return mintClinicianTokens();
-      },
+    'GET /partners': records.partner,
+    'POST /clinicians/:clinicianId/authenticate'({ id }) {
+      find.clinician(id);
+      return mintClinicianTokens();
     },
-    {
-      template: 'POST /clients/:clientId/secondary-clinicians',
-      handle({ id, body }) {
-        const client = find.client(id);
-        const requested = clinicianIdsIn(body);
-        const exists = (clinicianId: string) =>
-          (ids.keyOf('clinician', clinicianId) ?? CLINICIANS) < CLINICIANS;
-        if (!requested.every(exists)) {
-          throw invalid('each value in clinicianIds must be a clinician of the organization');
-        }
-        const before = assignedTo.get(client) ?? new Set();
-        assignedTo.set(client, before.union(new Set(requested)));
-        return {
-          clientId: ids.idOf('client', client),
-          assigned: requested.filter((clinicianId) => !before.has(clinicianId)),
-          skipped: requested.filter((clinicianId) => before.has(clinicianId)),
-        };
-      },
+    'POST /clients/:clientId/secondary-clinicians'({ id, body }) {
+      const client = find.client(id);
+      const requested = clinicianIdsIn(body);
+      const exists = (clinicianId: string) =>
+        (ids.keyOf('clinician', clinicianId) ?? CLINICIANS) < CLINICIANS;
+      if (!requested.every(exists)) {
+        throw invalid('each value in clinicianIds must be a clinician of the organization');
+      }
+      const before = assignedTo.get(client) ?? new Set();
+      assignedTo.set(client, before.union(new Set(requested)));
+      return {
+        clientId: ids.idOf('client', client),
+        assigned: requested.filter((clinicianId) => !before.has(clinicianId)),
+        skipped: requested.filter((clinicianId) => before.has(clinicianId)),
+      };
     },
-  ];
+  };
 }
 
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {

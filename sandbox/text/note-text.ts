@@ -11,31 +11,23 @@ export interface NoteSection {
 export const themeOf = (seed: number, session: Session): Theme =>
   itemAt(THEMES, hash(seed, session.client, 0x7e4e));
 
+type Part = keyof ReturnType<typeof wordings>;
+
 /** The sections of each note type, and what each one holds. */
-const SECTIONS: Readonly<
-  Record<string, Readonly<Record<string, keyof ReturnType<typeof wordings>>>>
-> = {
-  soap: { Subjective: 'history', Objective: 'status', Assessment: 'assessment', Plan: 'plan' },
-  dap: { Data: 'history', Assessment: 'assessment', Plan: 'plan' },
-  birp: { Behavior: 'history', Intervention: 'intervention', Response: 'response', Plan: 'plan' },
-  medication_management: {
-    'Interval History': 'history',
-    'Mental Status Exam': 'status',
-    Medication: 'medication',
-    Plan: 'plan',
-  },
-  psychiatric_follow_up: {
-    'Interval History': 'history',
-    Medication: 'medication',
-    Assessment: 'assessment',
-    Plan: 'plan',
-  },
+const [PLAN, ASSESSMENT] = [{ Plan: 'plan' }, { Assessment: 'assessment' }] as const;
+const MEDICATION = { 'Interval History': 'history', Medication: 'medication' } as const;
+const SECTIONS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  soap: { Subjective: 'history', Objective: 'status', ...ASSESSMENT, ...PLAN },
+  dap: { Data: 'history', ...ASSESSMENT, ...PLAN },
+  birp: { Behavior: 'history', Intervention: 'intervention', Response: 'response', ...PLAN },
+  medication_management: { ...MEDICATION, 'Mental Status Exam': 'status', ...PLAN },
+  psychiatric_follow_up: { ...MEDICATION, ...ASSESSMENT, ...PLAN },
 };
 
 /** The note of a session. Another revision has the same facts in other words. */
 export function noteText(seed: number, session: Session, revision: number): readonly NoteSection[] {
   const texts = wordings(themeOf(seed, session), factsOf(seed, session));
-  return Object.entries(SECTIONS[session.noteType] ?? {}).map(([title, part]) => ({
+  return Object.entries(SECTIONS[session.record.noteType] ?? {}).map(([title, part]) => ({
     title,
     text: itemAt(texts[part], revision),
   }));
@@ -46,7 +38,7 @@ function factsOf(seed: number, session: Session) {
   const random = createRandom(hash(seed, session.key, 0x2073));
   const first = random.below(theme.reported.length);
   return {
-    minutes: session.durationMinutes,
+    minutes: session.record.durationMinutes,
     reported: itemAt(theme.reported, first),
     alsoReported: itemAt(theme.reported, first + 1),
     said: random.pick(theme.said),

@@ -1,112 +1,64 @@
 /** The subject of a made-up course of treatment: the phrases that its notes, transcripts and MDM are built from. */
 export interface Theme {
   readonly problem: string;
+  readonly medication: string;
   readonly reported: readonly string[];
   readonly technique: readonly string[];
   readonly homework: readonly string[];
-  readonly medication: string;
   /** The client's own words. */
   readonly said: readonly string[];
 }
 
-export const THEMES: readonly Theme[] = [
-  {
-    problem: 'generalized anxiety',
-    reported: [
-      'worry about work deadlines on most days, with muscle tension in the evening',
-      'fewer episodes of catastrophic thinking than in the previous week',
-      'checking messages late at night and difficulty setting the phone aside',
-    ],
-    technique: ['cognitive restructuring', 'scheduled worry time', 'progressive muscle relaxation'],
-    homework: ['keep a thought record on three days', 'limit worry time to fifteen minutes a day'],
-    medication: 'sertraline 50 mg daily',
-    said: [
-      'I keep running through everything that could go wrong on Monday.',
-      'When I write the worry down it looks smaller than it felt.',
-      'My shoulders are up at my ears by the afternoon.',
-    ],
-  },
-  {
-    problem: 'major depressive disorder, recurrent, moderate',
-    reported: [
-      'low mood in the mornings that lifts somewhat after leaving the house',
-      'returning to one walk a day and meeting a friend at the weekend',
-      'reduced appetite and little interest in cooking',
-    ],
-    technique: ['behavioral activation', 'values clarification', 'activity scheduling'],
-    homework: ['plan two pleasant activities', 'log mood before and after each walk'],
-    medication: 'bupropion XL 150 mg daily',
-    said: [
-      'Getting out of bed is still the hardest part of the day.',
-      'I did go for the walk, and it was better than I expected.',
-      'I feel a bit more like myself around people I know well.',
-    ],
-  },
-  {
-    problem: 'insomnia',
-    reported: [
-      'sleep onset of about fifty minutes, down from ninety',
-      'waking at four and reading the news until the alarm',
-      'one night without any medication for sleep',
-    ],
-    technique: ['stimulus control', 'sleep restriction', 'psychoeducation about sleep drive'],
-    homework: [
-      'hold the agreed rise time on all seven days',
-      'complete the sleep diary each morning',
-    ],
-    medication: 'trazodone 25 mg at night as needed',
-    said: [
-      'I lie there and do the arithmetic on how many hours are left.',
-      'The fixed rise time is brutal, but I am tired at the right hour now.',
-      'I moved the charger out of the bedroom.',
-    ],
-  },
-  {
-    problem: 'panic disorder',
-    reported: [
-      'two panic episodes, both on public transport and both shorter than before',
-      'riding three stops without leaving the train',
-      'carrying water and checking for exits before sitting down',
-    ],
-    technique: ['interoceptive exposure', 'graded exposure', 'dropping of safety behaviors'],
-    homework: ['repeat the three-stop ride twice', 'practice straw breathing for one minute a day'],
-    medication: 'escitalopram 10 mg daily',
-    said: [
-      'My heart went off, and I stayed in the seat anyway.',
-      'I keep looking for the door, even in here.',
-      'It peaked and then it just ran out, like you said.',
-    ],
-  },
-  {
-    problem: 'attention-deficit/hyperactivity disorder, inattentive presentation',
-    reported: [
-      'missing two deadlines and finishing a third with a written plan',
-      'better mornings since the bag is packed the night before',
-      'losing track of time when switching between tasks',
-    ],
-    technique: ['external reminders', 'task breakdown', 'implementation intentions'],
-    homework: ['use one list in one place', 'set a timer for the first ten minutes of a task'],
-    medication: 'methylphenidate ER 18 mg each morning',
-    said: [
-      'I had eleven tabs open and none of them was the report.',
-      'The timer trick works if I start it before I think about it.',
-      'My partner noticed the kitchen before I did.',
-    ],
-  },
-  {
-    problem: 'alcohol use disorder, mild, in early remission',
-    reported: [
-      'no drinking for nineteen days and strong urges on Friday evening',
-      'telling two colleagues about the decision to stop',
-      'poor sleep during the first days without alcohol',
-    ],
-    technique: ['motivational interviewing', 'urge surfing', 'relapse prevention planning'],
-    homework: ['fill in the high-risk situations list', 'attend one group before the next visit'],
-    medication: 'naltrexone 50 mg daily',
-    said: [
-      'Friday at six is when I would have opened the first one.',
-      'I ordered a tonic, and nobody even noticed.',
-      'I want to be able to drive my daughter home from practice.',
-    ],
-  },
-];
+/** A block for each theme, a line for each field in the order above. */
+export const THEMES: readonly Theme[] = `
+generalized anxiety
+sertraline 50 mg daily
+worry about work deadlines on most days, with muscle tension in the evening | fewer episodes of catastrophic thinking than in the previous week | checking messages late at night and difficulty setting the phone aside
+cognitive restructuring | scheduled worry time | progressive muscle relaxation
+keep a thought record on three days | limit worry time to fifteen minutes a day
+I keep running through everything that could go wrong on Monday. | When I write the worry down it looks smaller than it felt. | My shoulders are up at my ears by the afternoon.
+
+major depressive disorder, recurrent, moderate
+bupropion XL 150 mg daily
+low mood in the mornings that lifts somewhat after leaving the house | returning to one walk a day and meeting a friend at the weekend | reduced appetite and little interest in cooking
+behavioral activation | values clarification | activity scheduling
+plan two pleasant activities | log mood before and after each walk
+Getting out of bed is still the hardest part of the day. | I did go for the walk, and it was better than I expected. | I feel a bit more like myself around people I know well.
+
+insomnia
+trazodone 25 mg at night as needed
+sleep onset of about fifty minutes, down from ninety | waking at four and reading the news until the alarm | one night without any medication for sleep
+stimulus control | sleep restriction | psychoeducation about sleep drive
+hold the agreed rise time on all seven days | complete the sleep diary each morning
+I lie there and do the arithmetic on how many hours are left. | The fixed rise time is brutal, but I am tired at the right hour now. | I moved the charger out of the bedroom.
+
+panic disorder
+escitalopram 10 mg daily
+two panic episodes, both on public transport and both shorter than before | riding three stops without leaving the train | carrying water and checking for exits before sitting down
+interoceptive exposure | graded exposure | dropping of safety behaviors
+repeat the three-stop ride twice | practice straw breathing for one minute a day
+My heart went off, and I stayed in the seat anyway. | I keep looking for the door, even in here. | It peaked and then it just ran out, like you said.
+
+attention-deficit/hyperactivity disorder, inattentive presentation
+methylphenidate ER 18 mg each morning
+missing two deadlines and finishing a third with a written plan | better mornings since the bag is packed the night before | losing track of time when switching between tasks
+external reminders | task breakdown | implementation intentions
+use one list in one place | set a timer for the first ten minutes of a task
+I had eleven tabs open and none of them was the report. | The timer trick works if I start it before I think about it. | My partner noticed the kitchen before I did.
+
+alcohol use disorder, mild, in early remission
+naltrexone 50 mg daily
+no drinking for nineteen days and strong urges on Friday evening | telling two colleagues about the decision to stop | poor sleep during the first days without alcohol
+motivational interviewing | urge surfing | relapse prevention planning
+fill in the high-risk situations list | attend one group before the next visit
+Friday at six is when I would have opened the first one. | I ordered a tonic, and nobody even noticed. | I want to be able to drive my daughter home from practice.
+`
+  .trim()
+  .split('\n\n')
+  .map((block) => {
+    const [problem = '', medication = '', ...lists] = block.split('\n');
+    const [reported = [], technique = [], homework = [], said = []] = lists.map((line) =>
+      line.split(' | '),
+    );
+    return { problem, medication, reported, technique, homework, said };
+  });

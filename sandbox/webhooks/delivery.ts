@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import type { Switches } from '../control/switches.ts';
 import type { Random } from '../data/random.ts';
 import type { WebhookEvent } from './events.ts';
-import { createPoster } from './poster.ts';
 
 interface WebhookOptions {
   readonly secret: string;
@@ -11,12 +10,13 @@ interface WebhookOptions {
 }
 
 interface Delivery {
-  readonly body: Buffer;
+  readonly body: Buffer<ArrayBuffer>;
   readonly createdAt: number;
   attempts: number;
   timer: NodeJS.Timeout | undefined;
 }
 
+const TIMEOUT_MS = 10_000;
 const MAX_PENDING = 20_000;
 const MAX_PENDING_WITHOUT_RECEIVER = 1_000;
 const MAX_CONCURRENT = 16;
@@ -30,7 +30,6 @@ export function createWebhooks(
   switches: Readonly<Switches>,
   random: Random,
 ) {
-  const poster = createPoster();
   const pending = new Set<Delivery>();
   const onIdle: (() => void)[] = [];
   let queue: Delivery[] = [];
@@ -48,7 +47,7 @@ export function createWebhooks(
   async function attempt(delivery: Delivery, url: URL) {
     inFlight += 1;
     const signature = createHmac('sha256', options.secret).update(delivery.body).digest('hex');
-    const isAccepted = await poster.send(url, delivery.body, {
+    const isAccepted = await postWebhook(url, delivery.body, {
       [options.signatureHeader]: signature,
     });
     inFlight -= 1;
@@ -76,7 +75,7 @@ export function createWebhooks(
     if (pending.size === 0) for (const resolve of onIdle.splice(0)) resolve();
   }
 
-  function add(body: Buffer) {
+  function add(body: Buffer<ArrayBuffer>) {
     const delivery: Delivery = { body, createdAt: Date.now(), attempts: 0, timer: undefined };
     pending.add(delivery);
     if (random.chance(switches.reorderRate))
@@ -106,7 +105,27 @@ export function createWebhooks(
     close() {
       receiver = undefined;
       for (const delivery of pending) remove(delivery);
-      poster.close();
     },
   };
+}
+
+/** Posts one webhook and returns whether the receiver answered 2xx. Redirects are not followed. Never rejects. */
+export async function postWebhook(
+  url: URL,
+  body: Buffer<ArrayBuffer>,
+  headers: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }

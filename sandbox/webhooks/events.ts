@@ -19,16 +19,18 @@ export type EventFactory = ReturnType<typeof createEventFactory>;
 
 /** The seven kinds of events, as the API documents them. */
 export function createEventFactory({ ids, notes }: PartnerData, baseUrl: () => string) {
-  const urlOf = (session: Session, part: string) =>
-    `${baseUrl()}/sessions/${ids.idOf('session', session.key)}/${part}`;
+  const urlOf = ({ record }: Session, part: string) =>
+    `${baseUrl()}/sessions/${record.sessionId}/${part}`;
 
   function idsOf(session: Session) {
     const clinic = clinicOfClinician(session.clinician);
+    const { sessionId, sessionExternalId, clientId, clinicianId } = session.record;
     return {
-      sessionId: ids.idOf('session', session.key),
-      ...(session.externalId !== undefined && { sessionExternalId: session.externalId }),
-      clientId: ids.idOf('client', session.client),
-      clinicianId: ids.idOf('clinician', session.clinician),
+      sessionId,
+      // Left out of the JSON where it is undefined.
+      sessionExternalId,
+      clientId,
+      clinicianId,
       clinicId: ids.idOf('clinic', clinic),
       organizationId: ids.idOf('organization', organizationOfClinic(clinic)),
     };
@@ -47,10 +49,7 @@ export function createEventFactory({ ids, notes }: PartnerData, baseUrl: () => s
       });
     },
     transcriptReady: (session: Session) =>
-      event('transcript_ready', {
-        ...idsOf(session),
-        transcriptUrl: urlOf(session, 'transcript'),
-      }),
+      event('transcript_ready', { ...idsOf(session), transcriptUrl: urlOf(session, 'transcript') }),
     transcriptError: (session: Session) =>
       event('session_transcript_error', {
         ...idsOf(session),

@@ -1,3 +1,4 @@
+import type { Ids } from '../data/ids.ts';
 import { createRandom, hash, itemAt } from '../data/random.ts';
 import type { Session } from '../data/sessions.ts';
 import { themeOf } from './note-text.ts';
@@ -21,11 +22,10 @@ export function transcriptText(seed: number, session: Session) {
   const random = createRandom(hash(seed, session.key, 0x7ea5));
   const { said } = themeOf(seed, session);
   const start = random.below(said.length);
-  const pairs = OPEN_QUESTIONS.flatMap((question, index) => [
-    [question, itemAt(said, start + index)] as const,
-    itemAt(EXCHANGES, index),
-  ]);
-  const lines = [...pairs, ...EXCHANGES.slice(OPEN_QUESTIONS.length)].flat();
+  const lines = EXCHANGES.flatMap((exchange, index) => {
+    const question = OPEN_QUESTIONS[index];
+    return question ? [question, itemAt(said, start + index), ...exchange] : exchange;
+  });
   let clock = random.below(8);
   return lines.map((transcript, line) => {
     const startTime = clock;
@@ -33,4 +33,30 @@ export function transcriptText(seed: number, session: Session) {
     clock = endTime + 1 + random.below(4);
     return { startTime, endTime, speaker: line % 2 === 0 ? 'clinician' : 'client', transcript };
   });
+}
+
+/** The MDM of a prescriber's session. The API does not show the last two field names: these are assumed. */
+export function mdmText(seed: number, ids: Ids, session: Session) {
+  const random = createRandom(hash(seed, session.key, 0x3d3));
+  const { problem, medication } = themeOf(seed, session);
+  return {
+    mdmId: ids.idOf('mdm', session.key),
+    problemsAddressed: [
+      {
+        problem,
+        rationale: `Chronic condition, ${problem}, not yet at the treatment goal.`,
+        level: random.pick(['low', 'moderate', 'high']),
+      },
+      {
+        problem: 'functional impairment at work',
+        rationale: 'Reviewed as a consequence of the above; no separate treatment.',
+        level: random.pick(['na', 'minimal', 'low', 'moderate', 'high']),
+      },
+    ],
+    riskOfComplications: {
+      level: random.pick(['minimal', 'low', 'moderate']),
+      rationale: `Prescription drug management (${medication}) with monitoring of side effects.`,
+    },
+    crisisInterventionIdentified: random.chance(0.05),
+  };
 }
