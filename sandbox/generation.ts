@@ -53,11 +53,6 @@ export function createGeneration(
     emit(events.note('progress_note_generated', note));
   }
 
-  function identifyMdm(session: Session) {
-    session.hasMdm = true;
-    emit(events.mdmIdentified(session));
-  }
-
   function finalize(note: Note) {
     if (note.isFinalized) return;
     note.isFinalized = true;
@@ -76,8 +71,12 @@ export function createGeneration(
     schedule.after(switches.noteMs / 2, () => (note.partialSections = 1));
     schedule.after(switches.noteMs, () => {
       generateNote(note);
-      if (session.isPrescriber) schedule.after(switches.mdmMs, () => identifyMdm(session));
       if (plan.finalize) schedule.after(switches.finalizeMs, () => finalize(note));
+      if (!session.isPrescriber) return;
+      schedule.after(switches.mdmMs, () => {
+        session.hasMdm = true;
+        emit(events.mdmIdentified(session));
+      });
     });
   }
 
@@ -86,12 +85,11 @@ export function createGeneration(
     // Finalized in the meantime: a finalized note does not change.
     if (note.isFinalized) return;
     note.rewrites += 1;
-    if (userInstructions === undefined) {
-      note.content = undefined;
-      note.revision += 1;
-    } else {
-      note.content = applyInstructions(notes.contentOf(note), userInstructions);
-    }
+    if (userInstructions === undefined) note.revision += 1;
+    note.content =
+      userInstructions === undefined
+        ? undefined
+        : applyInstructions(notes.contentOf(note), userInstructions);
     const { newNoteIdEvery } = switches;
     if (newNoteIdEvery > 0 && note.rewrites % newNoteIdEvery === 0) notes.assignId(note);
     emit(events.note('progress_note_regenerated', note));

@@ -1,4 +1,5 @@
-import { createServer, type RequestListener } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { createActivity } from './control/activity.ts';
 import { createHttpControls } from './control/http-controls.ts';
 import { createSchedule } from './control/schedule.ts';
@@ -13,10 +14,9 @@ import { createRequestLog } from './http/request-log.ts';
 import { createRouter } from './http/router.ts';
 import { createScriptedAnswers } from './http/scripted-answers.ts';
 import { createTokens } from './http/tokens.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
 import { listRoutes } from './routes/lists.ts';
-import { noteRoutes } from './routes/notes.ts';
 import { partnerRoutes } from './routes/partner.ts';
-import { sessionRoutes } from './routes/sessions.ts';
 import { createWebhooks } from './webhooks/delivery.ts';
 import { createEventFactory, type WebhookEvent } from './webhooks/events.ts';
 
@@ -38,14 +38,8 @@ export interface SandboxOptions {
   readonly rememberedRequests?: number;
 }
 
-export interface Connection {
-  readonly baseUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly apiKey: string;
-}
-
 export type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
+export type Connection = Sandbox['connection'];
 export type SessionIds = ReturnType<Sandbox['startSession']>;
 
 /** Obviously not real, and the same at every start, so that what a demo stored stays valid. */
@@ -55,6 +49,8 @@ const CREDENTIALS = {
   apiKey: 'sandbox-api-key',
 } as const;
 
+/** Loopback only: the sandbox has no real authentication. */
+const HOST = '127.0.0.1';
 const MAX_STORED_EVENTS = 1_000;
 
 /** An imitation of the Partner API on a loopback port, with controls for tests. */
@@ -83,7 +79,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
     webhooks.send(event);
   }
 
-  const events = createEventFactory(data, () => connection.baseUrl);
+  const events = createEventFactory(data, () => baseUrl);
   const generation = createGeneration(data, switches, schedule, events, emit);
   const controls = createHttpControls((): Sandbox => sandbox);
   const api = createHandler({
@@ -91,8 +87,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
     findRoute: createRouter({
       ...partnerRoutes(data, CREDENTIALS, tokens),
       ...listRoutes(data),
-      ...sessionRoutes(data, switches),
-      ...noteRoutes(data, generation),
+      ...artifactRoutes(data, generation, switches),
     }),
     tokens,
     switches,
@@ -100,11 +95,15 @@ export async function openSandbox(options: SandboxOptions = {}) {
     log,
     random: createRandom(hash(seed, 0xfa11)),
   });
-  const server = await listen(
-    (request, response) => controls(request, response) || api(request, response),
-    options.port ?? 0,
-  );
-  const connection: Connection = { baseUrl: server.origin + VERSION_SEGMENT, ...CREDENTIALS };
+  const server = createServer((request, response) => {
+    if (!controls(request, response)) api(request, response);
+  });
+  // Longer than a client's pool keeps a connection: a reused socket must not meet a closing server.
+  server.keepAliveTimeout = 120_000;
+  server.listen(options.port ?? 0, HOST);
+  await once(server, 'listening');
+  const { port } = Object(server.address());
+  const baseUrl = `http://${HOST}:${port}${VERSION_SEGMENT}`;
   const activity = createActivity(
     data.roster,
     generation,
@@ -114,7 +113,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
   const { ids, find, roster, notes } = data;
 
   const sandbox = {
-    connection,
+    connection: { baseUrl, ...CREDENTIALS },
     ids: seededIds(data),
 
     switches: switches as Readonly<Switches>,
@@ -174,7 +173,10 @@ export async function openSandbox(options: SandboxOptions = {}) {
       activity.close();
       schedule.close();
       webhooks.close();
-      await server.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
     },
   };
   return sandbox;
@@ -195,29 +197,5 @@ function seededIds({ ids, scores }: PartnerData) {
     session: (client: number, nth: number) => ids.idOf('session', sessionKey(client, nth)),
     note: (client: number, nth: number) => ids.idOf('note', sessionKey(client, nth)),
     scores: scores.seededOf,
-  };
-}
-
-/** Loopback only: the sandbox has no real authentication. */
-const HOST = '127.0.0.1';
-
-async function listen(handler: RequestListener, port: number) {
-  const server = createServer(handler);
-  // Longer than a client's pool keeps a connection: a reused socket must not meet a closing server.
-  server.keepAliveTimeout = 120_000;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen(port, HOST, resolve);
-  await promise;
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
-  return {
-    origin: `http://${HOST}:${address.port}`,
-    async close() {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      server.closeAllConnections();
-      await closed.promise;
-    },
   };
 }

@@ -18,41 +18,33 @@ export function createActivity(
   let timer: NodeJS.Timeout | undefined;
 
   /** Prefers the first clinic, and in it the clients on the first pages: a demo shows those first. */
-  function pickClient(): number | undefined {
+  function pickClient(): number {
     const clinic = random.chance(0.5) ? 0 : random.below(CLINIC_COUNT);
     const clients = roster.clientsOfClinic(clinic);
     const isFirstPages = clinic === 0 && random.chance(0.7);
-    const candidates = isFirstPages ? clients.slice(0, CLIENTS_WITH_FULL_PAGE) : clients;
-    return candidates.length === 0 ? undefined : random.pick(candidates);
+    return random.pick(isFirstPages ? clients.slice(0, CLIENTS_WITH_FULL_PAGE) : clients);
   }
 
   function startOne() {
+    reschedule(switches.pulseMs);
     const client = pickClient();
-    if (client === undefined) return;
     generation.startSession(client, { failTranscription: random.chance(0.06), finalize: true });
     if (random.chance(0.2)) generation.completeAssessments(client, 1 + random.below(2));
   }
 
   /** To be called after `pulseMs` changed. */
-  function reschedule() {
+  function reschedule(delayMs = Math.min(FIRST_AFTER_MS, switches.pulseMs)) {
     clearTimeout(timer);
-    const { pulseMs } = switches;
-    if (pulseMs > 0) timer = setTimeout(repeat, Math.min(FIRST_AFTER_MS, pulseMs)).unref();
-  }
-
-  function repeat() {
-    startOne();
-    timer = setTimeout(repeat, switches.pulseMs).unref();
+    if (switches.pulseMs > 0) timer = setTimeout(startOne, delayMs).unref();
   }
 
   reschedule();
   return {
-    reschedule,
+    reschedule: () => reschedule(),
     /** Emits at least `count` events now. */
     burst(count: number) {
       for (let sent = 0; sent < count; sent += EVENTS_PER_FINISHED_SESSION) {
-        const client = pickClient();
-        if (client !== undefined) generation.finishSession(client);
+        generation.finishSession(pickClient());
       }
     },
     close: () => clearTimeout(timer),

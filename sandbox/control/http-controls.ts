@@ -65,13 +65,10 @@ function resultOf(
 
 const failure = (status: number, message: string) => ({ status, value: { message } });
 
-function inputOf(body: Body): Input {
-  if (body.kind === 'none') return {};
-  const value = body.kind === 'json' ? body.value : undefined;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error('The body must be a JSON object.');
-  }
-  return { ...value };
+function inputOf({ kind, value }: Body): Input {
+  if (kind === 'none') return {};
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new Error('The body must be a JSON object.');
 }
 
 function text(value: unknown, name: string): string {

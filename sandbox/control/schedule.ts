@@ -1,8 +1,4 @@
-interface Task {
-  readonly dueAt: number;
-  readonly work: () => void;
-  readonly timer: NodeJS.Timeout;
-}
+type Task = Readonly<{ dueAt: number; work: () => void; timer: NodeJS.Timeout }>;
 
 /** Stops a chain of tasks that does not end by itself. */
 const MAX_STEPS = 100_000;

@@ -3,26 +3,30 @@ import { SESSIONS_PER_CLIENT_LIMIT } from './hierarchy.ts';
 import type { Ids } from './ids.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-export interface Note {
-  readonly session: Session;
-  /** Undefined until the first generation is done. */
-  key: number | undefined;
-  /** Number of sections visible while the first generation runs. */
-  partialSections: number;
-  /** Rewrites that were accepted and are not done yet. */
-  pendingRewrites: number;
-  rewrites: number;
-  /** Which generated wording is current. */
-  revision: number;
-  /** The content after an update or a magic edit; undefined while it is as generated. */
-  content: readonly unknown[] | undefined;
-  isFinalized: boolean;
-}
-
+export type Note = ReturnType<typeof noteOf>;
 export type Notes = ReturnType<typeof createNotes>;
 
 /** The latest three notes of a client are not finalized yet. */
 const OPEN_NOTES = 3;
+
+function noteOf(session: Session) {
+  const isGenerating = session.transcript === 'pending';
+  return {
+    session,
+    /** Undefined until the first generation is done. */
+    key: isGenerating ? undefined : session.key,
+    /** Number of sections visible while the first generation runs. */
+    partialSections: 0,
+    /** Rewrites that were accepted and are not done yet. */
+    pendingRewrites: 0,
+    rewrites: 0,
+    /** Which generated wording is current. */
+    revision: 0,
+    /** The content after an update or a magic edit; undefined while it is as generated. */
+    content: undefined as readonly unknown[] | undefined,
+    isFinalized: !isGenerating && session.key % SESSIONS_PER_CLIENT_LIMIT >= OPEN_NOTES,
+  };
+}
 
 /** Seeded notes are computed from their session; a note is stored once something changes it. */
 export function createNotes(seed: number, ids: Ids, sessions: Sessions, nextKey: () => number) {
@@ -32,19 +36,7 @@ export function createNotes(seed: number, ids: Ids, sessions: Sessions, nextKey:
   /** Undefined if the transcription failed: there will never be a note. */
   function ofSession(session: Session): Note | undefined {
     if (session.transcript === 'failed') return undefined;
-    const isGenerating = session.transcript === 'pending';
-    return (
-      stored.get(session.key) ?? {
-        session,
-        key: isGenerating ? undefined : session.key,
-        partialSections: 0,
-        pendingRewrites: 0,
-        rewrites: 0,
-        revision: 0,
-        content: undefined,
-        isFinalized: !isGenerating && session.key % SESSIONS_PER_CLIENT_LIMIT >= OPEN_NOTES,
-      }
-    );
+    return stored.get(session.key) ?? noteOf(session);
   }
 
   const idOf = (note: Note) => (note.key === undefined ? undefined : ids.idOf('note', note.key));

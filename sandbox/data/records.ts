@@ -75,16 +75,13 @@ const LAST_NAME_STARTS = (
   'Alder Bram Cinder Dun Ember Fallow Gorse Hazel Ivory Juniper Kestrel Larch Marrow Nettle ' +
   'Ockham Pebble Quill Rowan Sorrel Thistle Umber Vetch Willow Yarrow Zephyr'
 ).split(' ');
-const LAST_NAME_ENDS =
-  'bourne combe dale fen garth holt ley mere quist rigg shaw thwaite vane wick worthy stead'.split(
-    ' ',
-  );
+const LAST_NAME_ENDS = 'bourne combe dale fen garth holt ley mere quist rigg shaw vane'.split(' ');
 const LAST_NAMES = LAST_NAME_STARTS.flatMap((start) => LAST_NAME_ENDS.map((end) => start + end));
 
 const ORGANIZATION_NAMES = ['Fernhollow Behavioral Health', 'Tidewater Counseling Group'];
 const CLINIC_NAMES = (
-  'Fernhollow Downtown, Fernhollow Riverside, Fernhollow Family Center, Tidewater Harbor ' +
-  'Clinic, Tidewater Telehealth'
+  'Fernhollow Downtown, Fernhollow Riverside, Fernhollow Family Center, ' +
+  'Tidewater Harbor Clinic, Tidewater Telehealth'
 ).split(', ');
 const TIME_ZONES = ['New_York', 'New_York', 'Chicago', 'Los_Angeles', 'Los_Angeles'];
 const PROGRAM_NAMES = (

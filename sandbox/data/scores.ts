@@ -3,23 +3,14 @@ import type { Ids } from './ids.ts';
 import { createRandom, hash, itemAt } from './random.ts';
 import type { Roster } from './roster.ts';
 
-/** A questionnaire that a clinic can give to a client. The questions are short paraphrases. */
-interface Assessment {
-  readonly id: string;
-  readonly name: string;
-  readonly isDefault: boolean;
-  readonly answers: readonly string[];
-  readonly questions: readonly string[];
-}
-
 const FREQUENCY = 'Not at all, Several days, More than half the days, Nearly every day';
 const OFTEN = 'Never, Rarely, Sometimes, Often, Very often';
 const TIME = 'At no time, Some of the time, Half of the time, Most of the time, All of the time';
 const SEVERITY = 'None, Mild, Moderate, Severe, Very severe';
 const YES_NO = 'No, Yes';
 
-/** One per line: id | name | answers | questions. The first three are the defaults. */
-const ASSESSMENTS: readonly Assessment[] = `
+/** Questionnaires, one per line: id | name | answers | questions (paraphrased). The first three are the defaults. */
+const ASSESSMENTS = `
 phq9 | Depression, nine items | ${FREQUENCY} | Low interest, Low mood, Sleep trouble, Low energy, Appetite change, Feeling like a failure, Trouble concentrating, Slowed or restless, Thoughts of being better off dead
 gad7 | Anxiety, seven items | ${FREQUENCY} | On edge, Cannot stop worrying, Worrying too much, Trouble relaxing, Restlessness, Easily annoyed, Afraid something awful might happen
 who5 | Well-being, five items | ${TIME} | Cheerful, Calm, Active, Rested, Interested in daily life
@@ -44,6 +35,8 @@ phq2 | Depression, two items | ${FREQUENCY} | Low interest, Low mood`
     };
   });
 
+type Assessment = (typeof ASSESSMENTS)[number];
+
 /** The first clinic offers all of them, which is two pages; the others leave some out. */
 export const assessmentsOfClinic = (clinic: number): readonly Assessment[] =>
   clinic === 0 ? ASSESSMENTS : ASSESSMENTS.filter((_, index) => index < 3 || index % 5 !== clinic);
@@ -55,12 +48,7 @@ export const assessmentRecord = ({ id, name, isDefault, questions }: Assessment)
   questionCount: questions.length,
 });
 
-export interface CompletedAssessment {
-  readonly id: string;
-  readonly assessmentId: string;
-}
-
-export type Scores = ReturnType<typeof createScores>;
+export type CompletedAssessment = ReturnType<ReturnType<typeof createScores>['complete']>[number];
 
 const SEEDED_PER_CLIENT = 2;
 
@@ -90,7 +78,7 @@ export function createScores(seed: number, ids: Ids, roster: Roster, nextKey: ()
       return scoreRecord(ids.idOf('score', key), found.assessment, hash(seed, key, 0x5c0e));
     },
     /** The client completes the first `count` assessments that their clinic offers. */
-    complete(client: number, count: number): readonly CompletedAssessment[] {
+    complete(client: number, count: number) {
       return offeredTo(client)
         .slice(0, count)
         .map((assessment) => {

@@ -15,12 +15,8 @@ export class PartnerApiFailure extends Error {
 
 export const invalid = (...issues: readonly string[]) =>
   new PartnerApiFailure(400, 'BadRequestException', 'Bad Request', issues);
-export const businessRule = (message: string) =>
-  new PartnerApiFailure(400, 'BusinessRuleException', message);
 export const notFound = (noun: string) =>
   new PartnerApiFailure(404, 'NotFoundException', `${noun} not found`);
-export const locked = () =>
-  new PartnerApiFailure(403, 'ForbiddenException', 'Progress note is locked');
 
 /** Errors of the gateway in front of the application: a bare object. */
 export const FORBIDDEN = { message: 'Forbidden' } as const;

@@ -49,8 +49,7 @@ export function createHandler(parts: Parts): RequestListener {
 
   return (request, response) => {
     const target = targetOf(request);
-    log.opened();
-    response.once('close', log.closed);
+    log.trackOpen(response);
     const match = target.hasVersion ? parts.findRoute(target.method, target.path) : undefined;
     readBody(request, (body) => {
       log.add({
@@ -59,7 +58,7 @@ export function createHandler(parts: Parts): RequestListener {
         route: match?.template,
         query: Object.fromEntries(target.query),
         headers: request.headers,
-        body: body.kind === 'json' ? body.value : undefined,
+        body: body.value,
         at: Date.now(),
       });
       respond(match, target, body, response);
@@ -96,12 +95,11 @@ function execute(
 }
 
 function jsonOf(body: Body): unknown {
-  if (body.kind === 'json') return body.value;
-  if (body.kind === 'none') return undefined;
-  if (body.kind === 'too large') {
+  if (body.kind === 'malformed')
+    throw new PartnerApiFailure(400, 'SyntaxError', 'Request body is not valid JSON');
+  if (body.kind === 'too large')
     throw new PartnerApiFailure(413, 'PayloadTooLargeException', 'request entity too large');
-  }
-  throw new PartnerApiFailure(400, 'SyntaxError', 'Request body is not valid JSON');
+  return body.value;
 }
 
 function resultOf(work: () => { status: number; body: unknown }, path: string) {

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-export type Body =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'malformed' }
-  | { readonly kind: 'too large' };
+export interface Body {
+  readonly kind: 'none' | 'json' | 'malformed' | 'too large';
+  /** The parsed JSON. */
+  readonly value?: unknown;
+}
 
 /** Reads the body and calls back once; for a GET at once, without a promise, which keeps load tests fast. */
 export function readBody(request: IncomingMessage, use: (body: Body) => void): void {

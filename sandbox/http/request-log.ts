@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { matchesRoute } from './router.ts';
 
 export interface SeenRequest {
@@ -29,12 +29,11 @@ export function createRequestLog(limit: number) {
       // In larger steps: shifting the array at every request would cost more than the response.
       if (requests.length > limit * 1.25) requests.splice(0, requests.length - limit);
     },
-    opened() {
+    /** Counts the request as open until its response is closed. */
+    trackOpen(response: ServerResponse) {
       open += 1;
       mostAtOnce = Math.max(mostAtOnce, open);
-    },
-    closed() {
-      open -= 1;
+      response.once('close', () => (open -= 1));
     },
     /** The number of requests for a route, or of all; not limited like `requests`. */
     countOf: (pattern = '*') =>

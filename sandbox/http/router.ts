@@ -25,7 +25,7 @@ export function createRouter(routes: Routes) {
     if (exact) return { ...exact, id: '' };
     if (!id) return undefined;
     const route = byShape.get(`${method} /${noun}/:${part === undefined ? '' : `/${part}`}`);
-    return route && { ...route, id: decoded(id) };
+    return route && { ...route, id };
   };
 }
 
@@ -37,12 +37,4 @@ export function matchesRoute(pattern: string, template: string): boolean {
   if (pattern === '*') return true;
   const shape = shapeOf(template);
   return shapeOf(pattern) === (pattern.startsWith('/') ? shape.slice(shape.indexOf('/')) : shape);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

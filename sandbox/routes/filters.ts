@@ -1,27 +1,26 @@
 import { CLIENT_STATUSES, type ClientRecord, type ClinicianRecord } from '../data/records.ts';
-import { businessRule, invalid } from '../http/errors.ts';
+import { invalid, PartnerApiFailure } from '../http/errors.ts';
 
 type Filter<T> = (record: T) => boolean;
-type Rule = readonly [isValid: (text: string) => boolean, message: string];
 
-const UUID: Rule = [
-  (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
-  'must be a UUID',
-];
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const RULES = {
-  id: UUID,
-  clinicianId: UUID,
-  status: [
-    (text) => CLIENT_STATUSES.some((status) => status === text),
-    `must be one of ${CLIENT_STATUSES.join(', ')}`,
-  ],
-  dateOfBirth: [isDate, 'must be a valid ISO 8601 date string'],
-  defaultOnly: [(text) => text === 'true' || text === 'false', 'must be a boolean value'],
-} satisfies Record<string, Rule>;
+  id: { isValid: (text: string) => UUID.test(text), message: 'must be a UUID' },
+  clinicianId: { isValid: (text: string) => UUID.test(text), message: 'must be a UUID' },
+  status: {
+    isValid: (text: string) => CLIENT_STATUSES.includes(text),
+    message: `must be one of ${CLIENT_STATUSES.join(', ')}`,
+  },
+  dateOfBirth: { isValid: isDate, message: 'must be a valid ISO 8601 date string' },
+  defaultOnly: {
+    isValid: (text: string) => text === 'true' || text === 'false',
+    message: 'must be a boolean value',
+  },
+};
 
 function validate(query: URLSearchParams, ...fields: readonly (keyof typeof RULES)[]): void {
   const issues = fields.flatMap((field) => {
-    const [isValid, message] = RULES[field];
+    const { isValid, message } = RULES[field];
     const value = query.get(field);
     return value === null || isValid(value) ? [] : [`${field} ${message}`];
   });
@@ -32,13 +31,14 @@ function validate(query: URLSearchParams, ...fields: readonly (keyof typeof RULE
 export function clientFilter(query: URLSearchParams): Filter<ClientRecord> | undefined {
   const phoneNumber = query.get('phoneNumber');
   if (phoneNumber !== null && !phoneNumber.startsWith('+')) {
-    throw businessRule('phoneNumber should include calling code');
+    const message = 'phoneNumber should include calling code';
+    throw new PartnerApiFailure(400, 'BusinessRuleException', message);
   }
   validate(query, 'status', 'dateOfBirth');
   const words = query.get('name')?.toLowerCase().split(/\s+/);
-  return allOf<ClientRecord>(
-    ...exactMatches<ClientRecord>(query, 'externalId', 'firstName', 'lastName', 'email'),
-    ...exactMatches<ClientRecord>(query, 'phoneNumber', 'dateOfBirth', 'status'),
+  return filterBy<ClientRecord>(
+    query,
+    ['externalId', 'firstName', 'lastName', 'email', 'phoneNumber', 'dateOfBirth', 'status'],
     // Free text: every word must occur somewhere in the full name, in any order and case.
     words &&
       (({ firstName, lastName }) => {
@@ -57,8 +57,9 @@ export function clinicianIdIn(query: URLSearchParams): string | undefined {
 export function clinicianFilter(query: URLSearchParams): Filter<ClinicianRecord> | undefined {
   validate(query, 'id');
   const id = query.get('id')?.toLowerCase();
-  return allOf<ClinicianRecord>(
-    ...exactMatches<ClinicianRecord>(query, 'firstName', 'lastName', 'email', 'externalId'),
+  return filterBy<ClinicianRecord>(
+    query,
+    ['firstName', 'lastName', 'email', 'externalId'],
     id === undefined ? undefined : (record) => record.id === id,
   );
 }
@@ -68,14 +69,16 @@ export function isDefaultOnly(query: URLSearchParams): boolean {
   return query.get('defaultOnly') === 'true';
 }
 
-const exactMatches = <T>(query: URLSearchParams, ...fields: readonly (keyof T & string)[]) =>
-  fields
-    .filter((field) => query.has(field))
-    .map((field) => (record: T) => record[field] === query.get(field));
-
-function allOf<T>(...given: readonly (Filter<T> | undefined)[]): Filter<T> | undefined {
-  const filters = given.filter((filter) => filter !== undefined);
-  return filters.length === 0 ? undefined : (record) => filters.every((matches) => matches(record));
+/** The named fields must match exactly. */
+function filterBy<T>(
+  query: URLSearchParams,
+  fields: readonly (keyof T & string)[],
+  extra: Filter<T> | undefined,
+): Filter<T> | undefined {
+  const given = fields.filter((field) => query.has(field));
+  if (given.length === 0) return extra;
+  return (record) =>
+    given.every((field) => record[field] === query.get(field)) && (extra?.(record) ?? true);
 }
 
 /** To `Date.parse`, the 31st of February is the 2nd or 3rd of March. */

@@ -47,7 +47,7 @@ export function listRoutes(data: PartnerData): Routes {
     'GET /clinicians/:clinicianId/clients': ({ id, query }) =>
       clientsPage(roster.clientsOfClinician(find.clinician(id)), query),
     'GET /clinicians/:clinicianId/magic-edit': ({ id, query }) =>
-      pageOf(edits.ofClinician(find.clinician(id)), query, edits.record),
+      pageOf(edits.ofClinician(find.clinician(id)), query, (edit) => edit),
     'GET /clients/:clientId/sessions': ({ id, query }) =>
       pageOf(sessions.ofClient(find.client(id)), query, (key) => sessions.get(key)?.record),
     'GET /clients/:clientId/programs': ({ id, query }) =>

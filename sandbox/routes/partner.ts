@@ -54,12 +54,10 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
 
 function credentialsIn(body: unknown): Credentials {
   const { clientId, clientSecret } = fieldsOf(body);
-  if (typeof clientId === 'string' && typeof clientSecret === 'string') {
+  if (typeof clientId === 'string' && typeof clientSecret === 'string')
     return { clientId, clientSecret };
-  }
-  const wrong = Object.entries({ clientId, clientSecret }).filter(
-    ([, value]) => typeof value !== 'string',
-  );
+  const fields = Object.entries({ clientId, clientSecret });
+  const wrong = fields.filter(([, value]) => typeof value !== 'string');
   throw invalid(...wrong.map(([name]) => `${name} must be a string`));
 }
 
@@ -67,10 +65,7 @@ function credentialsIn(body: unknown): Credentials {
 function clinicianIdsIn(body: unknown): readonly string[] {
   const { clinicianIds } = fieldsOf(body);
   if (!Array.isArray(clinicianIds)) throw invalid('clinicianIds must be an array');
-  const unique = new Set<string>();
-  for (const value of clinicianIds) {
-    if (typeof value !== 'string') throw invalid('each value in clinicianIds must be a UUID');
-    unique.add(value.toLowerCase());
-  }
-  return [...unique];
+  const isText = (value: unknown) => typeof value === 'string';
+  if (!clinicianIds.every(isText)) throw invalid('each value in clinicianIds must be a UUID');
+  return [...new Set(clinicianIds.map((id) => id.toLowerCase()))];
 }

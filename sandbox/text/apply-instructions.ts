@@ -1,14 +1,7 @@
-interface Section {
-  readonly title: string;
-  readonly text: string;
-}
+import type { NoteSection } from './note-text.ts';
 
-/** Words that refer to a section without its title. */
-const TOPICS: readonly (readonly [words: RegExp, title: RegExp])[] = [
-  [/homework|follow-up|appointment|next (session|visit)|refer/i, /plan/i],
-  [/dose|side effect/i, /medication/i],
-  [/mood|affect|speech/i, /objective|mental status/i],
-];
+/** Words that refer to the plan without its title. */
+const PLAN_TOPICS = /homework|follow-up|appointment|next (session|visit)|refer/i;
 
 /** What each kind of instruction does to the text of a section; the first that matches is applied. */
 const CHANGES: readonly (readonly [
@@ -62,7 +55,7 @@ const changed = (
 
 const isNamed = (title: string, instructions: string) =>
   instructions.toLowerCase().includes(title.toLowerCase()) ||
-  TOPICS.some(([words, titles]) => words.test(instructions) && titles.test(title));
+  (title === 'Plan' && PLAN_TOPICS.test(instructions));
 
 const sentencesOf = (text: string) => text.split(/(?<=[.!?]["”]?)\s+/);
 const numbered = (sentence: string, index: number) => `${index + 1}. ${sentence}`;
@@ -77,7 +70,7 @@ function statementIn(instructions: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-function isSection(element: unknown): element is Section {
+function isSection(element: unknown): element is NoteSection {
   const { title, text } = Object(element);
   return typeof title === 'string' && typeof text === 'string';
 }

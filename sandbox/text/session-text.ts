@@ -43,13 +43,12 @@ export function mdmText(seed: number, ids: Ids, session: Session) {
     mdmId: ids.idOf('mdm', session.key),
     problemsAddressed: [
       {
-        problem,
         rationale: `Chronic condition, ${problem}, not yet at the treatment goal.`,
         level: random.pick(['low', 'moderate', 'high']),
       },
       {
-        problem: 'functional impairment at work',
-        rationale: 'Reviewed as a consequence of the above; no separate treatment.',
+        rationale:
+          'Functional impairment at work, a consequence of the above; no treatment of its own.',
         level: random.pick(['na', 'minimal', 'low', 'moderate', 'high']),
       },
     ],

@@ -1,16 +1,8 @@
-/** The subject of a made-up course of treatment: the phrases that its notes, transcripts and MDM are built from. */
-export interface Theme {
-  readonly problem: string;
-  readonly medication: string;
-  readonly reported: readonly string[];
-  readonly technique: readonly string[];
-  readonly homework: readonly string[];
-  /** The client's own words. */
-  readonly said: readonly string[];
-}
-
-/** A block for each theme, a line for each field in the order above. */
-export const THEMES: readonly Theme[] = `
+/**
+ * The subjects of made-up courses of treatment: the phrases that notes, transcripts and MDM are built from. The lines of
+ * a block: problem, medication, what the client reports, techniques, homework, what the client says.
+ */
+export const THEMES = `
 generalized anxiety
 sertraline 50 mg daily
 worry about work deadlines on most days, with muscle tension in the evening | fewer episodes of catastrophic thinking than in the previous week | checking messages late at night and difficulty setting the phone aside
@@ -45,13 +37,6 @@ missing two deadlines and finishing a third with a written plan | better morning
 external reminders | task breakdown | implementation intentions
 use one list in one place | set a timer for the first ten minutes of a task
 I had eleven tabs open and none of them was the report. | The timer trick works if I start it before I think about it. | My partner noticed the kitchen before I did.
-
-alcohol use disorder, mild, in early remission
-naltrexone 50 mg daily
-no drinking for nineteen days and strong urges on Friday evening | telling two colleagues about the decision to stop | poor sleep during the first days without alcohol
-motivational interviewing | urge surfing | relapse prevention planning
-fill in the high-risk situations list | attend one group before the next visit
-Friday at six is when I would have opened the first one. | I ordered a tonic, and nobody even noticed. | I want to be able to drive my daughter home from practice.
 `
   .trim()
   .split('\n\n')
@@ -62,3 +47,5 @@ Friday at six is when I would have opened the first one. | I ordered a tonic, an
     );
     return { problem, medication, reported, technique, homework, said };
   });
+
+export type Theme = (typeof THEMES)[number];

@@ -3,18 +3,12 @@ import type { Switches } from '../control/switches.ts';
 import type { Random } from '../data/random.ts';
 import type { WebhookEvent } from './events.ts';
 
-interface WebhookOptions {
-  readonly secret: string;
-  readonly signatureHeader: string;
-  readonly firstRetryMs: number;
-}
-
-interface Delivery {
+type Delivery = {
   readonly body: Buffer<ArrayBuffer>;
   readonly createdAt: number;
   attempts: number;
-  timer: NodeJS.Timeout | undefined;
-}
+  timer?: NodeJS.Timeout;
+};
 
 const TIMEOUT_MS = 10_000;
 const MAX_PENDING = 20_000;
@@ -26,45 +20,44 @@ const MAX_REORDER_DELAY_MS = 1_500;
 
 /** At-least-once delivery: signed, retried until the receiver answers 2xx, sometimes duplicated or out of order. */
 export function createWebhooks(
-  options: WebhookOptions,
+  options: Readonly<{ secret: string; signatureHeader: string; firstRetryMs: number }>,
   switches: Readonly<Switches>,
   random: Random,
 ) {
   const pending = new Set<Delivery>();
+  const queue = new Set<Delivery>();
   const onIdle: (() => void)[] = [];
-  let queue: Delivery[] = [];
   let receiver: URL | undefined;
   let inFlight = 0;
 
   function sendQueued() {
-    while (receiver && inFlight < MAX_CONCURRENT) {
-      const next = queue.shift();
-      if (!next) return;
-      if (pending.has(next)) void attempt(next, receiver);
+    for (const delivery of queue) {
+      if (!receiver || inFlight >= MAX_CONCURRENT) return;
+      queue.delete(delivery);
+      void attempt(delivery, receiver);
     }
   }
 
   async function attempt(delivery: Delivery, url: URL) {
     inFlight += 1;
     const signature = createHmac('sha256', options.secret).update(delivery.body).digest('hex');
-    const isAccepted = await postWebhook(url, delivery.body, {
-      [options.signatureHeader]: signature,
-    });
+    const headers = { [options.signatureHeader]: signature };
+    const isAccepted = await postWebhook(url, delivery.body, headers);
     inFlight -= 1;
     delivery.attempts += 1;
     if (isAccepted || Date.now() - delivery.createdAt > GIVE_UP_AFTER_MS) remove(delivery);
-    else if (pending.has(delivery)) enqueueAfter(retryDelay(delivery), delivery);
+    else enqueueAfter(retryDelay(delivery.attempts), delivery);
     sendQueued();
   }
 
-  function retryDelay({ attempts }: Delivery): number {
+  function retryDelay(attempts: number): number {
     const max = Math.min(MAX_RETRY_DELAY_MS, options.firstRetryMs * 2 ** (attempts - 1));
     return max / 2 + random.below(Math.ceil(max / 2) + 1);
   }
 
   function enqueueAfter(delayMs: number, delivery: Delivery) {
     delivery.timer = setTimeout(() => {
-      queue.push(delivery);
+      if (pending.has(delivery)) queue.add(delivery);
       sendQueued();
     }, delayMs).unref();
   }
@@ -72,19 +65,19 @@ export function createWebhooks(
   function remove(delivery: Delivery) {
     clearTimeout(delivery.timer);
     pending.delete(delivery);
+    queue.delete(delivery);
     if (pending.size === 0) for (const resolve of onIdle.splice(0)) resolve();
   }
 
   function add(body: Buffer<ArrayBuffer>) {
-    const delivery: Delivery = { body, createdAt: Date.now(), attempts: 0, timer: undefined };
+    const delivery: Delivery = { body, createdAt: Date.now(), attempts: 0 };
     pending.add(delivery);
-    if (random.chance(switches.reorderRate))
-      enqueueAfter(random.below(MAX_REORDER_DELAY_MS), delivery);
-    else queue.push(delivery);
+    const isDelayed = random.chance(switches.reorderRate);
+    if (isDelayed) enqueueAfter(random.below(MAX_REORDER_DELAY_MS), delivery);
+    else queue.add(delivery);
     const [oldest] = pending;
     const limit = receiver ? MAX_PENDING : MAX_PENDING_WITHOUT_RECEIVER;
     if (oldest && pending.size > limit) remove(oldest);
-    if (queue.length > 2 * pending.size) queue = queue.filter((other) => pending.has(other));
   }
 
   return {

@@ -1,17 +1,50 @@
+import type { Switches } from '../control/switches.ts';
 import type { Note } from '../data/notes.ts';
 import type { PartnerData } from '../data/partner-data.ts';
 import type { Generation } from '../generation.ts';
-import { invalid, locked } from '../http/errors.ts';
+import { invalid, notFound, PartnerApiFailure } from '../http/errors.ts';
 import type { Routes } from '../http/router.ts';
+import { mdmText, transcriptText } from '../text/session-text.ts';
 
 const MAX_INSTRUCTIONS_LENGTH = 5_000;
 
-/** Reading and changing a note by its id. Checked in this order: not found, not valid, locked. */
-export function noteRoutes(data: PartnerData, generation: Generation): Routes {
-  const { notes, find, edits } = data;
+/** Notes, transcripts, MDM and scores. A change is checked in this order: not found, not valid, locked. */
+export function artifactRoutes(
+  { seed, ids, notes, find, edits, scores }: PartnerData,
+  generation: Generation,
+  switches: Readonly<Switches>,
+): Routes {
   const accepted = (note: Note) => ({ progressNoteId: notes.idOf(note), isLoading: true });
 
+  /** A known defect of the API: a missing transcript or MDM is a 200 whose body describes the error. */
+  function notReady(noun: string) {
+    if (switches.notReadyAs404) throw notFound(noun);
+    return { error: `${noun} not found`, statusCode: 404, message: `No ${noun} for this session` };
+  }
+
   return {
+    'GET /sessions/:sessionId/progress-note'({ id }) {
+      const note = notes.ofSession(find.session(id));
+      if (!note) throw notFound('Progress note');
+      return notes.record(note);
+    },
+    'GET /sessions/:sessionId/transcript'({ id }) {
+      const session = find.session(id);
+      if (session.transcript !== 'ready') return notReady('Transcript');
+      return {
+        sessionId: session.record.sessionId,
+        transcriptItems: transcriptText(seed, session),
+      };
+    },
+    'GET /sessions/:sessionId/mdm'({ id }) {
+      const session = find.session(id);
+      return session.hasMdm ? mdmText(seed, ids, session) : notReady('MDM');
+    },
+    'GET /assessment-scores/:id'({ id }) {
+      const score = scores.find(id);
+      if (!score) throw notFound('Assessment score');
+      return score;
+    },
     'GET /progress-notes/:progressNoteId': ({ id }) => notes.record(find.note(id)),
     'PATCH /progress-notes/:progressNoteId'({ id, body }) {
       const note = find.note(id);
@@ -39,7 +72,8 @@ export function noteRoutes(data: PartnerData, generation: Generation): Routes {
 }
 
 function requireUnlocked(note: Note): void {
-  if (note.isFinalized) throw locked();
+  if (!note.isFinalized) return;
+  throw new PartnerApiFailure(403, 'ForbiddenException', 'Progress note is locked');
 }
 
 function contentIn(body: unknown): readonly unknown[] | undefined {
