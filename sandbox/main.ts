@@ -24,16 +24,7 @@ process.stdout.write(`An imitation of the Partner API, with made-up data.
 
   Webhooks: ${receiver === undefined ? 'set WEBHOOK_URL to receive them' : 'sent, signed, to WEBHOOK_URL'}
 
-Try it:
-
-  TOKEN=$(curl -s ${baseUrl}/partners/authenticate -H 'X-API-Key: ${apiKey}' \\
-    -H 'Content-Type: application/json' \\
-    -d '{"clientId":"${clientId}","clientSecret":"${clientSecret}"}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
-  curl -s ${baseUrl}/organizations -H "Access-Token: $TOKEN" -H 'X-API-Key: ${apiKey}'
-
-Switches:
-
-  curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
+  Switches: curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
 `);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -184,7 +184,6 @@ export async function openSandbox(options: SandboxOptions = {}) {
 
 /** The ids of the seeded data by position, counted from 0, so that tests need not read the lists. */
 function seededIds({ ids, scores }: PartnerData) {
-  const sessionKey = (client: number, nth: number) => client * SESSIONS_PER_CLIENT_LIMIT + nth;
   return {
     organization: (nth: number) => ids.idOf('organization', nth),
     clinic: (nth: number) => ids.idOf('clinic', nth),
@@ -194,8 +193,10 @@ function seededIds({ ids, scores }: PartnerData) {
     /** 0 to 419 belong to the first clinic; 0 to 24 have ten sessions or more, 25 to 29 have 0, 9, 10, 11, 25. */
     client: (nth: number) => ids.idOf('client', nth),
     /** The nth session of a client, newest first. The notes of 0, 1 and 2 are open, older ones finalized. */
-    session: (client: number, nth: number) => ids.idOf('session', sessionKey(client, nth)),
-    note: (client: number, nth: number) => ids.idOf('note', sessionKey(client, nth)),
+    session: (client: number, nth: number) =>
+      ids.idOf('session', client * SESSIONS_PER_CLIENT_LIMIT + nth),
+    note: (client: number, nth: number) =>
+      ids.idOf('note', client * SESSIONS_PER_CLIENT_LIMIT + nth),
     scores: scores.seededOf,
   };
 }

@@ -35,15 +35,11 @@ export function createSessions(seed: number, ids: Ids, roster: Roster, nextKey: 
     const at = SEEDED_UNTIL - (index * 7 + (client % 5)) * DAY_MS - (client % 7) * 3_600_000;
     const clinician = seededClinicianOfClient(client);
     const session = create(seed, ids, key, client, clinician, at, isPrescriber(clinician));
-    session.transcript = seededTranscript(client, key);
+    // The clients that a demo shows first have every transcript; of the others a few are missing.
+    const missing = (['failed', 'never'] as const)[hash(seed, key, 0x0dd) % 25];
+    session.transcript = (client >= CLIENTS_WITH_FULL_PAGE && missing) || 'ready';
     session.hasMdm = session.isPrescriber && session.transcript === 'ready';
     return session;
-  }
-
-  /** The clients that a demo shows first have every transcript; of the others a few are missing. */
-  function seededTranscript(client: number, key: number): Transcript {
-    if (client < CLIENTS_WITH_FULL_PAGE) return 'ready';
-    return (['failed', 'never'] as const)[hash(seed, key, 0x0dd) % 25] ?? 'ready';
   }
 
   return {

@@ -18,10 +18,6 @@ export const invalid = (...issues: readonly string[]) =>
 export const notFound = (noun: string) =>
   new PartnerApiFailure(404, 'NotFoundException', `${noun} not found`);
 
-/** Errors of the gateway in front of the application: a bare object. */
-export const FORBIDDEN = { message: 'Forbidden' } as const;
-export const MISSING_ROUTE = { message: 'Missing Authentication Token' } as const;
-
 export function envelopeOf(failure: PartnerApiFailure, path: string) {
   const { statusCode, type, issues, message } = failure;
   return {

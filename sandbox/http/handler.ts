@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Switches } from '../control/switches.ts';
 import type { Random } from '../data/random.ts';
-import { envelopeOf, FORBIDDEN, MISSING_ROUTE, PartnerApiFailure } from './errors.ts';
+import { envelopeOf, PartnerApiFailure } from './errors.ts';
 import { readBody, sendJson, type Body } from './messages.ts';
 import type { RequestLog } from './request-log.ts';
 import { matchesRoute, type Match } from './router.ts';
@@ -27,7 +27,7 @@ export function createHandler(parts: Parts): RequestListener {
   const { switches, scriptedAnswers, log, random } = parts;
 
   function respond(match: Match | undefined, target: Target, body: Body, response: ServerResponse) {
-    if (!match) return sendJson(response, 403, MISSING_ROUTE);
+    if (!match) return sendJson(response, 403, { message: 'Missing Authentication Token' });
     const { template } = match;
     const scripted = scriptedAnswers.take(template);
     if (scripted) {
@@ -89,7 +89,7 @@ function execute(
   body: Body,
 ) {
   const { headers, query } = target;
-  if (headers['x-api-key'] !== apiKey) return { status: 403, body: FORBIDDEN };
+  if (headers['x-api-key'] !== apiKey) return { status: 403, body: { message: 'Forbidden' } };
   if (template !== AUTHENTICATE) tokens.check(headers['access-token']?.toString());
   return { status: 200, body: handle({ id, query, body: jsonOf(body) }) };
 }

@@ -6,8 +6,6 @@ import { invalid, notFound, PartnerApiFailure } from '../http/errors.ts';
 import type { Routes } from '../http/router.ts';
 import { mdmText, transcriptText } from '../text/session-text.ts';
 
-const MAX_INSTRUCTIONS_LENGTH = 5_000;
-
 /** Notes, transcripts, MDM and scores. A change is checked in this order: not found, not valid, locked. */
 export function artifactRoutes(
   { seed, ids, notes, find, edits, scores }: PartnerData,
@@ -86,15 +84,11 @@ function contentIn(body: unknown): readonly unknown[] | undefined {
 }
 
 function instructionsIn(body: unknown): string {
-  const given = typeof body === 'object' && body !== null ? Object.entries(body) : [];
-  const value: unknown = given.find(([name]) => name === 'userInstructions')?.[1];
+  const value: unknown = Object(body).userInstructions;
   if (typeof value !== 'string') throw invalid('userInstructions must be a string');
   const text = value.trim();
   if (text === '') throw invalid('userInstructions should not be empty');
-  if (Array.from(text).length > MAX_INSTRUCTIONS_LENGTH) {
-    throw invalid(
-      `userInstructions must be shorter than or equal to ${MAX_INSTRUCTIONS_LENGTH} characters`,
-    );
-  }
+  if (Array.from(text).length > 5_000)
+    throw invalid('userInstructions must be shorter than or equal to 5000 characters');
   return text;
 }

@@ -73,10 +73,9 @@ function pageOf<T>(keys: readonly T[], query: URLSearchParams, render: (key: T) 
 }
 
 function pageIn(query: URLSearchParams): number {
-  const given = query.getAll('page');
-  if (given.length === 0) return 1;
-  const page = given.length === 1 && /^-?\d{1,9}$/.test(given[0] ?? '') ? Number(given[0]) : NaN;
-  if (Number.isNaN(page)) throw invalid('page must be an integer number');
+  const text = query.has('page') ? query.getAll('page').join() : '1';
+  if (!/^-?\d{1,9}$/.test(text)) throw invalid('page must be an integer number');
+  const page = Number(text);
   if (page < 1) throw invalid('page must not be less than 1');
   return page;
 }

@@ -4,15 +4,10 @@ import { invalid, PartnerApiFailure } from '../http/errors.ts';
 import type { Routes } from '../http/router.ts';
 import { mintClinicianTokens, type Tokens } from '../http/tokens.ts';
 
-interface Credentials {
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
 /** The partner, the two levels of tokens, and secondary clinicians. */
 export function partnerRoutes(
   { ids, records, find }: PartnerData,
-  credentials: Credentials,
+  credentials: Readonly<{ clientId: string; clientSecret: string }>,
   tokens: Tokens,
 ): Routes {
   const assignedTo = new Map<number, Set<string>>();
@@ -52,7 +47,7 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? { ...body } : {};
 }
 
-function credentialsIn(body: unknown): Credentials {
+function credentialsIn(body: unknown) {
   const { clientId, clientSecret } = fieldsOf(body);
   if (typeof clientId === 'string' && typeof clientSecret === 'string')
     return { clientId, clientSecret };
@@ -65,7 +60,7 @@ function credentialsIn(body: unknown): Credentials {
 function clinicianIdsIn(body: unknown): readonly string[] {
   const { clinicianIds } = fieldsOf(body);
   if (!Array.isArray(clinicianIds)) throw invalid('clinicianIds must be an array');
-  const isText = (value: unknown) => typeof value === 'string';
-  if (!clinicianIds.every(isText)) throw invalid('each value in clinicianIds must be a UUID');
+  if (!clinicianIds.every((value) => typeof value === 'string'))
+    throw invalid('each value in clinicianIds must be a UUID');
   return [...new Set(clinicianIds.map((id) => id.toLowerCase()))];
 }

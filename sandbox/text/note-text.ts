@@ -2,10 +2,7 @@ import { createRandom, hash, itemAt } from '../data/random.ts';
 import type { Session } from '../data/sessions.ts';
 import { THEMES, type Theme } from './themes.ts';
 
-export interface NoteSection {
-  readonly title: string;
-  readonly text: string;
-}
+export type NoteSection = Readonly<{ title: string; text: string }>;
 
 /** A client has one theme, so that all their sessions read like one course of treatment. */
 export const themeOf = (seed: number, session: Session): Theme =>

@@ -10,10 +10,7 @@ export interface WebhookEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-type NoteEventType =
-  | 'progress_note_generated'
-  | 'progress_note_regenerated'
-  | 'progress_note_finalized';
+type NoteEventType = `progress_note_${'generated' | 'regenerated' | 'finalized'}`;
 
 export type EventFactory = ReturnType<typeof createEventFactory>;
 
