@@ -115,7 +115,6 @@ export async function openSandbox(options: SandboxOptions = {}) {
   const sandbox = {
     connection: { baseUrl, ...CREDENTIALS },
     ids: seededIds(data),
-
     switches: switches as Readonly<Switches>,
     set(change: Partial<Switches>) {
       changeSwitches(switches, change);
@@ -126,7 +125,6 @@ export async function openSandbox(options: SandboxOptions = {}) {
     clearAnswers: scriptedAnswers.clear,
     expireTokens: tokens.expireAll,
     revokeTokens: tokens.revokeAll,
-
     startSession: (clientId: string, plan?: SessionPlan) =>
       events.idsOf(generation.startSession(find.client(clientId), plan)),
     /** The note's present id; undefined during its first generation. */
@@ -167,7 +165,6 @@ export async function openSandbox(options: SandboxOptions = {}) {
     /** The highest number of requests that were open at the same time. */
     mostAtOnce: log.mostAtOnce,
     resetCounts: log.reset,
-
     /** Closes connections and drops pending work at once. */
     async close(): Promise<void> {
       activity.close();

@@ -148,7 +148,12 @@ export function createApp(parts: AppParts): App {
     cors.allow(req, res);
     return graphql(req, res);
   });
-  const pages = config.http.graphiql ? createPages(config.auth.kind !== 'open') : undefined;
+  const pages = config.http.graphiql
+    ? createPages({
+        needsToken: config.auth.kind !== 'open',
+        isSandbox: config.partner.kind === 'sandbox',
+      })
+    : undefined;
   const ide = pages?.graphiql((res) => notAllowed(res, ['POST']));
 
   return {

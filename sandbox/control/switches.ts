@@ -18,8 +18,8 @@ export const DEFAULT_SWITCHES = {
   /** The interval of sessions that start by themselves; 0 for none. */
   pulseMs: 8_000,
   /** Delays: start to transcript, transcript to note, note to MDM, request to rewrite, note to finalized. */
-  transcriptMs: 3_000,
-  noteMs: 4_000,
+  transcriptMs: 2_000,
+  noteMs: 3_000,
   mdmMs: 1_500,
   rewriteMs: 3_000,
   finalizeMs: 60_000,

@@ -21,11 +21,7 @@ export function createTokens(lifetimeSeconds: () => number) {
     check(token: string | undefined) {
       const expiry = token === undefined ? undefined : expiries.get(token);
       if (expiry === undefined) {
-        throw new PartnerApiFailure(
-          403,
-          'ForbiddenException',
-          'Access token is missing or invalid',
-        );
+        throw new PartnerApiFailure(403, 'ForbiddenException', 'Access token is not valid');
       }
       if (Date.now() >= expiry) {
         throw new PartnerApiFailure(401, 'UnauthorizedException', 'Access token has expired');

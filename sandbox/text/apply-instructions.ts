@@ -12,7 +12,7 @@ const CHANGES: readonly (readonly [
     /\b(?:replace|change)\s+["“'](.+?)["”']\s+(?:with|by|to|into)\s+["“'](.+?)["”']/i,
     (text, [, from = '', to = '']) => text.replaceAll(from, to),
   ],
-  [/\b(list|bullets?|numbered)\b/i, (text) => sentencesOf(text).map(numbered).join('\n')],
+  [/\b(list|bullets?|numbered)\b/i, numbered],
   [/\b(short(er|en)?|brief(er)?|concise|trim)\b/i, (text) => sentencesOf(text)[0] ?? text],
   [
     /\b(?:remove|delete|omit|leave out)\s+(?:the\s+)?(.+?)(?:\s+from\b.*)?[.!]*$/is,
@@ -58,7 +58,11 @@ const isNamed = (title: string, instructions: string) =>
   (title === 'Plan' && PLAN_TOPICS.test(instructions));
 
 const sentencesOf = (text: string) => text.split(/(?<=[.!?]["”]?)\s+/);
-const numbered = (sentence: string, index: number) => `${index + 1}. ${sentence}`;
+/** A list that is numbered already stays as it is. */
+function numbered(text: string): string {
+  const sentences = sentencesOf(text.replaceAll(/^\d+\. /gm, ''));
+  return sentences.map((sentence, index) => `${index + 1}. ${sentence}`).join('\n');
+}
 
 /** "Add to the plan that the client will call" → "The client will call." */
 function statementIn(instructions: string): string {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { graphiqlFiles, graphiqlPage } from './graphiql.ts';
-import { liveNotesFiles } from './live-notes.ts';
+import { type PageOptions, liveNotesFiles } from './live-notes.ts';
 import { type Handler, serveFile } from './served-file.ts';
 
 export interface Pages {
@@ -14,9 +14,9 @@ export interface Pages {
   }[];
 }
 
-/** What people look at: GraphiQL and the live notes. Everything comes from this server. */
-export function createPages(needsToken: boolean): Pages {
-  const files = { ...liveNotesFiles(needsToken), ...graphiqlFiles };
+/** GraphiQL and the Live notes page. Everything is served from here. */
+export function createPages(options: PageOptions): Pages {
+  const files = { ...liveNotesFiles(options), ...graphiqlFiles };
   return {
     graphiql: (otherwise) => {
       const GET = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {

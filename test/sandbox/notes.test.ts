@@ -107,13 +107,18 @@ describe('a magic edit', () => {
   });
 
   it.each([
-    ['Make the plan a numbered list.', /^1\. .+\.\n2\. /],
+    ['Make the plan a numbered list.', /^1\. [A-Z].+\.\n2\. [A-Z]/],
     ['Add to the plan that the client will call on Friday.', / The client will call on Friday\.$/],
     ['Mention that the client declined a referral.', / The client declined a referral\.$/],
     ['Add the next appointment: 3 May', / The next appointment: 3 May\.$/],
     ['Replace "Safety plan" with "Crisis plan"', /Crisis plan/],
   ])('does what it is told: %s', async (instructions, expected) => {
     expect(await planAfter(instructions)).toMatch(expected);
+  });
+
+  it('numbers a list once', async () => {
+    const first = await planAfter('Make the plan a numbered list.');
+    expect(await planAfter('Make the plan a numbered list.')).toBe(first);
   });
 
   it('removes a sentence', async () => {

@@ -3,9 +3,9 @@ import { authorization } from './graphql.js';
 const PROTOCOL = 'graphql-transport-ws';
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 10_000;
-/** A connection that died without a word is noticed after two of these. */
+/** A dead connection is noticed after two of these. */
 const PING_MS = 15_000;
-/** Closed for good: our own mistake, or a token that opens nothing (any more). */
+/** Close codes after which reconnecting is of no use. */
 const FINAL = new Map([
   [4400, 'The server did not understand this page.'],
   [4401, 'Your token is not accepted.'],
@@ -14,17 +14,26 @@ const FINAL = new Map([
 ]);
 
 /**
- * Follows one subscription for as long as it takes. The last cursor is kept, and every new connection asks for what
- * came after it: a server that restarts costs time, never an event.
+ * One subscription that reconnects by itself. The last cursor is kept, and every new connection asks for what came after
+ * it: a server that restarts costs time, never an event.
  */
-export function follow({ query, variables, cursor, pick, onEvent, onState, onLost, onRefused }) {
+export function subscribe({
+  query,
+  variables,
+  cursor,
+  pick,
+  onEvent,
+  onState,
+  onExpired,
+  onRefused,
+}) {
   let last = cursor;
   let failures = 0;
   let socket;
-  let ears;
+  let listeners;
   let waiting;
   let pinging;
-  let heard = true;
+  let hasAnswered = true;
   let isOver = false;
 
   function connect() {
@@ -36,18 +45,18 @@ export function follow({ query, variables, cursor, pick, onEvent, onState, onLos
     socket = new WebSocket(address, PROTOCOL);
     const send = (message) => socket.readyState === 1 && socket.send(JSON.stringify(message));
     const payload = { query, variables: { ...variables, after: last } };
-    const reactions = {
+    const handlers = {
       connection_ack: () => {
         send({ id: '1', type: 'subscribe', payload });
         onState('live');
       },
       ping: () => send({ type: 'pong' }),
-      // Proven by lasting: a server that lets us in only to close at once is asked less and less often.
+      // Not reset on the acknowledgement: a server that accepts and closes at once is asked less and less often.
       pong: () => (failures = 0),
       next: ({ payload: result }) => {
         const event = pick(result.data ?? {});
-        // An event that can't be shown can't be counted either: everything is read again.
-        if (!event) return lose();
+        // An event that can't be read has no cursor to resume from: everything is read again.
+        if (!event) return end(onExpired);
         failures = 0;
         last = event.cursor;
         onEvent(event);
@@ -55,27 +64,27 @@ export function follow({ query, variables, cursor, pick, onEvent, onState, onLos
       error: ({ payload: errors }) => refuse(errors[0]),
       complete: () => socket.close(),
     };
-    ears = new AbortController();
-    const on = (name, react) => socket.addEventListener(name, react, { signal: ears.signal });
+    listeners = new AbortController();
+    const on = (name, react) => socket.addEventListener(name, react, { signal: listeners.signal });
     on('open', () => send({ type: 'connection_init', payload: authorization() }));
     on('message', ({ data }) => {
-      heard = true;
+      hasAnswered = true;
       const message = JSON.parse(data);
-      reactions[message.type]?.(message);
+      handlers[message.type]?.(message);
     });
     on('close', ({ code }) => closed(code));
     clearInterval(pinging);
-    heard = true;
+    hasAnswered = true;
     pinging = setInterval(() => {
-      if (!heard) return abandon();
-      heard = false;
+      if (!hasAnswered) return abandon();
+      hasAnswered = false;
       send({ type: 'ping' });
     }, PING_MS);
   }
 
-  /** A dead connection may take minutes to close: it is no longer listened to. */
+  /** A dead connection may take minutes to close: its events are ignored from now on. */
   function abandon() {
-    ears.abort();
+    listeners.abort();
     socket.close();
     closed(1006);
   }
@@ -93,15 +102,13 @@ export function follow({ query, variables, cursor, pick, onEvent, onState, onLos
 
   function refuse(error) {
     const code = error?.extensions?.code;
-    if (code === 'EVENTS_EXPIRED') return lose();
+    if (code === 'EVENTS_EXPIRED') return end(onExpired);
     end(() => onRefused(error?.message ?? 'The server ended the stream.', code));
   }
 
-  const lose = () => end(onLost);
-
   function end(then) {
     close();
-    then?.();
+    then();
   }
 
   const hurry = () => waiting !== undefined && !document.hidden && connect();

@@ -1,8 +1,8 @@
 import { byId, el } from './dom.js';
-import { clockWords, momentWords, plainWords } from './words.js';
+import { assessmentName, clockWords, dateTimeWords, plainWords } from './words.js';
 
-/** What stands beside the note, one at a time: tabs, with the keys that tabs have. */
-export function createBeside() {
+/** Transcript, decision making and scores as tabs, with the usual keys. */
+export function createSidePanel() {
   const panels = { Transcript: transcriptOf, 'Decision making': mdmOf, Scores: scoresOf };
   const names = Object.keys(panels);
   const tabs = names.map((name, index) =>
@@ -21,8 +21,8 @@ export function createBeside() {
       hidden: true,
     }),
   );
-  byId('beside').replaceChildren(
-    el('div', { role: 'tablist', 'aria-label': 'Beside the note', class: 'tabs' }, tabs),
+  byId('side-panel').replaceChildren(
+    el('div', { role: 'tablist', 'aria-label': 'Session details', class: 'tabs' }, tabs),
     ...bodies,
   );
 
@@ -45,6 +45,14 @@ export function createBeside() {
     });
   }
   select(0);
+
+  // On a phone these stand above the note, so that nobody has to scroll past it.
+  for (const button of document.querySelectorAll('#jump button'))
+    button.addEventListener('click', () => {
+      const tab = names.indexOf(button.textContent);
+      if (tab >= 0) select(tab);
+      byId(button.dataset.target).scrollIntoView({ block: 'start' });
+    });
 
   return {
     draw(session, scores) {
@@ -70,7 +78,7 @@ function transcriptOf({ transcript, transcriptStatus }) {
       el(
         'li',
         { 'data-speaker': speaker },
-        el('span', { class: 'speaker' }, speaker ? plainWords(speaker) : 'Somebody'),
+        el('span', { class: 'speaker' }, speaker ? plainWords(speaker) : 'Speaker not known'),
         el('span', { class: 'clock' }, clockWords(startTime)),
         el('p', {}, said ?? ''),
       ),
@@ -134,9 +142,9 @@ function scoresOf(_session, scores) {
       el(
         'summary',
         {},
-        el('strong', {}, String(assessmentId).toUpperCase()),
+        el('strong', {}, assessmentName(assessmentId)),
         el('span', { class: 'total' }, String(score?.totalScore ?? '–')),
-        el('time', { datetime: occurredAt }, momentWords(occurredAt)),
+        el('time', { datetime: occurredAt }, dateTimeWords(occurredAt)),
       ),
       el(
         'dl',
