@@ -41,3 +41,10 @@ export const statusChip = (status) =>
     status === 'locked' ? lockIcon() : undefined,
     STATUS[status],
   );
+
+/** Moves only what is at another position: an element that is moved loses the focus. */
+export function arrange(list, items) {
+  for (const [index, item] of items.entries())
+    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
+  while (list.children.length > items.length) list.lastElementChild.remove();
+}

@@ -1,4 +1,4 @@
-import { byId, el, hiddenText, statusChip } from './dom.js';
+import { arrange, byId, el, hiddenText, statusChip } from './dom.js';
 import { ask, Unreachable } from './graphql.js';
 import { EVENTS, SESSIONS_OF } from './operations.js';
 import { hrefOf, scopeOf } from './route.js';
@@ -26,7 +26,6 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
   /** Increased for each scope: a response to an earlier one is ignored. */
   let turn = 0;
 
-  /** Resolves once the list is read and the subscription is started. */
   async function show(wanted) {
     close();
     route = wanted;
@@ -36,6 +35,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
     draw();
     title.textContent = 'Sessions';
     hint.textContent = 'Loading …';
+    onState('connecting');
     const { cursor, record } = await read();
     if (!cursor) return;
     if (!record) {
@@ -51,6 +51,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
   function explain(heading, text) {
     title.textContent = heading;
     hint.textContent = text;
+    byId('feed-tabs').hidden = true;
     onTitle(heading);
   }
 
@@ -170,13 +171,6 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
     },
     explain,
   };
-}
-
-/** Moves only what is at another position: an element that is moved loses the focus. */
-function arrange(list, items) {
-  for (const [index, item] of items.entries())
-    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
-  while (list.children.length > items.length) list.lastElementChild.remove();
 }
 
 function entryOf(row, { clinic, clinician, list, session }, scope) {

@@ -14,6 +14,7 @@ const STATES = {
   live: 'Live',
   waiting: 'Reconnecting …',
   refused: 'Disconnected',
+  signedOut: 'Not signed in',
 };
 
 const state = byId('state');
@@ -31,15 +32,21 @@ function showState(name) {
 
 const showTitle = (text) => (document.title = text ? `${text} · Live notes` : 'Live notes');
 
+function askForToken(message) {
+  showState('signedOut');
+  showTitle('');
+  signIn.ask(message);
+}
+
 function fail(error) {
-  if (error.code === 'UNAUTHENTICATED') return signIn.ask(error.message);
+  if (error.code === 'UNAUTHENTICATED') return askForToken(error.message);
   failure.textContent = error.message;
   failure.hidden = false;
 }
 
 function refused(message, code) {
   showState('refused');
-  if (code === 'UNAUTHENTICATED' || code === 4401 || code === 4403) return signIn.ask(message);
+  if (code === 'UNAUTHENTICATED' || code === 4401 || code === 4403) return askForToken(message);
   fail(new Error(message));
 }
 
@@ -68,6 +75,7 @@ async function go(isByPerson) {
   const before = route;
   route = readRoute();
   failure.hidden = true;
+  if (viewOf(route) !== document.body.dataset.view) scrollTo(0, 0);
   document.body.dataset.view = viewOf(route);
   link(route);
   picker.mark(route);
@@ -124,7 +132,7 @@ function leaveFor(before) {
 
 async function start() {
   // A request without a token would only be refused.
-  if (document.documentElement.dataset.auth === 'token' && !token.get()) return signIn.ask('');
+  if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken('');
   try {
     const first = await picker.load(readRoute());
     signIn.done();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { Content } from './served-file.ts';
 
-/** This origin's own scripts and styles, and nothing inline: what stands in a note can never run. */
+/** Only this origin's scripts and styles, and nothing inline: a note's text can never run. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
