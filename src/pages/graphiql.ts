@@ -47,6 +47,7 @@ const pageHtml = (needsToken: boolean) => `<!doctype html>
 const CSS = `
 body { display: flex; flex-direction: column; height: 100dvh; margin: 0; }
 #root { flex: 1; min-height: 0; }
+#root .graphiql-container { height: 100%; min-height: 0; }
 #token-notice {
   margin: 0;
   padding: 10px 16px;
@@ -61,13 +62,15 @@ body { display: flex; flex-direction: column; height: 100dvh; margin: 0; }
 
 /* A phone has no room for two columns: the response goes below the query, the documentation over both. */
 @media (width < 700px) {
-  .graphiql-container .graphiql-session { flex-direction: column; }
-  .graphiql-container .graphiql-editors,
-  .graphiql-container .graphiql-response { flex: 1 1 0 !important; width: 100%; min-width: 0; min-height: 0; }
-  .graphiql-container .graphiql-horizontal-drag-bar { display: none; }
-  .graphiql-container .graphiql-main { position: relative; min-width: 0; }
-  .graphiql-container .graphiql-plugin { position: absolute; inset: 0; z-index: 20; background: hsl(var(--color-base)); }
-  .graphiql-container .graphiql-logo { display: none; }
+  .graphiql-sessions { margin: 4px !important; }
+  .graphiql-sidebar { width: 44px !important; padding: 4px 0 !important; }
+  .graphiql-sessions > div:has(> .graphiql-editors) { flex-direction: column; }
+  .graphiql-editors { flex: 3 1 0 !important; min-height: 0; }
+  .graphiql-response { flex: 2 1 0 !important; min-height: 0; }
+  .graphiql-horizontal-drag-bar, .graphiql-logo, .graphiql-plugin:empty { display: none !important; }
+  .graphiql-query-editor { padding: 8px !important; }
+  .graphiql-main { position: relative; min-width: 0; }
+  .graphiql-plugin { position: absolute; inset: 0; z-index: 20; background: hsl(var(--color-base)); }
 }
 `;
 

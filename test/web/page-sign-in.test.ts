@@ -82,6 +82,8 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.getByText('everybody here is made up').waitFor();
       expect(await page.getByLabel('Access token').isVisible()).toBe(false);
       expect(await page.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(false);
+      const graphiql = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
+      expect(await graphiql.text()).not.toContain('token-notice');
       expect(problems).toEqual([]);
       await close();
       await server[Symbol.asyncDispose]();
