@@ -108,7 +108,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
     data.roster,
     generation,
     switches,
-    createRandom(hash(seed, 0x9153)),
+    createRandom(hash(seed, 0x9156)),
   );
   const { ids, find, roster, notes } = data;
 

@@ -53,7 +53,7 @@ async function photographLiveNotes(gateway: Gateway): Promise<void> {
   await notes.rowOf(await nameOfClient(gateway, 14)).click();
   await page.locator('#note h4').first().waitFor();
   sandbox.completeAssessments(client(14), 2);
-  await page.getByLabel('Magic edit').fill('Make the plan a numbered list.');
+  await page.getByLabel('Magic edit').fill('Shorten the medication section.');
   await page.getByRole('button', { name: 'Rewrite note' }).click();
   await page.locator('#note .version').waitFor();
   sandbox.set({ noteMs: 3_600_000 });

@@ -1,10 +1,11 @@
-import { arrange, byId, el, hiddenText, statusChip } from './dom.js';
+import { arrange, byId, el } from './dom.js';
 import { ask, Unreachable } from './graphql.js';
 import { EVENTS, SESSIONS_OF } from './operations.js';
-import { hrefOf, scopeOf } from './route.js';
+import { scopeOf } from './route.js';
+import { sessionRow } from './session-row.js';
 import { createSessions } from './sessions.js';
 import { subscribe } from './subscribe.js';
-import { countWords, dateTimeWords, nameOf, plainWords } from './words.js';
+import { countWords, nameOf } from './words.js';
 
 const RETRY_MS = 2_000;
 const INVALID_LINK =
@@ -57,8 +58,12 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
 
   async function read(after) {
     const asked = turn;
-    const { clinic, clinician, list: client } = route;
-    const variables = { clinic, clinician, list: client, after };
+    const variables = {
+      clinic: route.clinic,
+      clinician: route.clinician,
+      list: route.list,
+      after,
+    };
     const { eventCursor, scope: record } = await ask(SESSIONS_OF[scope.kind], variables);
     if (asked !== turn) return {};
     if (after === undefined) {
@@ -140,7 +145,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       const look = JSON.stringify([row, row.id === route.session]);
       const item = known.get(row.id);
       if (item?.dataset.look === look) return item;
-      const entry = entryOf(row, route, scope);
+      const entry = sessionRow(row, route, scope);
       // In place, so that the focus stays on what has it.
       const fresh = item ?? el('li', { 'data-id': row.id });
       const hadFocus = fresh.contains(document.activeElement);
@@ -171,30 +176,4 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
     },
     explain,
   };
-}
-
-function entryOf(row, { clinic, clinician, list, session }, scope) {
-  const isOpen = row.id === session;
-  const isNew = row.isNew && !isOpen;
-  const isClient = scope?.kind === 'client';
-  const date = row.at && dateTimeWords(row.at);
-  const who = isClient ? (date ?? 'Session') : nameOf(row.client);
-  const facts = [
-    !isClient && date,
-    row.kind && plainWords(row.kind),
-    scope?.kind === 'clinic' && row.clinician && `with ${nameOf(row.clinician)}`,
-  ];
-  return el(
-    'a',
-    {
-      class: 'row',
-      href: hrefOf({ clinic, clinician, list, client: row.client.id, session: row.id }),
-      'aria-current': isOpen ? 'true' : undefined,
-      'data-new': isNew,
-    },
-    el('span', { class: 'who' }, who, isNew ? hiddenText(' (new)') : ''),
-    statusChip(row.status),
-    el('span', { class: 'when' }, facts.filter(Boolean).join(' · ')),
-    row.preview ? el('span', { class: 'preview' }, row.preview) : undefined,
-  );
 }

@@ -70,6 +70,8 @@ const feed = createFeed({
   },
 });
 
+const listKey = ({ clinic, clinician, list }) => [clinic, clinician, list].join();
+
 /** Shows what the address says. The focus moves only if a person caused the change. */
 async function go(isByPerson) {
   const before = route;
@@ -80,8 +82,7 @@ async function go(isByPerson) {
   link(route);
   picker.mark(route);
   feed.mark(route);
-  const key = ({ clinic, clinician, list }) => [clinic, clinician, list].join();
-  const isOther = key(route) !== key(before);
+  const isOther = listKey(route) !== listKey(before);
   if (!scopeOf(route)) {
     feed.close();
     feed.explain('Sessions', 'Choose a clinician to see notes as they become ready.');

@@ -38,6 +38,7 @@ const ASSETS = [
   'operations.js',
   'picker.js',
   'route.js',
+  'session-row.js',
   'sessions.js',
   'side-panel.css',
   'side-panel.js',
