@@ -32,7 +32,8 @@ export function createEditForm({ onAccepted, onLocked }) {
 
   function report(result, asked) {
     if (result.outcome === 'ProgressNoteChange') {
-      state.textContent = 'Accepted. The new version appears here by itself.';
+      const isLoading = result.progressNote?.isLoading ?? true;
+      state.textContent = isLoading ? 'Accepted. The new version appears here by itself.' : '';
       field.value = '';
       onAccepted(asked.sessionId, result.progressNote);
       return;
