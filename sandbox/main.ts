@@ -1,12 +1,12 @@
 import { openSandbox } from './sandbox.ts';
 
-/** The sandbox on its own: `npm run sandbox [port]`, or PORT; WEBHOOK_URL says where events go. */
+/** The sandbox as a program: `npm run sandbox [port]`, or PORT; webhooks go to WEBHOOK_URL. */
 const DEFAULT_PORT = 4010;
 
 const given = process.argv[2] ?? process.env['PORT'];
 const port = given === undefined ? DEFAULT_PORT : Number(given);
 if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-  process.stderr.write('The port must be an integer from 0 to 65535, but it is not.\n');
+  process.stderr.write('The port must be an integer from 0 to 65535.\n');
   process.exit(1);
 }
 
@@ -22,18 +22,9 @@ process.stdout.write(`An imitation of the Partner API, with made-up data.
   PARTNER_CLIENT_SECRET=${clientSecret}
   PARTNER_API_KEY=${apiKey}
 
-  Webhooks: ${receiver === undefined ? 'waiting for WEBHOOK_URL' : 'sent, signed, to WEBHOOK_URL'}
+  Webhooks: ${receiver === undefined ? 'set WEBHOOK_URL to receive them' : 'sent, signed, to WEBHOOK_URL'}
 
-Try it:
-
-  TOKEN=$(curl -s ${baseUrl}/partners/authenticate -H 'X-API-Key: ${apiKey}' \\
-    -H 'Content-Type: application/json' \\
-    -d '{"clientId":"${clientId}","clientSecret":"${clientSecret}"}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
-  curl -s ${baseUrl}/organizations -H "Access-Token: $TOKEN" -H 'X-API-Key: ${apiKey}'
-
-Switches:
-
-  curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
+  Switches: curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
 `);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -33,7 +33,7 @@ async function keep(page: Page, name: string): Promise<void> {
   console.log(`${name}: ${Math.round(small.length / 1024)} KB`);
 }
 
-/** One clinician's afternoon: a note rewritten, one finalized, one on its way, one that failed. */
+/** A clinician's sessions: one note rewritten, one finalized, one being written. */
 async function photographLiveNotes(gateway: Gateway): Promise<void> {
   const browser = await openBrowser();
   const { sandbox } = gateway;
@@ -41,6 +41,7 @@ async function photographLiveNotes(gateway: Gateway): Promise<void> {
   const { page } = notes;
   const client = (nth: number) => sandbox.ids.client(nth);
   await page.getByRole('link', { name: await nameOfClinician(gateway, 1) }).click();
+  await page.getByRole('heading', { name: await nameOfClinician(gateway, 1) }).waitFor();
   await notes.live();
   const signed = sandbox.startSession(client(1));
   await notes.rows.filter({ hasText: 'Today' }).filter({ hasText: 'Ready' }).waitFor();
@@ -52,7 +53,7 @@ async function photographLiveNotes(gateway: Gateway): Promise<void> {
   await notes.rowOf(await nameOfClient(gateway, 14)).click();
   await page.locator('#note h4').first().waitFor();
   sandbox.completeAssessments(client(14), 2);
-  await page.getByLabel('Magic edit').fill('Make it shorter.');
+  await page.getByLabel('Magic edit').fill('Shorten the medication section.');
   await page.getByRole('button', { name: 'Rewrite note' }).click();
   await page.locator('#note .version').waitFor();
   sandbox.set({ noteMs: 3_600_000 });
@@ -75,7 +76,7 @@ async function photographGraphiql(gateway: Gateway): Promise<void> {
   await page.locator('.result-window').getByText('"totalCount"').first().waitFor();
   await page.getByRole('button', { name: /documentation/i }).click();
   await page.getByRole('link', { name: 'Query', exact: true }).click();
-  await page.getByText('Who is asking, and where they may start from.').first().waitFor();
+  await page.locator('.graphiql-doc-explorer-title').filter({ hasText: 'Query' }).waitFor();
   await keep(page, 'graphiql.png');
   await browser.close();
 }

@@ -1,13 +1,20 @@
-import { createBeside } from './beside.js';
 import { byId } from './dom.js';
 import { createEditForm } from './edit-form.js';
 import { ask } from './graphql.js';
-import { noteStanding, noteView } from './note-view.js';
+import { noteView, statusOf } from './note-view.js';
 import { SESSION } from './operations.js';
-import { dateIn, dateWords, momentWords, nameOf, plainWords } from './words.js';
+import { createSidePanel } from './side-panel.js';
+import { dateIn, dateTimeWords, dateWords, nameOf, plainWords } from './words.js';
 
-/** One session: its note, and what it was made from. */
-export function createDetail(onFailure) {
+const CANNOT_EDIT = {
+  locked: 'This note is finalized. It can no longer be changed.',
+  failed: 'There is no note to edit: the recording could not be transcribed.',
+  waiting: 'There is no note to edit yet.',
+  writing: 'The note is still being written.',
+};
+
+/** One session: its note, transcript, decision making and scores. */
+export function createDetail({ onFailure, onTitle }) {
   const [box, blank, title, hint, note] = [
     'session',
     'blank',
@@ -15,33 +22,49 @@ export function createDetail(onFailure) {
     'detail-hint',
     'note',
   ].map(byId);
-  const beside = createBeside();
+  const sidePanel = createSidePanel();
   const form = createEditForm({
     onAccepted: (sessionId, progressNote) => changed(sessionId, progressNote),
     onLocked: () => refresh().catch(onFailure),
   });
   let open = {};
   let shown;
-  /** The last two whole versions: what the newer one changed stays marked while it is open. */
+  /** The last two complete versions: what the newer one changed is marked. */
   let versions = [];
   let reading = 0;
 
   async function show({ session, client }) {
     if (session === open.session) return;
+    if (!session) blank.textContent = 'Open a session to read its note beside the transcript.';
     open = { session, client };
     shown = undefined;
     versions = [];
-    blank.hidden = session !== undefined;
     box.hidden = true;
+    blank.hidden = false;
+    if (session && !client)
+      return explain(
+        'This link is incomplete: it does not say which client the session belongs to.',
+      );
+    if (session) blank.textContent = 'Loading …';
     if (session) await refresh();
   }
 
-  /** Answers may overtake each other: only the one asked for last is shown. */
+  function explain(text) {
+    blank.textContent = `${text} Open another one from the list.`;
+    blank.hidden = false;
+    box.hidden = true;
+    onTitle('Session not found');
+  }
+
+  /** Responses may overtake each other: only that of the last request is shown. */
   async function refresh() {
     const turn = (reading += 1);
-    const { session, events } = await ask(SESSION, { id: open.session, clientId: open.client });
+    const variables = { id: open.session, clientId: open.client };
+    const { session, events } = await ask(SESSION, variables);
     if (turn !== reading) return;
-    if (!session) throw new Error('There is no such session, or none that you may see.');
+    // A session that no list has is known by its id only: it has nothing to show.
+    const isThere = session && (session.raw ?? session.progressNote ?? session.events.length > 0);
+    if (!isThere) return explain('There is no such session, or you may not see it.');
     draw(session, events?.nodes ?? []);
   }
 
@@ -50,7 +73,7 @@ export function createDetail(onFailure) {
     const { client, progressNote, raw } = session;
     title.textContent = nameOf(client);
     hint.textContent = [
-      dateIn(raw) && momentWords(dateIn(raw)),
+      dateIn(raw) && dateTimeWords(dateIn(raw)),
       raw?.noteType && plainWords(raw.noteType),
       client?.dateOfBirth && `born ${dateWords(client.dateOfBirth)}`,
     ]
@@ -59,11 +82,13 @@ export function createDetail(onFailure) {
     if (progressNote && !progressNote.isLoading) remember(progressNote.note);
     note.replaceChildren(...noteView(session, versions[1]).filter(Boolean));
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
-    beside.draw(session, scores);
+    sidePanel.draw(session, scores);
     const progressNoteId = progressNote?.progressNoteId;
-    const isOpen = Boolean(progressNoteId) && noteStanding(session) !== 'locked';
-    form.aim({ progressNoteId, sessionId: open.session, clientId: open.client }, isOpen);
+    const reason = CANNOT_EDIT[statusOf(session)];
+    form.aim({ progressNoteId, sessionId: open.session, clientId: open.client }, reason);
+    blank.hidden = true;
     box.hidden = false;
+    onTitle([nameOf(client), hint.textContent.split(' · ')[0]].filter(Boolean).join(', '));
   }
 
   function remember(version) {
@@ -72,20 +97,20 @@ export function createDetail(onFailure) {
       versions = latest ? [version, latest] : [version];
   }
 
-  /** The edit was accepted: shown at once, while its result is on the way as an event. */
+  /** The edit was accepted: shown at once. Its result arrives as an event. */
   function changed(sessionId, progressNote) {
     if (sessionId !== open.session || !shown || !progressNote) return;
     draw({ ...shown.session, progressNote }, shown.scores);
   }
 
-  function hear(event) {
-    const isOurs = event.session
+  function apply(event) {
+    const isAboutThis = event.session
       ? event.session.id === open.session
       : event.client?.id === open.client;
-    if (!open.session || !isOurs) return;
-    if (event.type === 'PROGRESS_NOTE_REGENERATED') form.say('');
+    if (!open.session || !isAboutThis) return;
+    if (event.type === 'PROGRESS_NOTE_REGENERATED') form.clearMessage();
     void refresh().catch(onFailure);
   }
 
-  return { show, hear };
+  return { show, apply };
 }

@@ -1,4 +1,6 @@
-/** An element with attributes and children. Strings become text, never markup: what a note says can't act. */
+import { STATUS } from './words.js';
+
+/** An element with attributes and children. Strings become text, never markup: a note's text is never executed. */
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -12,13 +14,10 @@ export function el(tag, attributes = {}, ...children) {
 export const byId = (id) => document.getElementById(id);
 
 const SVG = 'http://www.w3.org/2000/svg';
-const PATHS = {
-  lock: 'M5 7V5.5a3 3 0 0 1 6 0V7M4 7h8v6H4z',
-  spark: 'M8 2l1.5 4.5L14 8l-4.5 1.5L8 14l-1.5-4.5L2 8l4.5-1.5z',
-};
+const LOCK = 'M5 7V5.5a3 3 0 0 1 6 0V7M4 7h8v6H4z';
 
-/** For the eye only: whatever it says stands beside it in words. */
-export function icon(name) {
+/** Decoration: the text beside it says the same. */
+function lockIcon() {
   const svg = document.createElementNS(SVG, 'svg');
   for (const [key, value] of Object.entries({
     viewBox: '0 0 16 16',
@@ -27,10 +26,25 @@ export function icon(name) {
   }))
     svg.setAttribute(key, value);
   const path = document.createElementNS(SVG, 'path');
-  path.setAttribute('d', PATHS[name]);
+  path.setAttribute('d', LOCK);
   svg.append(path);
   return svg;
 }
 
-/** For ears only. */
-export const spoken = (text) => el('span', { class: 'spoken' }, text);
+/** For screen readers only. */
+export const hiddenText = (text) => el('span', { class: 'visually-hidden' }, text);
+
+export const statusChip = (status) =>
+  el(
+    'span',
+    { class: 'chip', 'data-status': status },
+    status === 'locked' ? lockIcon() : undefined,
+    STATUS[status],
+  );
+
+/** Moves only what is at another position: an element that is moved loses the focus. */
+export function arrange(list, items) {
+  for (const [index, item] of items.entries())
+    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
+  while (list.children.length > items.length) list.lastElementChild.remove();
+}

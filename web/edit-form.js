@@ -4,23 +4,24 @@ import { MAGIC_EDIT } from './operations.js';
 
 const AGAIN_AFTER_MS = [1_000, 3_000, 6_000];
 
-/** Asks for a magic edit of the session on show. */
+/** Requests a magic edit of the open note. */
 export function createEditForm({ onAccepted, onLocked }) {
   const [form, field, state, button] = ['edit', 'instructions', 'edit-state', 'ask'].map(byId);
   let target;
   let isBusy = false;
+  let hadReason = false;
 
   async function submit() {
     const asked = target;
     const userInstructions = field.value.trim();
     if (!asked?.progressNoteId || isBusy || userInstructions === '') return;
-    // One key a click: however often the request has to be sent, the note is edited once.
+    // One key for each click: however often the request is sent, the note is edited once.
     const input = { ...asked, userInstructions, idempotencyKey: newKey() };
     isBusy = true;
     refresh();
     state.textContent = 'Sending …';
     try {
-      report(await sent(input), asked);
+      report(await sendEdit(input), asked);
     } catch (error) {
       state.textContent = error.message;
     } finally {
@@ -31,7 +32,8 @@ export function createEditForm({ onAccepted, onLocked }) {
 
   function report(result, asked) {
     if (result.outcome === 'ProgressNoteChange') {
-      state.textContent = 'Accepted. The new version appears here by itself.';
+      const isLoading = result.progressNote?.isLoading ?? true;
+      state.textContent = isLoading ? 'Accepted. The new version appears here by itself.' : '';
       field.value = '';
       onAccepted(asked.sessionId, result.progressNote);
       return;
@@ -40,7 +42,7 @@ export function createEditForm({ onAccepted, onLocked }) {
     if (result.outcome === 'ProgressNoteLocked') onLocked(asked.sessionId);
   }
 
-  const refresh = () => (button.disabled = isBusy || !target?.progressNoteId);
+  const refresh = () => (button.disabled = isBusy || field.disabled);
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -51,22 +53,24 @@ export function createEditForm({ onAccepted, onLocked }) {
   });
 
   return {
-    /** A note that is locked, or not there yet, can't be edited: then there is no form. */
-    aim(wanted, isOpen) {
-      if (wanted?.sessionId !== target?.sessionId) {
-        field.value = '';
-        state.textContent = '';
-      }
+    /** `reason` says why the note can't be edited; it stands under the button, which is then disabled. */
+    aim(wanted, reason) {
+      if (wanted.sessionId !== target?.sessionId) field.value = '';
+      if (wanted.sessionId !== target?.sessionId || hadReason) state.textContent = '';
       target = wanted;
-      form.hidden = !isOpen;
+      hadReason = reason !== undefined;
+      if (reason) state.textContent = reason;
+      field.disabled = hadReason;
       refresh();
     },
-    say: (text) => (state.textContent = text),
+    clearMessage() {
+      if (!hadReason) state.textContent = '';
+    },
   };
 }
 
-/** Over a server that is away for a moment, with the same key: the gateway knows whether it has done it. */
-async function sent(input) {
+/** Retries while the server can't be reached. The key is the same, so the note is edited once. */
+async function sendEdit(input) {
   for (const waitMs of AGAIN_AFTER_MS) {
     try {
       return (await ask(MAGIC_EDIT, { input })).magicEdit;
@@ -78,7 +82,7 @@ async function sent(input) {
   return (await ask(MAGIC_EDIT, { input })).magicEdit;
 }
 
-/** `randomUUID` is there in secure contexts only, and a sandbox in the local network has none. */
+/** `randomUUID` exists only in secure contexts, which plain HTTP in a local network is not. */
 function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join('-');

@@ -1,86 +1,126 @@
-import { standingChip } from './chip.js';
-import { byId, el, spoken } from './dom.js';
+import { arrange, byId, el } from './dom.js';
 import { ask, Unreachable } from './graphql.js';
-import { follow } from './live.js';
-import { FOLLOW, RECENT } from './operations.js';
-import { hrefOf } from './route.js';
+import { EVENTS, SESSIONS_OF } from './operations.js';
+import { scopeOf } from './route.js';
+import { sessionRow } from './session-row.js';
 import { createSessions } from './sessions.js';
-import { momentWords, nameOf, plainWords } from './words.js';
+import { subscribe } from './subscribe.js';
+import { countWords, nameOf } from './words.js';
 
 const RETRY_MS = 2_000;
+const INVALID_LINK =
+  'This link leads to no record, or to one that you may not see. Choose a clinician from the list.';
 
-/** The sessions of one clinician's clients: read once, then kept up to date by events. */
-export function createFeed({ onEvent, onState, onRefused, onFailure }) {
+/** The sessions of a clinic, a clinician or a client: read once, then kept up to date by events. */
+export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) {
   const [title, hint, list, more] = ['feed-title', 'feed-hint', 'sessions', 'more'].map(byId);
   const sessions = createSessions();
   let route = {};
-  let stream;
+  let scope;
+  let subscription;
   let retry;
   let frame;
   let next;
   let pages = 0;
-  /** One up for each clinician: an answer that was asked for an earlier one comes too late. */
+  let total = 0;
+  let clientsRead = 0;
+  /** Increased for each scope: a response to an earlier one is ignored. */
   let turn = 0;
 
-  /** Resolves once the list is there and the events are being followed. */
   async function show(wanted) {
     close();
     route = wanted;
+    scope = scopeOf(route);
     sessions.clear();
+    more.hidden = true;
     draw();
     title.textContent = 'Sessions';
     hint.textContent = 'Loading …';
-    const { cursor, clinician } = await readClients();
+    onState('connecting');
+    const { cursor, record } = await read();
     if (!cursor) return;
-    title.textContent = nameOf(clinician);
+    if (!record) {
+      onState('idle');
+      return explain('Link not valid', INVALID_LINK);
+    }
+    title.textContent = record.name ?? nameOf(record);
+    onTitle(title.textContent);
     listen(cursor);
   }
 
-  async function readClients(after) {
+  /** Instead of a list. */
+  function explain(heading, text) {
+    title.textContent = heading;
+    hint.textContent = text;
+    byId('feed-tabs').hidden = true;
+    onTitle(heading);
+  }
+
+  async function read(after) {
     const asked = turn;
-    const { eventCursor, clinician } = await ask(RECENT, {
-      clinicianId: route.clinician,
-      clinicId: route.clinic,
+    const variables = {
+      clinic: route.clinic,
+      clinician: route.clinician,
+      list: route.list,
       after,
-    });
+    };
+    const { eventCursor, scope: record } = await ask(SESSIONS_OF[scope.kind], variables);
     if (asked !== turn) return {};
     if (after === undefined) {
       sessions.clear();
       pages = 0;
+      clientsRead = 0;
     }
     pages += 1;
-    const clients = clinician?.clients;
-    for (const client of clients?.nodes ?? [])
+    // A record that is known by its id only has no lists.
+    const page = record?.clients ?? record?.sessions;
+    if (!page) return { cursor: eventCursor };
+    const clients = record.clients ? page.nodes : [{ ...record, sessions: page }];
+    for (const client of clients)
       for (const session of client.sessions?.nodes ?? []) sessions.read(client, session);
-    next = clients?.pageInfo.hasNextPage ? clients.pageInfo.endCursor : undefined;
+    clientsRead += clients.length;
+    total = page.totalCount;
+    next = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : undefined;
     more.hidden = next === undefined;
-    hint.textContent = clients ? countWords(clients.totalCount) : 'Nothing here that you may see.';
+    more.textContent = scope.kind === 'client' ? 'Show more sessions' : 'Show more clients';
     draw();
-    return { cursor: eventCursor, clinician };
+    hint.textContent = hintWords();
+    return { cursor: eventCursor, record };
+  }
+
+  function hintWords() {
+    const order = sessions.isNewestFirst() ? ', newest first' : '';
+    if (scope.kind === 'client') {
+      const count = sessions.all().length;
+      return `${next ? `${count} of ` : ''}${countWords(total, 'session')}${order}`;
+    }
+    const of = next ? `${clientsRead} of ` : '';
+    const whose = scope.kind === 'clinic' ? 'All clinicians. ' : '';
+    return `${whose}Sessions of ${of}${countWords(total, 'client')}${order}. New notes appear here by themselves.`;
   }
 
   function listen(cursor) {
-    stream = follow({
-      query: FOLLOW,
-      variables: { clinicianId: route.clinician },
+    subscription = subscribe({
+      query: EVENTS,
+      variables: { filter: scope.filter },
       cursor,
       pick: (data) => data.events,
-      onEvent: heard,
+      onEvent: apply,
       onState,
-      // The log no longer holds what came after our cursor: read everything again, and go on from there.
-      onLost: () => resync().catch(onFailure),
+      // The log no longer has what came after our cursor: read everything again, and go on from there.
+      onExpired: () => resync().catch(onFailure),
       onRefused,
     });
   }
 
-  /** As many pages as were open. The first answer's cursor is the one that nothing can have slipped past. */
+  /** Reads as many pages as were open, then subscribes after the cursor of the first one. */
   async function resync() {
     const open = pages;
     onState('connecting');
     try {
-      const { cursor } = await readClients();
-      if (!cursor) return;
-      while (next && pages < open) await readClients(next);
+      const { cursor, record } = await read();
+      if (!record) return;
+      while (next && pages < open) await read(next);
       listen(cursor);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -89,11 +129,11 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
     }
   }
 
-  function heard(event) {
-    sessions.hear(event);
-    // What is being looked at is not news.
-    if (route.session) sessions.opened(route.session);
-    // Once a frame: a replay after a night away may bring thousands.
+  function apply(event) {
+    sessions.apply(event);
+    // What is open is not new.
+    if (route.session) sessions.markRead(route.session);
+    // Once a frame: a replay after a night may bring thousands of events.
     frame ??= requestAnimationFrame(draw);
     onEvent(event);
   }
@@ -105,7 +145,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
       const look = JSON.stringify([row, row.id === route.session]);
       const item = known.get(row.id);
       if (item?.dataset.look === look) return item;
-      const entry = entryOf(row, route);
+      const entry = sessionRow(row, route, scope);
       // In place, so that the focus stays on what has it.
       const fresh = item ?? el('li', { 'data-id': row.id });
       const hadFocus = fresh.contains(document.activeElement);
@@ -120,54 +160,20 @@ export function createFeed({ onEvent, onState, onRefused, onFailure }) {
   function close() {
     turn += 1;
     clearTimeout(retry);
-    stream?.close();
-    stream = undefined;
+    subscription?.close();
+    subscription = undefined;
   }
 
-  more.addEventListener('click', () => void readClients(next).catch(onFailure));
+  more.addEventListener('click', () => void read(next).catch(onFailure));
 
   return {
     show,
     close,
-    sessions,
     mark(wanted) {
       route = wanted;
-      if (route.session) sessions.opened(route.session);
+      if (route.session) sessions.markRead(route.session);
       draw();
     },
+    explain,
   };
 }
-
-/** Moves only what stands elsewhere: an element that is moved loses the focus. */
-function arrange(list, items) {
-  for (const [index, item] of items.entries())
-    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
-  while (list.children.length > items.length) list.lastElementChild.remove();
-}
-
-function entryOf(row, route) {
-  const { clinic, clinician } = route;
-  const isOpen = row.id === route.session;
-  return el(
-    'a',
-    {
-      class: 'row',
-      href: hrefOf({ clinic, clinician, client: row.client.id, session: row.id }),
-      'aria-current': isOpen ? 'true' : undefined,
-      'data-new': row.isNew && !isOpen,
-    },
-    el('span', { class: 'who' }, nameOf(row.client), row.isNew && !isOpen ? spoken(' (new)') : ''),
-    standingChip(row.standing),
-    el(
-      'span',
-      { class: 'when' },
-      [row.at && momentWords(row.at), row.kind && plainWords(row.kind)].filter(Boolean).join(' · '),
-    ),
-    row.preview ? el('span', { class: 'preview' }, row.preview) : undefined,
-  );
-}
-
-const countWords = (count) =>
-  count === 0
-    ? 'No clients yet.'
-    : `${count} ${count === 1 ? 'client' : 'clients'}, newest sessions first`;

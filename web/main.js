@@ -1,24 +1,27 @@
+import { createClients } from './clients.js';
 import { createDetail } from './detail.js';
 import { byId } from './dom.js';
 import { createFeed } from './feed.js';
 import { token } from './graphql.js';
 import { createPicker } from './picker.js';
-import { hrefOf, readRoute, viewOf } from './route.js';
+import { hrefOf, readRoute, scopeOf, viewOf } from './route.js';
 import { createSignIn } from './sign-in.js';
 import { eventWords, nameOf } from './words.js';
 
 const STATES = {
-  idle: 'Not connected',
+  idle: 'Choose a clinician',
   connecting: 'Connecting …',
   live: 'Live',
   waiting: 'Reconnecting …',
   refused: 'Disconnected',
+  signedOut: 'Not signed in',
 };
 
 const state = byId('state');
 const failure = byId('failure');
 const news = byId('news');
 let route = {};
+let feedTitle = '';
 
 function showState(name) {
   if (state.dataset.state === name) return;
@@ -27,54 +30,96 @@ function showState(name) {
   state.textContent = STATES[name];
 }
 
+const showTitle = (text) => (document.title = text ? `${text} · Live notes` : 'Live notes');
+
+function askForToken(message) {
+  showState('signedOut');
+  showTitle('');
+  signIn.ask(message);
+}
+
 function fail(error) {
-  if (error.code === 'UNAUTHENTICATED') return signIn.ask(error.message);
+  if (error.code === 'UNAUTHENTICATED') return askForToken(error.message);
   failure.textContent = error.message;
   failure.hidden = false;
 }
 
 function refused(message, code) {
   showState('refused');
-  if (code === 'UNAUTHENTICATED' || code === 4401 || code === 4403) return signIn.ask(message);
+  if (code === 'UNAUTHENTICATED' || code === 4401 || code === 4403) return askForToken(message);
   fail(new Error(message));
 }
 
-function heard(event) {
-  detail.hear(event);
+function apply(event) {
+  detail.apply(event);
   news.textContent = `${eventWords(event.type)}: ${nameOf(event.client)}`;
 }
 
 const signIn = createSignIn(start, () => feed.close());
 const picker = createPicker(fail);
-const detail = createDetail(fail);
+const clients = createClients(fail);
+const detail = createDetail({ onFailure: fail, onTitle: showTitle });
 const feed = createFeed({
-  onEvent: heard,
+  onEvent: apply,
   onState: showState,
   onRefused: refused,
   onFailure: fail,
+  onTitle(text) {
+    feedTitle = text;
+    if (!route.session) showTitle(text);
+  },
 });
 
-/** Shows what the address says. Only what a person did moves the focus. */
+const listKey = ({ clinic, clinician, list }) => [clinic, clinician, list].join();
+
+/** Shows what the address says. The focus moves only if a person caused the change. */
 async function go(isByPerson) {
   const before = route;
   route = readRoute();
   failure.hidden = true;
+  if (viewOf(route) !== document.body.dataset.view) scrollTo(0, 0);
   document.body.dataset.view = viewOf(route);
-  byId('to-feed').href = hrefOf({ clinic: route.clinic, clinician: route.clinician });
+  link(route);
   picker.mark(route);
   feed.mark(route);
-  if (!route.clinician) {
+  const isOther = listKey(route) !== listKey(before);
+  if (!scopeOf(route)) {
     feed.close();
+    feed.explain('Sessions', 'Choose a clinician to see notes as they become ready.');
     showState('idle');
   }
-  const isOther = route.clinician && route.clinician !== before.clinician;
+  if (!route.session) showTitle(feedTitle);
   if (isByPerson && !route.session) leaveFor(before);
-  await Promise.all([isOther && feed.show(route), open(route, isByPerson)]);
+  await Promise.all([
+    isOther && scopeOf(route) && feed.show(route),
+    route.show === 'clients' && (isOther || before.show !== 'clients') && clients.show(route),
+    open(route, isByPerson),
+  ]);
+}
+
+/** The links around the list. */
+function link({ clinic, clinician, list, show }) {
+  const isClients = show === 'clients';
+  const hrefs = {
+    'to-picker': { clinic, show: 'clinicians' },
+    'to-clients': { clinic, clinician, show: 'clients' },
+    'to-feed': { clinic, clinician, list },
+    'show-sessions': { clinic, clinician },
+    'show-clients': { clinic, clinician, show: 'clients' },
+  };
+  for (const [id, parts] of Object.entries(hrefs)) byId(id).href = hrefOf(parts);
+  byId('show-sessions').ariaCurrent = isClients ? null : 'page';
+  byId('show-clients').ariaCurrent = isClients ? 'page' : null;
+  byId('to-clients').hidden = !list;
+  byId('to-picker').hidden = Boolean(list);
+  byId('feed-tabs').hidden = Boolean(list) || !(clinic || clinician);
+  byId('session-list').hidden = isClients;
+  byId('client-list').hidden = !isClients;
 }
 
 async function open(wanted, isByPerson) {
   await detail.show(wanted);
-  // What is hidden can't take the focus: not before the session is there.
+  // A hidden element can't take the focus: not before the session is shown.
   if (isByPerson && wanted.session && wanted === route) byId('detail-title').focus();
 }
 
@@ -83,18 +128,18 @@ function leaveFor(before) {
   const row =
     before.session && document.querySelector(`[data-id="${CSS.escape(before.session)}"] a`);
   if (row) row.focus();
-  else byId(route.clinician ? 'feed-title' : 'picker-title').focus();
+  else byId(viewOf(route) === 'picker' ? 'picker-title' : 'feed-title').focus();
 }
 
 async function start() {
-  // Asking without a token would only be refused.
-  if (document.documentElement.dataset.auth === 'token' && !token.get()) return signIn.ask('');
+  // A request without a token would only be refused.
+  if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken('');
   try {
-    const { only } = await picker.load(readRoute());
+    const first = await picker.load(readRoute());
     signIn.done();
     byId('panes').hidden = false;
     route = {};
-    if (only && !location.hash) history.replaceState(null, '', hrefOf({ clinician: only.id }));
+    if (first && !location.hash) history.replaceState(null, '', hrefOf(first));
     await go(false);
   } catch (error) {
     fail(error);

@@ -1,13 +1,12 @@
-import { standingChip } from './chip.js';
-import { el, spoken } from './dom.js';
-import { standingOf } from './sessions.js';
-import { eventWords, momentWords, plainWords } from './words.js';
+import { el, hiddenText, statusChip } from './dom.js';
+import { noteStatusOf } from './sessions.js';
+import { dateTimeWords, eventWords, plainWords } from './words.js';
 
-/** The note with its standing, its sections and how it came about. `before` is what was on show until now. */
+/** The note with its status, its sections and its history. `before` is the version shown until now. */
 export function noteView(session, before) {
   const { progressNote: note, events } = session;
-  const standing = noteStanding(session);
-  // The first one may be older than the log.
+  const status = statusOf(session);
+  // Counted from the events, since the API has no version: the log may not go back to the first one.
   const version = 1 + events.filter(({ type }) => type === 'PROGRESS_NOTE_REGENERATED').length;
   return [
     el(
@@ -15,23 +14,23 @@ export function noteView(session, before) {
       { class: 'note-head' },
       el('h3', {}, 'Progress note'),
       version > 1 ? el('span', { class: 'version' }, `Version ${version}`) : undefined,
-      standingChip(standing),
+      statusChip(status),
     ),
-    ...bodyOf(note, standing, before),
+    ...bodyOf(note, status, before),
     historyOf(events),
   ];
 }
 
-export function noteStanding({ progressNote, transcriptStatus, events }) {
+export function statusOf({ progressNote, transcriptStatus, events }) {
   if (events.some(({ type }) => type === 'PROGRESS_NOTE_FINALIZED')) return 'locked';
   if (!progressNote && transcriptStatus === 'FAILED') return 'failed';
-  return standingOf(progressNote);
+  return noteStatusOf(progressNote);
 }
 
-function bodyOf(note, standing, before) {
+function bodyOf(note, status, before) {
   const sections = note?.note ?? [];
-  if (sections.length === 0) return [el('p', { class: 'empty' }, EMPTY[standing] ?? EMPTY.waiting)];
-  // While it is being rewritten only a part is there: that is no change yet.
+  if (sections.length === 0) return [el('p', { class: 'empty' }, EMPTY[status] ?? EMPTY.waiting)];
+  // While it is being rewritten only a part of it is returned: that is no change.
   const comparable = note.isLoading ? undefined : before;
   const known = new Set(comparable?.map((section) => JSON.stringify(section)));
   return sections.map((section) => {
@@ -47,13 +46,13 @@ const EMPTY = {
   failed: 'The recording could not be transcribed: there will be no note.',
 };
 
-/** The Partner API does not document what a note's elements look like, so all of them are shown somehow. */
+/** The Partner API does not document what a note's elements look like, so anything is shown. */
 function sectionOf(section, isChanged) {
   const { title, rest } = partsOf(section);
   return el(
     'section',
     { class: 'note-section', 'data-changed': isChanged },
-    title ? el('h4', {}, title, isChanged ? spoken(' (changed)') : '') : undefined,
+    title ? el('h4', {}, title, isChanged ? hiddenText(' (changed)') : '') : undefined,
     ...rest,
   );
 }
@@ -84,8 +83,8 @@ function historyOf(events) {
       {},
       eventWords(type),
       ' ',
-      el('time', { datetime: occurredAt }, momentWords(occurredAt)),
+      el('time', { datetime: occurredAt }, dateTimeWords(occurredAt)),
     ),
   );
-  return el('ol', { class: 'history', 'aria-label': 'What happened so far' }, entries);
+  return el('ol', { class: 'history', 'aria-label': 'History of this note' }, entries);
 }

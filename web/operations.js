@@ -1,4 +1,5 @@
 const NOTE = `progressNote { id progressNoteId isLoading isLocked note }`;
+const PAGE = `totalCount pageInfo { hasNextPage endCursor }`;
 
 export const START = `query Start {
   viewer {
@@ -10,39 +11,66 @@ export const START = `query Start {
 
 export const CLINICIANS = `query Clinicians($clinicId: ID!, $after: String) {
   clinic(id: $clinicId) {
-    clinicians(first: 50, after: $after) {
-      nodes { id firstName lastName }
-      pageInfo { hasNextPage endCursor }
-    }
+    clinicians(first: 50, after: $after) { ${PAGE} nodes { id firstName lastName } }
   }
 }`;
 
-/** \`eventCursor\` is where the log stood when this was read: following after it leaves no gap. */
-export const RECENT = `query Recent($clinicianId: ID!, $clinicId: ID, $after: String) {
-  eventCursor
-  clinician(id: $clinicianId, clinicId: $clinicId) {
-    id firstName lastName
-    clients(first: 10, after: $after) {
-      totalCount
-      nodes {
-        id firstName lastName
-        sessions(first: 2) { nodes { id raw ${NOTE} } }
+/** `eventCursor` is the position of the log when this was read: subscribing after it leaves no gap. */
+export const SESSIONS_OF = {
+  clinic: `query SessionsOfClinic($clinic: ID!, $after: String) {
+    eventCursor
+    scope: clinic(id: $clinic) {
+      id name
+      clients(first: 10, after: $after) {
+        ${PAGE} nodes { id firstName lastName sessions(first: 1) { nodes { id raw ${NOTE} } } }
       }
-      pageInfo { hasNextPage endCursor }
     }
-  }
-}`;
+  }`,
+  clinician: `query SessionsOfClinician($clinician: ID!, $clinic: ID, $after: String) {
+    eventCursor
+    scope: clinician(id: $clinician, clinicId: $clinic) {
+      id firstName lastName
+      clients(first: 10, after: $after) {
+        ${PAGE} nodes { id firstName lastName sessions(first: 2) { nodes { id raw ${NOTE} } } }
+      }
+    }
+  }`,
+  client: `query SessionsOfClient($list: ID!, $clinician: ID, $clinic: ID, $after: String) {
+    eventCursor
+    scope: client(id: $list, clinicianId: $clinician, clinicId: $clinic) {
+      id firstName lastName
+      sessions(first: 10, after: $after) { ${PAGE} nodes { id raw ${NOTE} } }
+    }
+  }`,
+};
 
-export const FOLLOW = `subscription Follow($clinicianId: ID!, $after: EventCursor) {
-  events(filter: { clinicianId: $clinicianId }, after: $after) {
-    cursor type occurredAt
-    ... on SessionEvent { session { id } client { id firstName lastName } }
-    ... on ProgressNoteEvent { ${NOTE} }
-    ... on AssessmentCompleted {
-      client { id firstName lastName }
-      assessmentId
-      assessmentScore { totalScore }
+export const CLIENTS_OF = {
+  clinic: `query ClientsOfClinic($clinic: ID!, $name: String, $after: String) {
+    scope: clinic(id: $clinic) {
+      clients(first: 20, after: $after, filter: { name: $name }) {
+        ${PAGE} nodes { id firstName lastName dateOfBirth }
+      }
     }
+  }`,
+  clinician: `query ClientsOfClinician($clinician: ID!, $clinic: ID, $name: String, $after: String) {
+    scope: clinician(id: $clinician, clinicId: $clinic) {
+      clients(first: 20, after: $after, filter: { name: $name }) {
+        ${PAGE} nodes { id firstName lastName dateOfBirth }
+      }
+    }
+  }`,
+};
+
+export const EVENTS = `subscription Events($filter: EventFilter, $after: EventCursor) {
+  events(filter: $filter, after: $after) {
+    cursor type occurredAt
+    ... on SessionEvent {
+      session { id }
+      client { id firstName lastName }
+      clinician { id firstName lastName }
+    }
+    ... on ProgressNoteEvent { ${NOTE} }
+    ... on AssessmentCompleted { client { id firstName lastName } }
   }
 }`;
 
@@ -68,7 +96,7 @@ export const SESSION = `query OneSession($id: ID!, $clientId: ID!) {
   }
 }`;
 
-export const MAGIC_EDIT = `mutation Ask($input: MagicEditInput!) {
+export const MAGIC_EDIT = `mutation MagicEdit($input: MagicEditInput!) {
   magicEdit(input: $input) {
     outcome: __typename
     ... on ProgressNoteChange { ${NOTE} }

@@ -2,18 +2,19 @@ import { byId, el } from './dom.js';
 import { ask } from './graphql.js';
 import { CLINICIANS, START } from './operations.js';
 import { hrefOf } from './route.js';
-import { initialsOf, nameOf } from './words.js';
+import { countWords, initialsOf, nameOf } from './words.js';
 
-/** Those that the token itself names. */
+/** The clinicians that the token itself names. */
 const OWN = 'own';
 
-/** From what the viewer may reach down to one clinician. */
+/** The clinics that the viewer may open, and the clinicians of the chosen one. */
 export function createPicker(onFailure) {
   const [select, find, list, found] = ['clinic', 'find', 'clinicians', 'found'].map(byId);
   let own = [];
   let people = [];
   let chosen = {};
 
+  /** Returns what to open on a first visit: the first clinic, or the only clinician. */
   async function load(route) {
     const { viewer } = await ask(START);
     own = viewer.clinicians;
@@ -30,7 +31,8 @@ export function createPicker(onFailure) {
     const options = [...select.options].map(({ value }) => value);
     if (options.includes(route.clinic)) select.value = route.clinic;
     await show();
-    return { only: own.length === 1 && options.length === 1 ? own[0] : undefined };
+    if (own.length > 0) return own.length === 1 ? { clinician: own[0].id } : undefined;
+    return options.length > 0 ? { clinic: options[0] } : undefined;
   }
 
   async function show() {
@@ -48,42 +50,59 @@ export function createPicker(onFailure) {
   function draw() {
     const wanted = find.value.trim().toLowerCase();
     const shown = people.filter((person) => nameOf(person).toLowerCase().includes(wanted));
-    list.replaceChildren(...shown.map(entryOf));
+    const clinic = select.value === OWN ? undefined : select.value;
+    const all =
+      clinic && !wanted ? [entryOf(hrefOf({ clinic }), '∗', 'All clinicians', isAll())] : [];
+    const each = shown.map((person) => {
+      const href = hrefOf({ clinic, clinician: person.id });
+      return entryOf(href, initialsOf(person), nameOf(person), person.id === chosen.clinician);
+    });
+    list.replaceChildren(...all, ...each);
     found.textContent = wordsFor(shown.length);
   }
 
+  const isAll = () => chosen.clinic === select.value && !chosen.clinician;
+
   function wordsFor(count) {
-    if (select.options.length === 0) return 'Your token opens no clinician.';
+    if (select.options.length === 0) return 'Your token gives access to no clinician.';
     if (count === 0) return find.value ? 'Nobody by that name here.' : 'Nobody works here yet.';
-    return count === 1 ? '1 clinician' : `${count} clinicians`;
+    return countWords(count, 'clinician');
   }
 
-  function entryOf(person) {
+  select.addEventListener('change', () => {
+    void show().catch(onFailure);
     const clinic = select.value === OWN ? undefined : select.value;
-    const isChosen = person.id === chosen.clinician;
-    const href = hrefOf({ clinic, clinician: person.id });
-    return el(
-      'li',
-      {},
-      el(
-        'a',
-        { href, class: 'person', 'aria-current': isChosen ? 'true' : undefined },
-        el('span', { class: 'initials', 'aria-hidden': 'true' }, initialsOf(person)),
-        nameOf(person),
-      ),
-    );
-  }
-
-  select.addEventListener('change', () => void show().catch(onFailure));
+    // On a phone the list of clinicians stays open.
+    location.hash = hrefOf({
+      clinic,
+      show: document.body.dataset.view === 'picker' && 'clinicians',
+    });
+  });
   find.addEventListener('input', draw);
 
   return {
     load,
     mark(route) {
       chosen = route;
-      draw();
+      const isOther = [...select.options].some(({ value }) => value === route.clinic);
+      if (!isOther || select.value === route.clinic) return draw();
+      select.value = route.clinic;
+      void show().catch(onFailure);
     },
   };
+}
+
+function entryOf(href, initials, name, isChosen) {
+  return el(
+    'li',
+    {},
+    el(
+      'a',
+      { href, class: 'person', 'aria-current': isChosen ? 'true' : undefined },
+      el('span', { class: 'initials', 'aria-hidden': 'true' }, initials),
+      name,
+    ),
+  );
 }
 
 const optionOf = ({ id, name }) => el('option', { value: id }, name ?? 'Clinic');

@@ -4,9 +4,9 @@ export const nameOf = (person) =>
 export const initialsOf = (person) =>
   [person?.firstName, person?.lastName].map((name) => name?.[0] ?? '').join('') || '·';
 
-/** Where a session stands, in the order in which it gets there. */
-export const STANDING = {
-  waiting: 'Waiting',
+/** The status of a session's note, in the order in which it changes. */
+export const STATUS = {
+  waiting: 'No note yet',
   writing: 'Being written',
   rewriting: 'Being rewritten',
   ready: 'Ready',
@@ -20,7 +20,7 @@ const EVENTS = {
   PROGRESS_NOTE_GENERATED: 'Note written',
   PROGRESS_NOTE_REGENERATED: 'Note rewritten',
   PROGRESS_NOTE_FINALIZED: 'Note finalized',
-  MDM_ELEMENTS_IDENTIFIED: 'Decision making identified',
+  MDM_ELEMENTS_IDENTIFIED: 'MDM identified',
   ASSESSMENT_COMPLETED: 'Assessment completed',
 };
 export const eventWords = (type) => EVENTS[type] ?? type;
@@ -28,8 +28,8 @@ export const eventWords = (type) => EVENTS[type] ?? type;
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-/** The time for today, the day for the past. */
-export function momentWords(iso) {
+/** The time if it is today, else the date. */
+export function dateTimeWords(iso) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return '';
   const isToday = date.toDateString() === new Date().toDateString();
@@ -46,15 +46,28 @@ export function clockWords(value) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** `riskOfComplications` and `medication_management`, as a person would write them. */
+/** As clinicians write them. */
+const ACRONYMS = /\b(soap|dap|birp|girp|pirp|mdm|adhd|ptsd|emdr|cbt|dbt)\b/g;
+
+/** `riskOfComplications` and `soap_note`, as a person would write them. */
 export function plainWords(name) {
   const words = String(name)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/[_-]+/g, ' ')
     .toLowerCase()
     .trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return words
+    .replace(ACRONYMS, (word) => word.toUpperCase())
+    .replace(/^[a-z]/, (letter) => letter.toUpperCase());
 }
+
+/** `phq9` is PHQ-9. */
+export const assessmentName = (id) =>
+  String(id)
+    .toUpperCase()
+    .replace(/^([A-Z]+)(\d+)$/, '$1-$2');
+
+export const countWords = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** The Partner API does not say what else a session's record holds: a date is shown if there is one. */
 export function dateIn(record) {

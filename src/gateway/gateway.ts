@@ -114,7 +114,12 @@ export function createGateway(parts: GatewayParts): Gateway {
       yoga,
       answers,
       webhooks: webhooksOf(parts),
-      pages: http.graphiql ? createPages(config.auth.kind !== 'open') : undefined,
+      pages: http.graphiql
+        ? createPages({
+            needsToken: config.auth.kind !== 'open',
+            isSandbox: config.partner.kind === 'sandbox',
+          })
+        : undefined,
       checks: {
         partner: () => house.partner.check(),
         eventLog: () => house.store.check(),

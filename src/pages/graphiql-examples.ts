@@ -1,7 +1,7 @@
-/** GraphiQL opens with these in its tabs. */
+/** The tabs that GraphiQL opens with. */
 export const examples = [
   {
-    query: `# Clients with their latest sessions and notes: one request instead of dozens.
+    query: `# Clients with their sessions and notes in one request.
 query Clients {
   organizations(first: 1) {
     nodes {
@@ -40,9 +40,9 @@ query Clients {
 `,
   },
   {
-    query: `# Asks for a rewrite. Take a progressNoteId that is not
-# locked from the first tab. Run it twice: the key makes
-# the second one harmless.
+    query: `# Requests a magic edit. Copy a progressNoteId from the
+# first tab into the variables. If you run it twice, the
+# idempotency key makes sure that the note is edited once.
 mutation Edit($noteId: ID!, $key: String) {
   magicEdit(
     input: {
@@ -68,8 +68,8 @@ mutation Edit($noteId: ID!, $key: String) {
     variables: '{\n  "noteId": "",\n  "key": "first-try"\n}',
   },
   {
-    query: `# Notes as they become ready. Leave it running: in the
-# sandbox a session begins every few seconds.
+    query: `# Notes as they become ready. Keep it running: in the
+# sandbox a session starts every few seconds.
 subscription Live {
   noteReady {
     cursor

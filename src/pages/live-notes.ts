@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { Content } from './served-file.ts';
 
-/** This origin's own scripts and styles, and nothing inline: what stands in a note can never run. */
+/** Only this origin's scripts and styles, and nothing inline: a note's text can never run. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,9 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const ASSETS = [
   'base.css',
-  'beside.css',
-  'beside.js',
-  'chip.js',
+  'clients.js',
   'detail.js',
   'dom.js',
   'edit-form.js',
@@ -34,15 +32,18 @@ const ASSETS = [
   'icon.svg',
   'layout.css',
   'lists.css',
-  'live.js',
   'main.js',
   'note-view.js',
   'note.css',
   'operations.js',
   'picker.js',
   'route.js',
+  'session-row.js',
   'sessions.js',
+  'side-panel.css',
+  'side-panel.js',
   'sign-in.js',
+  'subscribe.js',
   'top.css',
   'words.js',
 ] as const;
@@ -55,12 +56,26 @@ function fileOf(name: string): Content {
   };
 }
 
-/** The front page and its parts, by path. Where a token is needed the page asks for it first, not after a refusal. */
-export function liveNotesFiles(needsToken: boolean): Readonly<Record<string, Content>> {
+export interface PageOptions {
+  /** Whether the page asks for a token before its first request. */
+  readonly needsToken: boolean;
+  /** Whether the page says that all people are made up. */
+  readonly isSandbox: boolean;
+}
+
+/** The Live notes page and its files, by path. */
+export function liveNotesFiles({
+  needsToken,
+  isSandbox,
+}: PageOptions): Readonly<Record<string, Content>> {
   const page = fileOf('index.html');
   const load = async () => {
     const html = (await page.load()).toString();
-    return Buffer.from(needsToken ? html.replace('data-auth="open"', 'data-auth="token"') : html);
+    return Buffer.from(
+      html
+        .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
+        .replace('data-data="real"', `data-data="${isSandbox ? 'made-up' : 'real'}"`),
+    );
   };
   return {
     '/': { ...page, load },

@@ -1,17 +1,18 @@
-import { graphiqlFiles, graphiqlPage } from './graphiql.ts';
-import { liveNotesFiles } from './live-notes.ts';
+import { createGraphiqlPage, graphiqlFiles } from './graphiql.ts';
+import { type PageOptions, liveNotesFiles } from './live-notes.ts';
 import { type Handler, serveFile } from './served-file.ts';
 
 export interface Pages {
   /** For browsers that open the GraphQL endpoint. */
   readonly graphiql: Handler;
-  /** By exact path: whatever is not in this list is not there, however it is spelled. */
+  /** Exact paths: anything else is not found. */
   readonly routes: readonly (readonly [string, Readonly<Record<string, Handler>>])[];
 }
 
-/** What people look at: GraphiQL and the live notes. Everything comes from this server. */
-export function createPages(needsToken: boolean): Pages {
-  const files = { ...liveNotesFiles(needsToken), ...graphiqlFiles };
+/** GraphiQL and the Live notes page. Everything is served from here. */
+export function createPages(options: PageOptions): Pages {
+  const files = { ...liveNotesFiles(options), ...graphiqlFiles };
+  const graphiqlPage = createGraphiqlPage(options.needsToken);
   return {
     graphiql: graphiqlPage,
     routes: Object.entries(files).map(([path, content]) => {

@@ -7,9 +7,9 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<voi
 
 export interface Content {
   readonly type: string;
-  /** Asked for when the first browser wants it, and once. */
+  /** Called once, at the first request. */
   readonly load: () => Promise<Buffer>;
-  /** On top of those that every file here has. */
+  /** Added to the headers of every file. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -21,13 +21,13 @@ interface Loaded {
 
 const zip = promisify(gzip);
 
-/** One file for browsers: read and compressed once, afterwards told apart by its ETag and not sent again. */
+/** Serves one file: read and compressed once, then 304 for a browser that has it. */
 export function serveFile({ type, load, headers = {} }: Content): Handler {
   let loading: Promise<Loaded> | undefined;
 
   return async (req, res) => {
     loading ??= loaded(load);
-    // What failed once may work at the next try.
+    // After a failure the next request tries again.
     const { plain, zipped, etag } = await loading.catch((error: unknown) => {
       loading = undefined;
       throw error;
@@ -36,7 +36,7 @@ export function serveFile({ type, load, headers = {} }: Content): Handler {
     const common = {
       ...headers,
       etag,
-      // Always asked for again, so that a new release is seen at once; mostly answered 304.
+      // Browsers ask every time, so that a new release is seen at once; the answer is mostly 304.
       'cache-control': 'no-cache',
       'referrer-policy': 'no-referrer',
       vary: 'Accept-Encoding',
@@ -58,7 +58,7 @@ export function serveFile({ type, load, headers = {} }: Content): Handler {
 
 async function loaded(load: Content['load']): Promise<Loaded> {
   const plain = await load();
-  // Weak: it names the content, whichever way that is encoded.
+  // Weak, since it is the same for both encodings.
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
   return { plain, zipped: await zip(plain), etag };
 }

@@ -1,6 +1,6 @@
 import { beforeEach, afterEach, describe, expect, it } from 'vitest';
 
-import type { WebhookEvent } from '../../sandbox/events.ts';
+import type { WebhookEvent } from '../../sandbox/sandbox.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { change, changes, magicEdit } from '../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';

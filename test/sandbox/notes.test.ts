@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AnyBody } from '../support/sandbox/bodies.ts';
 import { openQuietSandbox, type Caller } from '../support/sandbox/caller.ts';
 
 let caller: Caller;
@@ -82,11 +83,52 @@ describe('a magic edit', () => {
     caller.sandbox.settle();
     const after = (await note()).body;
     expect(after).toMatchObject({ progressNoteId: noteId, isLoading: false });
-    expect(after.note.at(-1)?.text).toBe('Edited as instructed: Make it shorter.');
-    expect(after.note[0]?.text.length).toBeLessThan(before[0]?.text.length ?? 0);
+    expect(after.note.map(({ title }) => title)).toEqual(before.map(({ title }) => title));
+    for (const [index, { text }] of after.note.entries())
+      expect(text.length).toBeLessThan(before[index]?.text.length ?? 0);
     expect(caller.sandbox.events.map(({ eventType }) => eventType)).toEqual([
       'progress_note_regenerated',
     ]);
+  });
+
+  async function planAfter(instructions: string) {
+    await edit(instructions);
+    caller.sandbox.settle();
+    return (await note()).body.note.find(({ title }) => title === 'Plan')?.text ?? '';
+  }
+
+  it('of the plan changes the plan and nothing else', async () => {
+    const before = (await note()).body.note;
+    const plan = await planAfter('Make the plan shorter.');
+    const after = (await note()).body.note;
+    expect(after.slice(0, -1)).toEqual(before.slice(0, -1));
+    expect(before.at(-1)?.text.startsWith(plan)).toBe(true);
+    expect(plan.length).toBeLessThan(before.at(-1)?.text.length ?? 0);
+  });
+
+  it.each([
+    ['Make the plan a numbered list.', /^1\. [A-Z].+\.\n2\. [A-Z]/],
+    ['Add to the plan that the client will call on Friday.', / The client will call on Friday\.$/],
+    ['Mention that the client declined a referral.', / The client declined a referral\.$/],
+    ['Add the next appointment: 3 May', / The next appointment: 3 May\.$/],
+    ['Replace "Safety plan" with "Crisis plan"', /Crisis plan/],
+  ])('does what it is told: %s', async (instructions, expected) => {
+    expect(await planAfter(instructions)).toMatch(expected);
+  });
+
+  it('numbers a list once', async () => {
+    const first = await planAfter('Make the plan a numbered list.');
+    expect(await planAfter('Make the plan a numbered list.')).toBe(first);
+  });
+
+  it('removes a sentence', async () => {
+    expect(await planAfter('Remove the crisis line from the plan.')).not.toMatch(/crisis line/);
+  });
+
+  it('keeps elements that are not sections', async () => {
+    await patch({ note: ['free text', { title: 'Plan', text: 'Rest. Walk.' }] });
+    expect(await planAfter('Shorten it')).toBe('Rest.');
+    expect((await note()).body.note[0]).toBe('free text');
   });
 
   it('is listed for the clinician, newest first', async () => {
@@ -140,7 +182,18 @@ describe('a regeneration', () => {
     caller.sandbox.settle();
     const after = (await note()).body.note;
     expect(after.map(({ title }) => title)).toEqual(before.map(({ title }) => title));
-    expect(after).not.toEqual(before);
+    for (const [index, { text }] of after.entries()) expect(text).not.toBe(before[index]?.text);
+  });
+
+  it('keeps the facts', async () => {
+    const quoteIn = (sections: AnyBody['note']) => /"(.+?)"/.exec(sections[0]?.text ?? '')?.[1];
+    const before = quoteIn((await note()).body.note);
+    await regenerate();
+    caller.sandbox.settle();
+    const { body } = await caller.ask(`/sessions/${caller.sandbox.ids.session(0, 0)}/transcript`);
+    expect(before).toBeTypeOf('string');
+    expect(quoteIn((await note()).body.note)).toBe(before);
+    expect(body.transcriptItems.map(({ transcript }) => transcript)).toContain(before);
   });
 });
 

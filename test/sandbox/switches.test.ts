@@ -47,7 +47,7 @@ describe('a switch', () => {
     expect(() => sandbox.set({ failureRate: 1, latencyMs: -1 })).toThrow(
       '"latencyMs" must be a number from 0, but got -1',
     );
-    expect(() => sandbox.set(JSON.parse('{"speed":1}'))).toThrow('wanted one of latencyMs, ');
+    expect(() => sandbox.set(JSON.parse('{"speed":1}'))).toThrow('must be one of latencyMs, ');
     expect(sandbox.switches.failureRate).toBe(0);
   });
 });

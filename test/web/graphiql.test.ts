@@ -10,11 +10,11 @@ import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 const nameOf = (query: string) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '';
 const names = examples.map(({ query }) => nameOf(query));
 
-it.each(examples)('has an example that the schema knows: $query', ({ query }) => {
+it.each(examples)('has an example that is valid: $query', ({ query }) => {
   expect(validate(schema, parse(query))).toEqual([]);
 });
 
-it('serves a small page under a policy that lets nothing else in', async () => {
+it('serves a small page with a strict content security policy', async () => {
   await using gateway = await openGateway();
   const response = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } });
   const policy = response.headers.get('content-security-policy') ?? '';
@@ -60,14 +60,28 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     for (const name of names) expect(await page.getByRole('tab', { name }).count()).toBe(1);
   });
 
-  it('runs a query with what stands in its headers', async () => {
+  it('changes the tab at the first click', async () => {
+    const tab = page.getByRole('tab', { name: 'Edit' });
+    await tab.click();
+    await expect.poll(() => tab.getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('says where the token goes, and loads the schema once it is there', async () => {
+    await page.getByText('This server needs a token.').waitFor();
     await openTab('Clients');
     await giveToken();
+    await page.locator('#token-notice').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /documentation/i }).click();
+    await page.getByRole('link', { name: 'Subscription', exact: true }).waitFor();
+    await page.getByRole('button', { name: /documentation/i }).click();
+  });
+
+  it('runs a query with the token in the headers editor', async () => {
     await page.getByRole('button', { name: /execute/i }).click();
     await answer('"totalCount"').waitFor();
   });
 
-  it('runs a subscription with them, and shows an event', async () => {
+  it('runs a subscription with it, and shows an event', async () => {
     await openTab('Live');
     await giveToken();
     await page.getByRole('button', { name: /execute/i }).click();
@@ -90,9 +104,26 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     expect(kept).not.toContain('Bearer');
   });
 
-  it('asks no other host for anything, workers and fonts included', () => {
+  it('fits a phone: the response is below the query', async () => {
+    const phone = await openPage(browser, { width: 390, height: 844 });
+    await phone.page.goto(`${gateway.url}/graphql`);
+    const box = (selector: string) => phone.page.locator(selector).boundingBox();
+    await phone.page.getByRole('tab', { name: names[0]! }).waitFor();
+    const [editors, response, settings] = await Promise.all([
+      box('.graphiql-editors'),
+      box('.graphiql-response'),
+      phone.page.getByRole('button', { name: /settings/i }).boundingBox(),
+    ]);
+    expect(editors?.width).toBeGreaterThan(300);
+    expect(response?.y).toBeGreaterThanOrEqual(editors!.y + editors!.height - 1);
+    expect(response!.y + response!.height).toBeLessThanOrEqual(844);
+    expect(settings!.y + settings!.height).toBeLessThanOrEqual(844);
+    await phone.close();
+  });
+
+  it('contacts no other host, workers and fonts included', () => {
     expect([...watched.hosts]).toEqual([new URL(gateway.url).host]);
-    // The first look at the schema comes before anybody could give a token.
+    // The first request for the schema comes before there can be a token.
     expect(watched.problems.filter((text) => !text.includes('401'))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { liveNotesFiles } from '../../src/pages/live-notes.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 
 const folder = new URL('../../web/', import.meta.url).pathname;
-const paths = Object.keys(liveNotesFiles(false));
+const paths = Object.keys(liveNotesFiles({ needsToken: false, isSandbox: false }));
 
 let gateway: Gateway;
 beforeAll(async () => {

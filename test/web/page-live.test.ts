@@ -1,9 +1,12 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openBrowser } from '../support/browser.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { type LiveNotes, nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+
+const dateIn = async (page: Page) =>
+  (await page.locator('#detail-hint').textContent())?.split(' · ')[0];
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 }, () => {
   let browser: Browser;
@@ -20,11 +23,23 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     await gateway.close();
   });
 
-  it('shows the latest sessions of the clinician that was picked', async () => {
+  it('opens with the live feed of the first clinic, without a click', async () => {
+    const { page } = notes;
+    await notes.live();
+    expect(await page.locator('#feed-title').textContent()).toBe('Fernhollow Downtown');
+    expect(await page.title()).toBe('Fernhollow Downtown · Live notes');
+    expect(await page.locator('#feed-hint').textContent()).toContain('All clinicians.');
+    const client = await notes.nameOf(5);
+    gateway.sandbox.startSession(gateway.sandbox.ids.client(5));
+    const row = notes.rows.filter({ hasText: 'Today' }).filter({ hasText: client });
+    await row.filter({ hasText: `with ${await nameOfClinician(gateway, 5)}` }).waitFor();
+  });
+
+  it('shows the sessions of the clinician that was chosen', async () => {
     const { page, rows } = notes;
     // The second of the clinic prescribes: their sessions have decision making.
     const clinician = await nameOfClinician(gateway, 1);
-    await page.getByLabel('Find').fill(clinician.slice(0, 5));
+    await page.getByLabel('Find a clinician').fill(clinician.slice(0, 5));
     await page.getByRole('link', { name: clinician }).click();
     await notes.live();
     expect(await page.locator('#feed-title').textContent()).toBe(clinician);
@@ -32,7 +47,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     expect(await notes.rowOf(await notes.nameOf(1)).textContent()).toContain('Ready');
   });
 
-  it('shows a note as it becomes ready, with nobody asking', async () => {
+  it('shows a note as it becomes ready', async () => {
     const client = await notes.nameOf(14);
     ({ sessionId } = gateway.sandbox.startSession(gateway.sandbox.ids.client(14)));
     const row = notes.rows.filter({ hasText: 'Today' }).filter({ hasText: client });
@@ -52,15 +67,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     expect(await page.locator('.transcript').isVisible()).toBe(false);
   });
 
-  it('asks for a magic edit once, and shows the new version when it arrives', async () => {
+  it('requests a magic edit once, and shows the new version when it arrives', async () => {
     const { page } = notes;
     gateway.sandbox.set({ rewriteMs: 3_600_000 });
     await page.getByLabel('Magic edit').fill('Add the next appointment.');
     await page.getByRole('button', { name: 'Rewrite note' }).dblclick();
     await page.getByText('Accepted.').waitFor();
-    await page.locator('#note [data-standing=rewriting]').waitFor();
+    await page.locator('#note [data-status=rewriting]').waitFor();
     gateway.sandbox.settle();
-    await page.getByText('Edited as instructed: Add the next appointment.').waitFor();
+    await page.locator('#note').getByText('The next appointment.').waitFor();
     expect(await page.locator('#note .version').textContent()).toBe('Version 2');
     expect(await page.locator('#note [data-changed]').count()).toBe(1);
     expect(gateway.sandbox.countOf('POST /progress-notes/:progressNoteId/magic-edit')).toBe(1);
@@ -89,14 +104,17 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     await page.locator('#note h4').filter({ hasText: text }).waitFor();
     await notes.rowOf(text).waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
-    expect(await page.title()).toBe('Live notes');
+    expect(await page.title()).toBe(
+      `${await notes.nameOf(14)}, ${await dateIn(page)} · Live notes`,
+    );
   });
 
-  it('shows the lock of a note that was finalized, and offers no edit', async () => {
+  it('shows that a note was finalized, and why it can no longer be edited', async () => {
     const { page } = notes;
     gateway.sandbox.finalize(gateway.sandbox.noteIdOf(sessionId) ?? '');
-    await page.locator('#note .chip[data-standing=locked]').waitFor();
-    await page.locator('#edit').waitFor({ state: 'hidden' });
+    await page.locator('#note .chip[data-status=locked]').waitFor();
+    expect(await page.getByRole('button', { name: 'Rewrite note' }).isDisabled()).toBe(true);
+    await page.getByText('This note is finalized.').waitFor();
     expect(await notes.rows.first().textContent()).toContain('Finalized');
   });
 
@@ -107,10 +125,11 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     const row = notes.rows.filter({ hasText: 'Transcription failed' });
     await row.click();
     await page.getByText('there will be no note').waitFor();
-    await page.locator('#edit').waitFor({ state: 'hidden' });
+    expect(await page.getByRole('button', { name: 'Rewrite note' }).isDisabled()).toBe(true);
+    await page.getByText('There is no note to edit').waitFor();
   });
 
-  it('complained about nothing, and asked no other host', () => {
+  it('logs no error and contacts no other host', () => {
     expect(notes.problems).toEqual([]);
     expect([...notes.hosts]).toEqual([new URL(gateway.url).host]);
   });

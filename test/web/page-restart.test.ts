@@ -48,7 +48,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       browser = await openBrowser();
       await startAt('0', newFolder());
       notes = await openLiveNotes(browser, serving());
-      await notes.page.getByRole('link', { name: await nameOfClinician(serving(), 0) }).click();
+      const name = await nameOfClinician(serving(), 0);
+      await notes.page.getByRole('link', { name }).click();
+      await notes.page.getByRole('heading', { name }).waitFor();
       await notes.live();
     }, 60_000);
     afterAll(async () => {

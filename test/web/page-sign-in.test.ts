@@ -30,6 +30,8 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       const { page, problems, close } = await openPage(browser);
       await page.goto(gateway.url);
       await page.getByLabel('Access token').waitFor();
+      await page.getByText('Not signed in').waitFor();
+      expect(await page.getByText('everybody here is made up').isVisible()).toBe(false);
       expect(problems).toEqual([]);
       await page.getByLabel('Access token').fill('nonsense');
       await page.keyboard.press('Enter');
@@ -76,10 +78,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       const server = await openServer(config, createLog('silent'));
       const { page, problems, close } = await openPage(browser);
       await page.goto(server.url);
-      await page.locator('#clinicians a').first().click();
       await page.locator('#state[data-state=live]').waitFor();
+      await page.getByText('everybody here is made up').waitFor();
       expect(await page.getByLabel('Access token').isVisible()).toBe(false);
       expect(await page.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(false);
+      const graphiql = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
+      expect(await graphiql.text()).not.toContain('token-notice');
       expect(problems).toEqual([]);
       await close();
       await server[Symbol.asyncDispose]();

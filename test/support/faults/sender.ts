@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
-import { createPoster } from '../../../sandbox/poster.ts';
+import { postWebhook } from '../../../sandbox/webhooks/delivery.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 /** Sends webhooks without end, each until it is answered 2xx, and remembers which were. */
@@ -55,7 +55,6 @@ export function startSender(options: SenderOptions): Sender {
   const { url, sandbox, writers = 8, client = () => 0, pauseMs = 10 } = options;
   const acknowledged = new Set<string>();
   const clientOf = new Map<string, number>();
-  const poster = createPoster();
   let refusals = 0;
   const stopping = new AbortController();
   let waiting: { readonly size: number; readonly wake: () => void }[] = [];
@@ -74,7 +73,7 @@ export function startSender(options: SenderOptions): Sender {
     const body = noteEvent(sandbox, noteId, about);
     const headers = signed(sandbox, body);
     while (!stopping.signal.aborted) {
-      if (await poster.send(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
+      if (await postWebhook(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
       refusals += 1;
       await setTimeout(PAUSE_MS);
     }
@@ -99,7 +98,6 @@ export function startSender(options: SenderOptions): Sender {
     async stop() {
       stopping.abort();
       await writing;
-      poster.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-import { createDraws } from '../../../sandbox/rng.ts';
+import { createRandom } from '../../../sandbox/data/random.ts';
 import type { Weather } from './relay.ts';
 
 /** What the loss of packets looks like from above TCP: waiting, sometimes for long, sometimes in vain. */
@@ -15,7 +15,7 @@ const ONE_WAY_MS = 100;
 const STALL_MS = 1_000;
 
 export function createStorm(seed: number): Storm {
-  const { below, chance } = createDraws(seed);
+  const { below, chance } = createRandom(seed);
   let raging = false;
   return {
     begin: () => void (raging = true),

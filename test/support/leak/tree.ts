@@ -1,5 +1,8 @@
-import { clinicOfClinician, organizationOfClinic } from '../../../sandbox/layout.ts';
-import { CLIENTS as ALL_CLIENTS, seededClinicianOfClient } from '../../../sandbox/layout.ts';
+import { clinicOfClinician, organizationOfClinic } from '../../../sandbox/data/hierarchy.ts';
+import {
+  CLIENTS as ALL_CLIENTS,
+  seededClinicianOfClient,
+} from '../../../sandbox/data/hierarchy.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 /** By number, as the sandbox counts. A session grant names the client's latest session. */

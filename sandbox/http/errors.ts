@@ -1,0 +1,34 @@
+/** An error of the application behind the API's gateway: sent as a PartnerApiError envelope. */
+export class PartnerApiFailure extends Error {
+  readonly statusCode: number;
+  readonly type: string;
+  /** Set for failed validation: `error.message` of the envelope is then an object, otherwise a string. */
+  readonly issues: readonly string[] | undefined;
+
+  constructor(statusCode: number, type: string, message: string, issues?: readonly string[]) {
+    super(message);
+    this.statusCode = statusCode;
+    this.type = type;
+    this.issues = issues;
+  }
+}
+
+export const invalid = (...issues: readonly string[]) =>
+  new PartnerApiFailure(400, 'BadRequestException', 'Bad Request', issues);
+export const notFound = (noun: string) =>
+  new PartnerApiFailure(404, 'NotFoundException', `${noun} not found`);
+
+export function envelopeOf(failure: PartnerApiFailure, path: string) {
+  const { statusCode, type, issues, message } = failure;
+  return {
+    error: {
+      type,
+      message: issues ? { message: issues, error: message, statusCode } : message,
+      statusCode,
+      timestamp: new Date().toISOString(),
+      details: [],
+    },
+    // The real API shows an internal path too, which clients must not depend on.
+    path: `/partner-api${path}`,
+  };
+}

@@ -1,0 +1,128 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openBrowser } from '../support/browser.ts';
+import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { type LiveNotes, openLiveNotes } from '../support/live-notes.ts';
+
+const NOBODY = '11111111-1111-4111-8111-111111111111';
+
+describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let gateway: Gateway;
+  let notes: LiveNotes;
+
+  beforeAll(async () => {
+    [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+    notes = await openLiveNotes(browser, gateway);
+    await notes.live();
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.close();
+  });
+
+  async function follow(parts: Readonly<Record<string, string>>): Promise<void> {
+    await notes.page.goto(`${gateway.url}/#${new URLSearchParams(parts).toString()}`);
+  }
+  const clinician = () => gateway.sandbox.ids.clinician(3);
+
+  it('finds a client of a clinician by name', async () => {
+    const { page } = notes;
+    await follow({ clinician: clinician() });
+    await page.getByRole('link', { name: 'Clients' }).click();
+    await page.getByText(/^20 of 3\d clients$/).waitFor();
+    const name = await notes.nameOf(16);
+    await page.getByLabel('Find a client').fill(name);
+    await expect.poll(() => page.locator('#clients a').count()).toBe(1);
+    await page.getByRole('link', { name }).click();
+    await page.getByRole('heading', { name }).waitFor();
+    await notes.rows.first().waitFor();
+  });
+
+  it('shows all sessions of a client, page by page', async () => {
+    const { page } = notes;
+    await follow({
+      clinician: gateway.sandbox.ids.clinician(29 % 13),
+      list: gateway.sandbox.ids.client(29),
+    });
+    await page.getByText('10 of 25 sessions, newest first').waitFor();
+    const dates = async () =>
+      (await page.locator('#sessions .who').allTextContents()).map((text) => Date.parse(text));
+    for (const count of [20, 25]) {
+      await page.getByRole('button', { name: 'Show more sessions' }).click();
+      await expect.poll(() => notes.rows.count()).toBe(count);
+    }
+    expect(await page.getByRole('button', { name: 'Show more sessions' }).isVisible()).toBe(false);
+    expect(await dates()).toEqual((await dates()).toSorted((a, b) => b - a));
+    await page.getByText('25 sessions, newest first').waitFor();
+  });
+
+  it('says that a session is not there', async () => {
+    const { page } = notes;
+    await follow({
+      clinic: gateway.sandbox.ids.clinic(0),
+      client: gateway.sandbox.ids.client(0),
+      session: NOBODY,
+    });
+    await page.getByText('There is no such session').waitFor();
+    expect(await page.title()).toBe('Session not found · Live notes');
+  });
+
+  it('says that a link to a session is incomplete', async () => {
+    await follow({ session: gateway.sandbox.ids.session(0, 0) });
+    await notes.page.getByText('This link is incomplete').waitFor();
+  });
+
+  it.each(['rubbish', NOBODY])('explains a link to clinician %s', async (id) => {
+    const { page } = notes;
+    await follow({ clinician: id });
+    await page.getByRole('heading', { name: 'Link not valid' }).waitFor();
+    expect(await page.locator('#state').textContent()).toBe('Choose a clinician');
+    await follow({ clinician: clinician() });
+    await notes.live();
+  });
+
+  it('asks a viewer of several clinicians to choose one', async () => {
+    const { page } = notes;
+    const grants = [2, 3].map((nth) => `clinician:${gateway.sandbox.ids.clinician(nth)}`);
+    await page.addInitScript(
+      `sessionStorage.setItem('live-notes-token', '${await tokenFor(grants)}')`,
+    );
+    await page.goto(gateway.url);
+    await page.getByText('Choose a clinician to see notes').waitFor();
+    expect(await page.locator('#state').textContent()).toBe('Choose a clinician');
+    expect(await page.locator('#clinicians a').count()).toBe(2);
+  });
+
+  it('writes acronyms as clinicians do', async () => {
+    const words = await notes.page.evaluate<
+      readonly string[]
+    >(`import('/assets/words.js').then((w) =>
+      [w.plainWords('soap'), w.plainWords('dap_note'), w.plainWords('birp'), w.plainWords('medication_management'), w.assessmentName('phq9')])`);
+    expect(words).toEqual(['SOAP', 'DAP note', 'BIRP', 'Medication management', 'PHQ-9']);
+  });
+
+  it('reaches the magic edit at 1024 × 768 without scrolling', async () => {
+    const small = await openLiveNotes(browser, gateway, { width: 1024, height: 768 });
+    await small.rows.first().click();
+    const box = await small.page.getByRole('button', { name: 'Rewrite note' }).boundingBox();
+    expect(box && box.y + box.height).toBeLessThan(768);
+    await small.close();
+  });
+
+  it('reaches the transcript on a phone with one tap', async () => {
+    const phone = await openLiveNotes(browser, gateway, { width: 390, height: 844 });
+    await phone.rows.first().click();
+    const button = phone.page.locator('#jump').getByRole('button', { name: 'Transcript' });
+    expect((await button.boundingBox())?.y).toBeLessThan(844);
+    await button.click();
+    const first = phone.page.locator('.transcript li').first();
+    await expect.poll(async () => (await first.boundingBox())?.y).toBeLessThan(300);
+    await phone.close();
+  });
+
+  it('logs no error', () => {
+    expect(notes.problems).toEqual([]);
+  });
+});
