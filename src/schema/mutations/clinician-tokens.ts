@@ -1,24 +1,24 @@
-import { type TokenOutcome, authenticateClinician } from '../resolvers/clinician-tokens.ts';
-import { auditedWrite } from '../resolvers/audited-write.ts';
-import { oneCall } from '../resolvers/price.ts';
-import { builder } from './builder.ts';
-import { idOf } from './global-id.ts';
+import { auditedWrite } from '../../resolvers/audited-write.ts';
+import { type TokenOutcome, authenticateClinician } from '../../resolvers/clinician-tokens.ts';
+import { oneCall } from '../../resolvers/price.ts';
+import { builder } from '../builder.ts';
+import { idOf } from '../global-id.ts';
 import { NotFound, typeOfOutcome } from './problems.ts';
 
 type Minted = Extract<TokenOutcome, { kind: 'minted' }>;
 
-/** The Partner API spells these in PascalCase, and its widget takes them in no other way. */
+/** In PascalCase, as the Partner API spells the fields: its widget accepts no other spelling. */
 const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
   description:
-    'The clinician’s token pair, for the widget’s authenticate operation. Hand it over unchanged, names included.',
+    'A clinician’s token pair, for the widget’s authenticate operation. Pass it on unchanged, names included.',
   fields: (t) => ({
     raw: t.expose('tokens', {
       type: 'JSON',
-      description: 'The whole object as it was minted: what the widget wants.',
+      description: 'The whole object as the Partner API returned it: pass this to the widget.',
       nullable: false,
     }),
     AccessToken: t.string({
-      description: 'Valid for minutes.',
+      description: 'Access token, valid for some minutes.',
       nullable: false,
       resolve: ({ tokens }) => tokens['AccessToken'] as string,
     }),
@@ -27,12 +27,12 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
       resolve: ({ tokens }) => tokens['IdToken'] as string | undefined,
     }),
     RefreshToken: t.string({
-      description: 'For one use, by one browser session.',
+      description: 'Refresh token, for one use by one browser session.',
       nullable: false,
       resolve: ({ tokens }) => tokens['RefreshToken'] as string,
     }),
     ExpiresIn: t.int({
-      description: 'Seconds that the access token is valid for.',
+      description: 'Lifetime of the access token in seconds.',
       nullable: false,
       resolve: ({ tokens }) => Math.floor(Number(tokens['ExpiresIn'])),
     }),
@@ -40,12 +40,14 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
 });
 
 const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput', {
-  description: 'Whom the widget will act for.',
-  fields: (t) => ({ clinicianId: t.id({ required: true, description: 'The clinician.' }) }),
+  description: 'The clinician to sign in to the widget.',
+  fields: (t) => ({
+    clinicianId: t.id({ required: true, description: 'Global id or UUID of the clinician.' }),
+  }),
 });
 
 const AuthenticateClinicianResult = builder.unionType('AuthenticateClinicianResult', {
-  description: 'What became of a sign-in.',
+  description: 'The outcome of a sign-in.',
   types: [ClinicianTokens, NotFound],
   resolveType: typeOfOutcome,
 });
@@ -54,9 +56,13 @@ builder.mutationFields((t) => ({
   authenticateClinician: t.field({
     type: AuthenticateClinicianResult,
     description:
-      'Mints one token pair for the embedded widget. One pair per browser session; never share it. Over plain HTTP only, once an operation.',
+      'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
     args: {
-      input: t.arg({ type: AuthenticateClinicianInput, required: true, description: 'For whom.' }),
+      input: t.arg({
+        type: AuthenticateClinicianInput,
+        required: true,
+        description: 'The clinician.',
+      }),
     },
     extensions: { ...oneCall, once: true },
     resolve: (_root, { input }, ctx) => {
