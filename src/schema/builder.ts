@@ -1,4 +1,4 @@
-import SchemaBuilder from '@pothos/core';
+import SchemaBuilder, { type TypeParam } from '@pothos/core';
 import { GraphQLError, valueFromASTUntyped } from 'graphql';
 
 import type { Context } from '../context.ts';
@@ -20,6 +20,12 @@ export const builder = new SchemaBuilder<{
     UUID: { Input: Uuid; Output: Uuid };
   };
 }>({});
+
+/** Options of a non-null field. */
+export const required = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
+  type: T,
+  description: string,
+) => ({ type, description, nullable: false as const });
 
 /** Never includes the value: a variable may hold patient data. */
 const invalidValue = (expected: string) =>

@@ -1,7 +1,7 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
 import { type Named, auditedNode, auditedNodes } from '../resolvers/access/audit-reads.ts';
 import { listPrice } from '../resolvers/price.ts';
-import { builder } from './builder.ts';
+import { builder, required } from './builder.ts';
 import {
   Assessment,
   Client,
@@ -50,9 +50,7 @@ function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
         resolve: (row) => row.cursor(),
       }),
       node: t.field({
-        type: node,
-        description: 'The record.',
-        nullable: false,
+        ...required(node, 'The record.'),
         resolve: (row, args, ctx) => auditedNode(row, args, ctx) as never,
       }),
     }),
@@ -61,21 +59,15 @@ function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
     description: 'A page of a list.',
     fields: (t) => ({
       edges: t.field({
-        type: [edge],
-        description: 'The rows of the page with their cursors.',
-        nullable: false,
+        ...required([edge], 'The rows of the page with their cursors.'),
         resolve: (page) => page.edges(),
       }),
       nodes: t.field({
-        type: [node],
-        description: 'The records of the page.',
-        nullable: false,
+        ...required([node], 'The records of the page.'),
         resolve: (page, args, ctx) => auditedNodes(page, args, ctx) as never,
       }),
       pageInfo: t.field({
-        type: PageInfo,
-        description: 'Cursors of the page, and whether there are more rows.',
-        nullable: false,
+        ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
         resolve: (page) => page.pageInfo,
       }),
       totalCount: t.int({

@@ -2,7 +2,7 @@ import type { PartnerEvent as AnyEvent } from '../events/partner-event.ts';
 import { eventsSince, type EventWindow } from '../resolvers/event-log.ts';
 import { cursorWhenBegun } from '../resolvers/events.ts';
 import { forEvents } from '../resolvers/price.ts';
-import { builder } from './builder.ts';
+import { builder, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
 import { EventFilter, eventFilterOf } from './event-filter.ts';
 import { PartnerEvent } from './events.ts';
@@ -15,11 +15,10 @@ interface EventEdge {
 const PartnerEventEdge = builder.objectRef<EventEdge>('PartnerEventEdge').implement({
   description: 'An event and its position in the log.',
   fields: (t) => ({
-    cursor: t.expose('cursor', {
-      type: 'EventCursor',
-      description: 'Position of the event in the log, for `after`.',
-      nullable: false,
-    }),
+    cursor: t.expose(
+      'cursor',
+      required('EventCursor', 'Position of the event in the log, for `after`.'),
+    ),
     node: t.expose('node', { type: PartnerEvent, description: 'The event.', nullable: false }),
   }),
 });
@@ -27,31 +26,24 @@ const PartnerEventEdge = builder.objectRef<EventEdge>('PartnerEventEdge').implem
 const PartnerEventConnection = builder.objectRef<EventWindow>('PartnerEventConnection').implement({
   description: 'A page of the event log.',
   fields: (t) => ({
-    edges: t.expose('edges', {
-      type: [PartnerEventEdge],
-      description: 'The events with their positions.',
-      nullable: false,
-    }),
+    edges: t.expose('edges', required([PartnerEventEdge], 'The events with their positions.')),
     nodes: t.field({
-      type: [PartnerEvent],
-      description: 'The events.',
-      nullable: false,
+      ...required([PartnerEvent], 'The events.'),
       resolve: (page) => page.edges.map((edge) => edge.node),
     }),
-    pageInfo: t.expose('pageInfo', {
-      type: PageInfo,
-      description: 'Cursors of the page, and whether there are more events.',
-      nullable: false,
-    }),
+    pageInfo: t.expose(
+      'pageInfo',
+      required(PageInfo, 'Cursors of the page, and whether there are more events.'),
+    ),
   }),
 });
 
 builder.queryFields((t) => ({
   eventCursor: t.field({
-    type: 'EventCursor',
-    description:
+    ...required(
+      'EventCursor',
       'Position of the event log when this query began. Subscribe with it as `after`, and no event is missed between the two.',
-    nullable: false,
+    ),
     resolve: cursorWhenBegun,
   }),
   events: t.field({

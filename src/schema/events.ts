@@ -23,7 +23,7 @@ import {
   transcriptOfEvent,
 } from '../resolvers/events.ts';
 import { oneCall } from '../resolvers/price.ts';
-import { builder } from './builder.ts';
+import { builder, required } from './builder.ts';
 import {
   AssessmentScore,
   Client,
@@ -71,27 +71,22 @@ export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').imple
   resolveType: typeNameOfEvent,
   fields: (t) => ({
     cursor: t.field({
-      type: 'EventCursor',
-      description:
+      ...required(
+        'EventCursor',
         'Position in the event log. Pass the last one you received as `after` to resume.',
-      nullable: false,
+      ),
       resolve: cursorOfEvent,
     }),
     type: t.field({
-      type: PartnerEventType,
-      description: 'Type of the event.',
-      nullable: false,
+      ...required(PartnerEventType, 'Type of the event.'),
       resolve: (event) => event.type.toUpperCase() as EventTypeName,
     }),
-    occurredAt: t.expose('occurredAt', {
-      type: 'DateTime',
-      description: 'The sender’s time stamp (`timeStamp`). Events arrive in any order.',
-      nullable: false,
-    }),
+    occurredAt: t.expose(
+      'occurredAt',
+      required('DateTime', 'The sender’s time stamp (`timeStamp`). Events arrive in any order.'),
+    ),
     receivedAt: t.field({
-      type: 'DateTime',
-      description: 'When this gateway accepted the event.',
-      nullable: false,
+      ...required('DateTime', 'When this gateway accepted the event.'),
       resolve: receivedAtOf,
     }),
   }),
@@ -102,37 +97,21 @@ export const SessionEvent = builder.interfaceRef<AnySessionEvent>('SessionEvent'
   interfaces: [PartnerEvent],
   resolveType: typeNameOfEvent,
   fields: (t) => ({
-    session: t.field({
-      type: Session,
-      description: 'The session.',
-      nullable: false,
-      resolve: sessionOfEvent,
-    }),
+    session: t.field({ ...required(Session, 'The session.'), resolve: sessionOfEvent }),
     sessionExternalId: t.exposeString('sessionExternalId', {
       description: 'The partner’s own identifier for the session, as the event has it.',
     }),
-    client: t.field({
-      type: Client,
-      description: 'The client of the session.',
-      nullable: false,
-      resolve: clientOfEvent,
-    }),
+    client: t.field({ ...required(Client, 'The client of the session.'), resolve: clientOfEvent }),
     clinician: t.field({
-      type: Clinician,
-      description: 'The clinician of the session.',
-      nullable: false,
+      ...required(Clinician, 'The clinician of the session.'),
       resolve: clinicianOfEvent,
     }),
     clinic: t.field({
-      type: Clinic,
-      description: 'The clinic of the clinician.',
-      nullable: false,
+      ...required(Clinic, 'The clinic of the clinician.'),
       resolve: clinicOfEvent,
     }),
     organization: t.field({
-      type: Organization,
-      description: 'The organization of the clinic.',
-      nullable: false,
+      ...required(Organization, 'The organization of the clinic.'),
       resolve: organizationOfEvent,
     }),
   }),
@@ -143,11 +122,7 @@ export const ProgressNoteEvent = builder.interfaceRef<NoteEvent>('ProgressNoteEv
   interfaces: [SessionEvent, PartnerEvent],
   resolveType: typeNameOfEvent,
   fields: (t) => ({
-    progressNoteId: t.expose('progressNoteId', {
-      type: 'UUID',
-      description: 'UUID of the note.',
-      nullable: false,
-    }),
+    progressNoteId: t.expose('progressNoteId', required('UUID', 'UUID of the note.')),
     progressNote: t.field({
       type: ProgressNote,
       description:
@@ -229,20 +204,14 @@ export const AssessmentCompleted = builder
     interfaces: [PartnerEvent],
     fields: (t) => ({
       client: t.field({
-        type: Client,
-        description: 'The client who was assessed.',
-        nullable: false,
+        ...required(Client, 'The client who was assessed.'),
         resolve: clientOfEvent,
       }),
       assessmentId: t.exposeString('assessmentId', {
         description: 'Identifier of the assessment, such as `phq9`.',
         nullable: false,
       }),
-      assessmentScoreId: t.expose('scoreId', {
-        type: 'UUID',
-        description: 'UUID of the score.',
-        nullable: false,
-      }),
+      assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
       assessmentScore: t.field({
         type: AssessmentScore,
         description: 'The score, read from the Partner API. Null if it is not open to you.',

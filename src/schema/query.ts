@@ -14,7 +14,7 @@ import {
 } from '../resolvers/viewer.ts';
 import type { JsonObject } from '../rest/json.ts';
 import type { Viewer as ViewerShape } from '../viewer/viewer.ts';
-import { builder } from './builder.ts';
+import { builder, required } from './builder.ts';
 import { OrganizationConnection, list } from './connection.ts';
 import { idOf, idWithClientOf, namedSessionOf, noteNameOf, optionalIdOf } from './global-id.ts';
 import { wantsAttributes, wantsAttributesOrId } from './look-ahead.ts';
@@ -49,31 +49,25 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       resolve: organizationsOfViewer,
     }),
     clinics: t.field({
-      type: [Clinic],
-      description: 'The clinics named in the caller’s grants.',
-      nullable: false,
+      ...required([Clinic], 'The clinics named in the caller’s grants.'),
       extensions: forGranted('clinic'),
       resolve: clinicsOfViewer,
     }),
     clinicians: t.field({
-      type: [Clinician],
-      description:
+      ...required(
+        [Clinician],
         'The clinicians named in the caller’s grants: for most frontends, the one who is signed in.',
-      nullable: false,
+      ),
       extensions: forGranted('clinician'),
       resolve: cliniciansOfViewer,
     }),
     clients: t.field({
-      type: [Client],
-      description: 'The clients named in the caller’s grants.',
-      nullable: false,
+      ...required([Client], 'The clients named in the caller’s grants.'),
       extensions: forGranted('client'),
       resolve: clientsOfViewer,
     }),
     sessions: t.field({
-      type: [Session],
-      description: 'The sessions named in the caller’s grants.',
-      nullable: false,
+      ...required([Session], 'The sessions named in the caller’s grants.'),
       extensions: forGranted('session'),
       resolve: sessionsOfViewer,
     }),
@@ -92,9 +86,7 @@ builder.queryType({
     'Queries. Most records have no get-by-id in the Partner API: they are looked up in lists, and only when a selected field needs it.',
   fields: (t) => ({
     viewer: t.field({
-      type: Viewer,
-      description: 'The signed-in caller: where to start without knowing an id.',
-      nullable: false,
+      ...required(Viewer, 'The signed-in caller: where to start without knowing an id.'),
       resolve: viewerOf,
     }),
     partner: t.field({

@@ -1,7 +1,7 @@
 import { auditedWrite } from '../../resolvers/audited-write.ts';
 import { type TokenOutcome, authenticateClinician } from '../../resolvers/clinician-tokens.ts';
 import { oneCall } from '../../resolvers/price.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { idOf } from '../global-id.ts';
 import { NotFound, typeOfOutcome } from './problems.ts';
 
@@ -12,11 +12,10 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
   description:
     'A clinician’s token pair, for the widget’s authenticate operation. Pass it on unchanged, names included.',
   fields: (t) => ({
-    raw: t.expose('tokens', {
-      type: 'JSON',
-      description: 'The whole object as the Partner API returned it: pass this to the widget.',
-      nullable: false,
-    }),
+    raw: t.expose(
+      'tokens',
+      required('JSON', 'The whole object as the Partner API returned it: pass this to the widget.'),
+    ),
     AccessToken: t.string({
       description: 'Access token, valid for some minutes.',
       nullable: false,

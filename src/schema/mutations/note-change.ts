@@ -10,7 +10,7 @@ import {
   updateNote,
 } from '../../resolvers/note-change.ts';
 import { oneCall } from '../../resolvers/price.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { namedSessionOf, noteNameOf } from '../global-id.ts';
 import { ProgressNote } from '../nodes/refs.ts';
 import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
@@ -26,12 +26,13 @@ const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').i
       extensions: oneCall,
       resolve: noteAfterChange,
     }),
-    cursor: t.expose('cursor', {
-      type: 'EventCursor',
-      description:
+    cursor: t.expose(
+      'cursor',
+      required(
+        'EventCursor',
         'Position of the event log just before the change. Subscribe with it as `after` to be sure to receive the result.',
-      nullable: false,
-    }),
+      ),
+    ),
     raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s response.' }),
   }),
 });

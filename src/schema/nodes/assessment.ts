@@ -1,7 +1,7 @@
 import { assessmentAttribute } from '../../resolvers/assessment.ts';
 import { clientOfScore } from '../../resolvers/assessment-score.ts';
 import type { ScoreAnswer } from '../../rest/records.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { Node } from './node.ts';
 import { Assessment, AssessmentScore, Client, RAW } from './refs.ts';
 
@@ -38,11 +38,7 @@ AssessmentScore.implement({
   description: 'The score of a client in one assessment.',
   interfaces: [Node],
   fields: (t) => ({
-    assessmentScoreId: t.expose('id', {
-      type: 'UUID',
-      description: 'UUID of the score.',
-      nullable: false,
-    }),
+    assessmentScoreId: t.expose('id', required('UUID', 'UUID of the score.')),
     assessmentId: t.string({
       description: 'Identifier of the assessment, such as `phq9`.',
       resolve: (score) => score.record.assessmentId,
@@ -52,9 +48,7 @@ AssessmentScore.implement({
       resolve: (score) => score.record.totalScore,
     }),
     answers: t.field({
-      type: [AssessmentAnswer],
-      description: 'The answers, one for each question.',
-      nullable: false,
+      ...required([AssessmentAnswer], 'The answers, one for each question.'),
       resolve: (score) => score.record.answers,
     }),
     client: t.field({

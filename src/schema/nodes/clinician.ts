@@ -6,6 +6,7 @@ import {
 import { listPrice } from '../../resolvers/price.ts';
 import { ClientConnection, MagicEditConnection, list, windowArgs } from '../connection.ts';
 import { ClientFilter, clientFilterOf } from '../filters.ts';
+import { required } from '../builder.ts';
 import { Node } from './node.ts';
 import { Clinic, Clinician, RAW, attribute } from './refs.ts';
 
@@ -13,11 +14,7 @@ Clinician.implement({
   description: 'A clinician of a clinic.',
   interfaces: [Node],
   fields: (t) => ({
-    clinicianId: t.expose('id', {
-      type: 'UUID',
-      description: 'UUID of the clinician.',
-      nullable: false,
-    }),
+    clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
     firstName: t.string({ description: 'First name.', resolve: attribute('firstName') }),
     lastName: t.string({ description: 'Last name.', resolve: attribute('lastName') }),
     email: t.string({ description: 'E-mail address.', resolve: attribute('email') }),

@@ -1,5 +1,5 @@
 import type { ProblemAddressed as Problem } from '../../rest/records.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { Node } from './node.ts';
 import { Mdm, RAW, Session } from './refs.ts';
 
@@ -36,15 +36,12 @@ Mdm.implement({
   description: 'Medical decision making elements of a session.',
   interfaces: [Node],
   fields: (t) => ({
-    session: t.expose('session', {
-      type: Session,
-      description: 'The session that the elements were identified in.',
-      nullable: false,
-    }),
+    session: t.expose(
+      'session',
+      required(Session, 'The session that the elements were identified in.'),
+    ),
     problemsAddressed: t.field({
-      type: [ProblemAddressed],
-      description: 'The problems addressed in the session.',
-      nullable: false,
+      ...required([ProblemAddressed], 'The problems addressed in the session.'),
       resolve: (mdm) => mdm.record.problemsAddressed,
     }),
     risk: t.field({

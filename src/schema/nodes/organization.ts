@@ -1,5 +1,6 @@
 import { clinicsOfOrganization, programsOfOrganization } from '../../resolvers/organization.ts';
 import { ClinicConnection, ProgramConnection, list } from '../connection.ts';
+import { required } from '../builder.ts';
 import { Node } from './node.ts';
 import { Organization, RAW, attribute } from './refs.ts';
 
@@ -7,11 +8,7 @@ Organization.implement({
   description: 'An organization of the partner.',
   interfaces: [Node],
   fields: (t) => ({
-    organizationId: t.expose('id', {
-      type: 'UUID',
-      description: 'UUID of the organization.',
-      nullable: false,
-    }),
+    organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
     name: t.string({ description: 'Name of the organization.', resolve: attribute('name') }),
     raw: t.field({ ...RAW, resolve: attribute('raw') }),
     clinics: t.field({

@@ -1,4 +1,5 @@
 import { isNoteLocked, sessionOfNote } from '../../resolvers/progress-note.ts';
+import { required } from '../builder.ts';
 import { Node } from './node.ts';
 import { ProgressNote, RAW, Session } from './refs.ts';
 
@@ -19,10 +20,10 @@ ProgressNote.implement({
       resolve: (note) => note.record.isLoading,
     }),
     note: t.field({
-      type: ['JSON'],
-      description:
+      ...required(
+        ['JSON'],
         'The content of the note. Empty or partial while `isLoading`. The Partner API does not document the shape of the elements.',
-      nullable: false,
+      ),
       resolve: (note) => note.record.note,
     }),
     isLocked: t.boolean({

@@ -8,7 +8,7 @@ import {
   transcriptOfSession,
   transcriptStatus,
 } from '../../resolvers/session.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { SessionEvent } from '../events.ts';
 import { Node } from './node.ts';
 import { Client, Mdm, ProgressNote, RAW, Session, Transcript, attribute } from './refs.ts';
@@ -26,11 +26,7 @@ Session.implement({
   description: 'A session of a client, with the note, transcript and MDM generated from it.',
   interfaces: [Node],
   fields: (t) => ({
-    sessionId: t.expose('id', {
-      type: 'UUID',
-      description: 'UUID of the session.',
-      nullable: false,
-    }),
+    sessionId: t.expose('id', required('UUID', 'UUID of the session.')),
     sessionExternalId: t.string({
       description: 'The partner’s own identifier for the session.',
       resolve: attribute('sessionExternalId'),
@@ -78,9 +74,7 @@ Session.implement({
       resolve: mdmStatus,
     }),
     events: t.field({
-      type: [SessionEvent],
-      description: 'The events of the session so far, oldest first.',
-      nullable: false,
+      ...required([SessionEvent], 'The events of the session so far, oldest first.'),
       extensions: forEvents(25),
       resolve: eventsOfSession,
     }),

@@ -1,5 +1,5 @@
 import type { TranscriptItem as Item } from '../../rest/records.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { Node } from './node.ts';
 import { RAW, Session, Transcript } from './refs.ts';
 
@@ -23,15 +23,9 @@ Transcript.implement({
   description: 'The transcript of a session, by speaker.',
   interfaces: [Node],
   fields: (t) => ({
-    session: t.expose('session', {
-      type: Session,
-      description: 'The session that was transcribed.',
-      nullable: false,
-    }),
+    session: t.expose('session', required(Session, 'The session that was transcribed.')),
     items: t.field({
-      type: [TranscriptItem],
-      description: 'The utterances, in the order of speaking.',
-      nullable: false,
+      ...required([TranscriptItem], 'The utterances, in the order of speaking.'),
       resolve: (transcript) => transcript.record.items,
     }),
     raw: t.field({ ...RAW, nullable: false, resolve: (transcript) => transcript.record.raw }),
