@@ -1,4 +1,4 @@
-import SchemaBuilder, { type TypeParam } from '@pothos/core';
+import SchemaBuilder, { type InputType, type TypeParam } from '@pothos/core';
 import { GraphQLError, valueFromASTUntyped } from 'graphql';
 
 import type { Context } from '../context.ts';
@@ -26,6 +26,12 @@ export const required = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   type: T,
   description: string,
 ) => ({ type, description, nullable: false as const });
+
+/** Options of a non-null argument. */
+export const requiredArg = <T extends InputType<typeof builder.$inferSchemaTypes>>(
+  type: T,
+  description: string,
+) => ({ type, description, required: true as const });
 
 /** Never includes the value: a variable may hold patient data. */
 const invalidValue = (expected: string) =>

@@ -16,14 +16,12 @@ import {
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   description: 'The first and last cursor of a page, and whether there are more rows.',
   fields: (t) => ({
-    hasNextPage: t.boolean({
-      description: 'Whether there are rows after this page.',
-      nullable: false,
+    hasNextPage: t.field({
+      ...required('Boolean', 'Whether there are rows after this page.'),
       resolve: (info) => info.hasNextPage(),
     }),
-    hasPreviousPage: t.boolean({
-      description: 'Whether there are rows before this page.',
-      nullable: false,
+    hasPreviousPage: t.field({
+      ...required('Boolean', 'Whether there are rows before this page.'),
       resolve: (info) => info.hasPreviousPage(),
     }),
     startCursor: t.string({
@@ -44,9 +42,8 @@ function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
   const edge = builder.objectRef<Edge<T>>(`${noun}Edge`).implement({
     description: 'A row of the list and its cursor.',
     fields: (t) => ({
-      cursor: t.string({
-        description: 'Cursor of the row, for `after` or `before`.',
-        nullable: false,
+      cursor: t.field({
+        ...required('String', 'Cursor of the row, for `after` or `before`.'),
         resolve: (row) => row.cursor(),
       }),
       node: t.field({
@@ -70,9 +67,8 @@ function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
         ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
         resolve: (page) => page.pageInfo,
       }),
-      totalCount: t.int({
-        description: 'Number of rows in the whole list.',
-        nullable: false,
+      totalCount: t.field({
+        ...required('Int', 'Number of rows in the whole list.'),
         resolve: (page) => page.totalCount(),
       }),
     }),
@@ -91,7 +87,8 @@ export const MagicEditConnection = connectionOf('MagicEdit', MagicEdit);
 /** Without `first` and `last`, ten rows. */
 export const windowArgs = builder.args((t) => ({
   first: t.int({
-    description: 'Number of rows from the start of the list, or after `after`: 1 to 100.',
+    description:
+      'Number of rows from the start of the list, or after `after`: 1 to 100, 10 by default.',
   }),
   after: t.string({ description: 'Only rows after this cursor.' }),
   last: t.int({

@@ -173,10 +173,7 @@ export const SessionTranscriptError = builder
     description: 'Transcription failed: there will be no transcript and no note.',
     interfaces: [SessionEvent, PartnerEvent],
     fields: (t) => ({
-      error: t.exposeString('error', {
-        description: 'The error, as the Partner API describes it.',
-        nullable: false,
-      }),
+      error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
     }),
   });
 
@@ -207,10 +204,10 @@ export const AssessmentCompleted = builder
         ...required(Client, 'The client who was assessed.'),
         resolve: clientOfEvent,
       }),
-      assessmentId: t.exposeString('assessmentId', {
-        description: 'Identifier of the assessment, such as `phq9`.',
-        nullable: false,
-      }),
+      assessmentId: t.expose(
+        'assessmentId',
+        required('String', 'Identifier of the assessment, such as `phq9`.'),
+      ),
       assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
       assessmentScore: t.field({
         type: AssessmentScore,

@@ -161,17 +161,21 @@ function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
   );
 }
 
-const badId = (argument: string, type: NodeType) =>
-  new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
+/** The content of a global id in an argument, which must be of the right type. */
+function decodeArgument<T extends NodeType>(
+  type: T,
+  argument: string,
+  text: string,
+  ids: GlobalIds,
+) {
+  const node = ids.decode(text);
+  if (node?.type === type) return node as Extract<NodeId, { type: T }>;
+  throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
+}
 
 /** The UUID in an ID argument, which takes a global id of the right type or the bare UUID. */
-export function idOf(type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid {
-  const bare = toUuid(text);
-  if (bare) return bare;
-  const node = ids.decode(text);
-  if (node?.type !== type) throw badId(argument, type);
-  return node.id;
-}
+export const idOf = (type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid =>
+  toUuid(text) ?? (decodeArgument(type, argument, text, ids) as { readonly id: Uuid }).id;
 
 export function optionalIdOf(
   type: PlainType,
@@ -189,20 +193,14 @@ export function idWithClientOf(
   text: string,
   ids: GlobalIds,
 ): { readonly id: Uuid; readonly clientId?: Uuid | undefined } {
-  const bare = toUuid(text);
-  if (bare) return { id: bare };
-  const node = ids.decode(text);
-  if (node?.type !== type) throw badId(argument, type);
-  return node;
+  const id = toUuid(text);
+  return id ? { id } : decodeArgument(type, argument, text, ids);
 }
 
 /** A note by its session, as in its global id, or by its own UUID. */
 export function noteNameOf(argument: string, text: string, ids: GlobalIds): NoteName {
-  const bare = toUuid(text);
-  if (bare) return { noteId: bare };
-  const node = ids.decode(text);
-  if (node?.type !== 'ProgressNote') throw badId(argument, 'ProgressNote');
-  return node;
+  const noteId = toUuid(text);
+  return noteId ? { noteId } : decodeArgument('ProgressNote', argument, text, ids);
 }
 
 /** The session named in the arguments, with the client named there or in the session's global id. */

@@ -14,7 +14,7 @@ import {
 } from '../resolvers/viewer.ts';
 import type { JsonObject } from '../rest/json.ts';
 import type { Viewer as ViewerShape } from '../viewer/viewer.ts';
-import { builder, required } from './builder.ts';
+import { builder, required, requiredArg } from './builder.ts';
 import { OrganizationConnection, list } from './connection.ts';
 import { idOf, idWithClientOf, namedSessionOf, noteNameOf, optionalIdOf } from './global-id.ts';
 import { wantsAttributes, wantsAttributesOrId } from './look-ahead.ts';
@@ -32,10 +32,7 @@ import {
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The signed-in caller, and the records that the caller’s grants name.',
   fields: (t) => ({
-    subject: t.exposeString('subject', {
-      description: 'The subject of the caller’s token.',
-      nullable: false,
-    }),
+    subject: t.expose('subject', required('String', 'The subject of the caller’s token.')),
     grants: t.stringList({
       description:
         'The caller’s grants: `partner`, or `organization:`, `clinic:`, `clinician:`, `client:` or `session:` and a UUID.',
@@ -104,9 +101,7 @@ builder.queryType({
     organization: t.field({
       type: Organization,
       description: 'An organization by its id.',
-      args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the organization.' }),
-      },
+      args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the organization.')) },
       resolve: (_root, args, ctx, info) => {
         const id = idOf('Organization', 'id', args.id, ctx.ids);
         const organization = { kind: 'organization', id, open: false } as const;
@@ -117,7 +112,7 @@ builder.queryType({
       type: Clinic,
       description: 'A clinic by its id. With `organizationId`, it is looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the clinic.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the clinic.')),
         organizationId: t.arg.id({ description: 'The organization of the clinic.' }),
       },
       resolve: (_root, { organizationId, ...args }, ctx, info) => {
@@ -134,7 +129,7 @@ builder.queryType({
       type: Clinician,
       description: 'A clinician by their id. With `clinicId`, they are looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the clinician.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the clinician.')),
         clinicId: t.arg.id({ description: 'The clinic of the clinician.' }),
       },
       resolve: (_root, args, ctx, info) => {
@@ -149,7 +144,7 @@ builder.queryType({
       description:
         'A client by their id. With `clinicId` or `clinicianId`, they are looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the client.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the client.')),
         clinicId: t.arg.id({ description: 'The clinic of the client.' }),
         clinicianId: t.arg.id({ description: 'The clinician of the client.' }),
       },
@@ -168,7 +163,7 @@ builder.queryType({
       description:
         'A session by its id. A bare UUID needs `clientId`, unless a grant names the session; it is looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the session.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the session.')),
         clientId: t.arg.id({ description: 'The client of the session.' }),
       },
       resolve: (_root, args, ctx, info) => {
@@ -184,7 +179,7 @@ builder.queryType({
       description:
         'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
       args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the note.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the note.')),
         sessionId: t.arg.id({ description: 'The session of the note.' }),
         clientId: t.arg.id({ description: 'The client of the session.' }),
       },
@@ -196,9 +191,7 @@ builder.queryType({
       type: AssessmentScore,
       description:
         'An assessment score by its id. A bare UUID works for `partner` only, because it does not say which client the score belongs to.',
-      args: {
-        id: t.arg.id({ required: true, description: 'Global id or UUID of the score.' }),
-      },
+      args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the score.')) },
       extensions: oneCall,
       resolve: (_root, { id }, ctx) =>
         scoreById(idWithClientOf('AssessmentScore', 'id', id, ctx.ids), ctx),

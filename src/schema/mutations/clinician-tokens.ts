@@ -1,7 +1,7 @@
 import { auditedWrite } from '../../resolvers/audited-write.ts';
 import { type TokenOutcome, authenticateClinician } from '../../resolvers/clinician-tokens.ts';
 import { oneCall } from '../../resolvers/price.ts';
-import { builder, required } from '../builder.ts';
+import { builder, required, requiredArg } from '../builder.ts';
 import { idOf } from '../global-id.ts';
 import { NotFound, typeOfOutcome } from './problems.ts';
 
@@ -16,23 +16,20 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
       'tokens',
       required('JSON', 'The whole object as the Partner API returned it: pass this to the widget.'),
     ),
-    AccessToken: t.string({
-      description: 'Access token, valid for some minutes.',
-      nullable: false,
+    AccessToken: t.field({
+      ...required('String', 'Access token, valid for some minutes.'),
       resolve: ({ tokens }) => tokens['AccessToken'] as string,
     }),
     IdToken: t.string({
       description: 'Reserved: do not depend on it.',
       resolve: ({ tokens }) => tokens['IdToken'] as string | undefined,
     }),
-    RefreshToken: t.string({
-      description: 'Refresh token, for one use by one browser session.',
-      nullable: false,
+    RefreshToken: t.field({
+      ...required('String', 'Refresh token, for one use by one browser session.'),
       resolve: ({ tokens }) => tokens['RefreshToken'] as string,
     }),
-    ExpiresIn: t.int({
-      description: 'Lifetime of the access token in seconds.',
-      nullable: false,
+    ExpiresIn: t.field({
+      ...required('Int', 'Lifetime of the access token in seconds.'),
       resolve: ({ tokens }) => Math.floor(Number(tokens['ExpiresIn'])),
     }),
   }),
@@ -56,13 +53,7 @@ builder.mutationFields((t) => ({
     type: AuthenticateClinicianResult,
     description:
       'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
-    args: {
-      input: t.arg({
-        type: AuthenticateClinicianInput,
-        required: true,
-        description: 'The clinician.',
-      }),
-    },
+    args: { input: t.arg(requiredArg(AuthenticateClinicianInput, 'The clinician.')) },
     extensions: { ...oneCall, once: true },
     resolve: (_root, { input }, ctx) => {
       const id = idOf('Clinician', 'clinicianId', input.clinicianId, ctx.ids);

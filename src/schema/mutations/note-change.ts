@@ -10,7 +10,7 @@ import {
   updateNote,
 } from '../../resolvers/note-change.ts';
 import { oneCall } from '../../resolvers/price.ts';
-import { builder, required } from '../builder.ts';
+import { builder, required, requiredArg } from '../builder.ts';
 import { namedSessionOf, noteNameOf } from '../global-id.ts';
 import { ProgressNote } from '../nodes/refs.ts';
 import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
@@ -118,13 +118,7 @@ builder.mutationFields((t) => ({
     type: resultOf('MagicEditResult', 'The outcome of a magic edit.'),
     description:
       'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
-    args: {
-      input: t.arg({
-        type: MagicEditInput,
-        required: true,
-        description: 'The note and the instructions.',
-      }),
-    },
+    args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {
       const { userInstructions, idempotencyKey } = input;
@@ -137,9 +131,7 @@ builder.mutationFields((t) => ({
     type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
     description:
       'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
-    args: {
-      input: t.arg({ type: RegenerateProgressNoteInput, required: true, description: 'The note.' }),
-    },
+    args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {
       const { idempotencyKey } = input;
@@ -152,13 +144,7 @@ builder.mutationFields((t) => ({
     type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
     description:
       'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
-    args: {
-      input: t.arg({
-        type: UpdateProgressNoteInput,
-        required: true,
-        description: 'The note and the patch.',
-      }),
-    },
+    args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) =>
       auditedChange('updateProgressNote', input, ctx, (target) =>

@@ -1,4 +1,4 @@
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 
 type Missing = { readonly kind: 'missing'; readonly message?: string };
 type Locked = { readonly kind: 'locked' };
@@ -8,9 +8,8 @@ const Problem = builder.interfaceRef<Missing | Locked | Invalid>('Problem').impl
   description:
     'An expected failure of a mutation, as data. Unexpected failures are GraphQL errors with `extensions.code`.',
   fields: (t) => ({
-    message: t.string({
-      description: 'What went wrong, for people to read.',
-      nullable: false,
+    message: t.field({
+      ...required('String', 'What went wrong, for people to read.'),
       resolve: messageOf,
     }),
   }),

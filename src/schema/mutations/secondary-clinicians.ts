@@ -4,7 +4,7 @@ import {
   type AssignmentOutcome,
   assignSecondaryClinicians,
 } from '../../resolvers/secondary-clinicians.ts';
-import { builder } from '../builder.ts';
+import { builder, requiredArg } from '../builder.ts';
 import { idOf } from '../global-id.ts';
 import { Client } from '../nodes/refs.ts';
 import { InvalidInput, NotFound, typeOfOutcome } from './problems.ts';
@@ -44,11 +44,7 @@ builder.mutationFields((t) => ({
     description:
       'Assigns secondary clinicians to a client. Those already assigned are skipped, so it is safe to repeat, also after OUTCOME_UNKNOWN.',
     args: {
-      input: t.arg({
-        type: AssignSecondaryCliniciansInput,
-        required: true,
-        description: 'The client and the clinicians.',
-      }),
+      input: t.arg(requiredArg(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
     },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {

@@ -9,10 +9,10 @@ Assessment.implement({
   description: 'An assessment (questionnaire) that a clinic uses.',
   interfaces: [Node],
   fields: (t) => ({
-    assessmentId: t.exposeString('id', {
-      description: 'Identifier of the assessment: a string such as `phq9`, not a UUID.',
-      nullable: false,
-    }),
+    assessmentId: t.expose(
+      'id',
+      required('String', 'Identifier of the assessment: a string such as `phq9`, not a UUID.'),
+    ),
     name: t.string({
       description: 'Name of the assessment.',
       resolve: assessmentAttribute('name'),

@@ -12,7 +12,7 @@ import { callForEach, oneCall } from '../../resolvers/price.ts';
 import { noteByName } from '../../resolvers/progress-note.ts';
 import type { NodeRef, SessionRef } from '../../resolvers/refs.ts';
 import { mdmById, transcriptById } from '../../resolvers/session.ts';
-import { builder } from '../builder.ts';
+import { builder, requiredArg } from '../builder.ts';
 import type { NodeType } from '../global-id.ts';
 import { wantsAttributes } from '../look-ahead.ts';
 
@@ -143,7 +143,7 @@ builder.queryFields((t) => ({
   node: t.field({
     type: Node,
     description: 'A record by its global id. Null if it does not exist or is not open to you.',
-    args: { id: t.arg.id({ required: true, description: 'Global id of the record.' }) },
+    args: { id: t.arg(requiredArg('ID', 'Global id of the record.')) },
     extensions: oneCall,
     resolve: (_root, { id }, ctx, info) => nodeOf(id, ctx, info),
   }),

@@ -14,9 +14,8 @@ ProgressNote.implement({
         'UUID of the note. Null while the first generation runs. A regeneration may change it.',
       resolve: (note) => note.record.id,
     }),
-    isLoading: t.boolean({
-      description: 'True while the note is being generated or regenerated.',
-      nullable: false,
+    isLoading: t.field({
+      ...required('Boolean', 'True while the note is being generated or regenerated.'),
       resolve: (note) => note.record.isLoading,
     }),
     note: t.field({
