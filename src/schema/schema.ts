@@ -17,7 +17,7 @@ import './mutations/secondary-clinicians.ts';
 import './mutations/clinician-tokens.ts';
 import { builder } from './builder.ts';
 
-builder.mutationType({ description: 'Changes. Every expected outcome is a type in the result.' });
+builder.mutationType({ description: 'Mutations. Every expected outcome is a type in the result.' });
 
 /** The schema that frontends see. */
 export const schema = builder.toSchema({ sortSchema: false });
