@@ -1,6 +1,7 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
 import { type Named, auditedNode, auditedNodes } from '../resolvers/access/audit-reads.ts';
-import { builder } from './builder.ts';
+import { listPrice } from '../resolvers/price.ts';
+import { builder, required } from './builder.ts';
 import {
   Assessment,
   Client,
@@ -10,28 +11,25 @@ import {
   Organization,
   Program,
   Session,
-} from './refs.ts';
+} from './nodes/refs.ts';
 
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
-  description:
-    'Where a window of a list begins and ends, and whether there is more on either side.',
+  description: 'The first and last cursor of a page, and whether there are more rows.',
   fields: (t) => ({
-    hasNextPage: t.boolean({
-      description: 'Whether rows follow this window.',
-      nullable: false,
+    hasNextPage: t.field({
+      ...required('Boolean', 'Whether there are rows after this page.'),
       resolve: (info) => info.hasNextPage(),
     }),
-    hasPreviousPage: t.boolean({
-      description: 'Whether rows precede this window.',
-      nullable: false,
+    hasPreviousPage: t.field({
+      ...required('Boolean', 'Whether there are rows before this page.'),
       resolve: (info) => info.hasPreviousPage(),
     }),
     startCursor: t.string({
-      description: 'For `before`, to go on backwards. Null in an empty window.',
+      description: 'Cursor of the first row, for `before`. Null on an empty page.',
       resolve: (info) => info.startCursor(),
     }),
     endCursor: t.string({
-      description: 'For `after`, to go on forwards. Null in an empty window.',
+      description: 'Cursor of the last row, for `after`. Null on an empty page.',
       resolve: (info) => info.endCursor(),
     }),
   }),
@@ -39,49 +37,39 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 
 type NodeType<T> = ReturnType<typeof builder.objectRef<T>>;
 
-/** The connection and edge types of one kind of node. Each member reads only the pages that it needs. */
+/** The connection and edge types of one kind of node. Each field reads only the upstream pages that it needs. */
 function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
   const edge = builder.objectRef<Edge<T>>(`${noun}Edge`).implement({
-    description: 'A row of the list and its place.',
+    description: 'A row of the list and its cursor.',
     fields: (t) => ({
-      cursor: t.string({
-        description: 'For `after` or `before`.',
-        nullable: false,
+      cursor: t.field({
+        ...required('String', 'Cursor of the row, for `after` or `before`.'),
         resolve: (row) => row.cursor(),
       }),
       node: t.field({
-        type: node,
-        description: 'The record.',
-        nullable: false,
+        ...required(node, 'The record.'),
         resolve: (row, args, ctx) => auditedNode(row, args, ctx) as never,
       }),
     }),
   });
   return builder.objectRef<Connection<T>>(`${noun}Connection`).implement({
-    description: 'A window of a list.',
+    description: 'A page of a list.',
     fields: (t) => ({
       edges: t.field({
-        type: [edge],
-        description: 'The rows with their cursors.',
-        nullable: false,
-        resolve: (window) => window.edges(),
+        ...required([edge], 'The rows of the page with their cursors.'),
+        resolve: (page) => page.edges(),
       }),
       nodes: t.field({
-        type: [node],
-        description: 'The rows.',
-        nullable: false,
-        resolve: (window, args, ctx) => auditedNodes(window, args, ctx) as never,
+        ...required([node], 'The records of the page.'),
+        resolve: (page, args, ctx) => auditedNodes(page, args, ctx) as never,
       }),
       pageInfo: t.field({
-        type: PageInfo,
-        description: 'Where the window ends and whether there is more.',
-        nullable: false,
-        resolve: (window) => window.pageInfo,
+        ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
+        resolve: (page) => page.pageInfo,
       }),
-      totalCount: t.int({
-        description: 'The length of the whole list.',
-        nullable: false,
-        resolve: (window) => window.totalCount(),
+      totalCount: t.field({
+        ...required('Int', 'Number of rows in the whole list.'),
+        resolve: (page) => page.totalCount(),
       }),
     }),
   });
@@ -96,10 +84,18 @@ export const SessionConnection = connectionOf('Session', Session);
 export const AssessmentConnection = connectionOf('Assessment', Assessment);
 export const MagicEditConnection = connectionOf('MagicEdit', MagicEdit);
 
-/** `first` and `last` take 1 to 100; without either, 10. */
+/** Without `first` and `last`, ten rows. */
 export const windowArgs = builder.args((t) => ({
-  first: t.int({ description: 'The first so many rows after `after`: 1 to 100.' }),
+  first: t.int({
+    description:
+      'Number of rows from the start of the list, or after `after`: 1 to 100, 10 by default.',
+  }),
   after: t.string({ description: 'Only rows after this cursor.' }),
-  last: t.int({ description: 'The last so many rows before `before`: 1 to 100.' }),
+  last: t.int({
+    description: 'Number of rows from the end of the list, or before `before`: 1 to 100.',
+  }),
   before: t.string({ description: 'Only rows before this cursor.' }),
 }));
+
+/** Options of a field that returns a list without a filter. */
+export const list = { args: windowArgs, extensions: listPrice };

@@ -1,12 +1,12 @@
 import type { EventFilter as Filter } from '../events/filter.ts';
 import { builder } from './builder.ts';
-import { PartnerEventType, eventTypeOf } from './event-type.ts';
+import { PartnerEventType, eventTypeOf } from './events.ts';
 import { type GlobalIds, idWithClientOf, optionalIdOf } from './global-id.ts';
 
 export const EventFilter = builder.inputType('EventFilter', {
-  description: 'Which events. Given fields are combined with AND.',
+  description: 'Conditions that an event must meet. All given fields must match.',
   fields: (t) => ({
-    types: t.field({ type: [PartnerEventType], description: 'Any of these kinds.' }),
+    types: t.field({ type: [PartnerEventType], description: 'Events of any of these types.' }),
     organizationId: t.id({ description: 'Events of this organization.' }),
     clinicId: t.id({ description: 'Events of this clinic.' }),
     clinicianId: t.id({ description: 'Events of this clinician’s clients.' }),

@@ -1,11 +1,13 @@
-import type {
-  AssessmentEvent,
-  MdmEvent,
-  PartnerEvent as AnyEvent,
-  ProgressNoteEvent as NoteEvent,
-  SessionEvent as AnySessionEvent,
-  TranscriptErrorEvent,
-  TranscriptReadyEvent,
+import {
+  type AssessmentEvent,
+  EVENT_TYPES,
+  type EventType,
+  type MdmEvent,
+  type PartnerEvent as AnyEvent,
+  type ProgressNoteEvent as NoteEvent,
+  type SessionEvent as AnySessionEvent,
+  type TranscriptErrorEvent,
+  type TranscriptReadyEvent,
 } from '../events/partner-event.ts';
 import {
   clientOfEvent,
@@ -20,9 +22,8 @@ import {
   sessionOfEvent,
   transcriptOfEvent,
 } from '../resolvers/events.ts';
-import { builder } from './builder.ts';
 import { oneCall } from '../resolvers/price.ts';
-import { PartnerEventType, eventTypeName, typeNameOfEvent } from './event-type.ts';
+import { builder, required } from './builder.ts';
 import {
   AssessmentScore,
   Client,
@@ -33,93 +34,99 @@ import {
   ProgressNote,
   Session,
   Transcript,
-} from './refs.ts';
+} from './nodes/refs.ts';
+
+type EventTypeName = Uppercase<EventType>;
+
+const typeNames: Record<EventType, string> = {
+  progress_note_generated: 'ProgressNoteGenerated',
+  progress_note_regenerated: 'ProgressNoteRegenerated',
+  progress_note_finalized: 'ProgressNoteFinalized',
+  transcript_ready: 'TranscriptReady',
+  session_transcript_error: 'SessionTranscriptError',
+  mdm_elements_identified: 'MDMElementsIdentified',
+  assessment_completed: 'AssessmentCompleted',
+};
+
+const typeNameOfEvent = ({ type }: AnyEvent): string => typeNames[type];
+
+export const PartnerEventType = builder.enumType('PartnerEventType', {
+  description: 'The seven types of events, as the Partner API names them.',
+  values: {
+    PROGRESS_NOTE_GENERATED: { description: 'A note was generated.' },
+    PROGRESS_NOTE_REGENERATED: { description: 'A note was generated again.' },
+    PROGRESS_NOTE_FINALIZED: { description: 'A note was finalized and is locked.' },
+    TRANSCRIPT_READY: { description: 'A transcript is ready.' },
+    SESSION_TRANSCRIPT_ERROR: { description: 'Transcription failed.' },
+    MDM_ELEMENTS_IDENTIFIED: { description: 'MDM elements were identified.' },
+    ASSESSMENT_COMPLETED: { description: 'A client completed an assessment.' },
+  },
+});
+
+export const eventTypeOf = (name: EventTypeName): EventType | undefined =>
+  EVENT_TYPES.find((type) => type === name.toLowerCase());
 
 export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').implement({
   description: 'A webhook event, after deduplication.',
   resolveType: typeNameOfEvent,
   fields: (t) => ({
     cursor: t.field({
-      type: 'EventCursor',
-      description: 'Its position in the event log: hand the last one you saw to `after` to resume.',
-      nullable: false,
+      ...required(
+        'EventCursor',
+        'Position in the event log. Pass the last one you received as `after` to resume.',
+      ),
       resolve: cursorOfEvent,
     }),
     type: t.field({
-      type: PartnerEventType,
-      description: 'Which of the seven kinds.',
-      nullable: false,
-      resolve: (event) => eventTypeName(event.type),
+      ...required(PartnerEventType, 'Type of the event.'),
+      resolve: (event) => event.type.toUpperCase() as EventTypeName,
     }),
-    occurredAt: t.expose('occurredAt', {
-      type: 'DateTime',
-      description: 'The sender’s own time stamp (`timeStamp`). Events arrive in any order.',
-      nullable: false,
-    }),
+    occurredAt: t.expose(
+      'occurredAt',
+      required('DateTime', 'The sender’s time stamp (`timeStamp`). Events arrive in any order.'),
+    ),
     receivedAt: t.field({
-      type: 'DateTime',
-      description: 'When this gateway accepted the event.',
-      nullable: false,
+      ...required('DateTime', 'When this gateway accepted the event.'),
       resolve: receivedAtOf,
     }),
   }),
 });
 
 export const SessionEvent = builder.interfaceRef<AnySessionEvent>('SessionEvent').implement({
-  description: 'The six events that belong to one session.',
+  description: 'An event of a session: one of six types.',
   interfaces: [PartnerEvent],
   resolveType: typeNameOfEvent,
   fields: (t) => ({
-    session: t.field({
-      type: Session,
-      description: 'The session it belongs to.',
-      nullable: false,
-      resolve: sessionOfEvent,
-    }),
+    session: t.field({ ...required(Session, 'The session.'), resolve: sessionOfEvent }),
     sessionExternalId: t.exposeString('sessionExternalId', {
-      description: 'The partner’s own identifier for the session, echoed back.',
+      description: 'The partner’s own identifier for the session, as the event has it.',
     }),
-    client: t.field({
-      type: Client,
-      description: 'Whose session it is.',
-      nullable: false,
-      resolve: clientOfEvent,
-    }),
+    client: t.field({ ...required(Client, 'The client of the session.'), resolve: clientOfEvent }),
     clinician: t.field({
-      type: Clinician,
-      description: 'Whose client it was.',
-      nullable: false,
+      ...required(Clinician, 'The clinician of the session.'),
       resolve: clinicianOfEvent,
     }),
     clinic: t.field({
-      type: Clinic,
-      description: 'The clinic.',
-      nullable: false,
+      ...required(Clinic, 'The clinic of the clinician.'),
       resolve: clinicOfEvent,
     }),
     organization: t.field({
-      type: Organization,
-      description: 'The organization.',
-      nullable: false,
+      ...required(Organization, 'The organization of the clinic.'),
       resolve: organizationOfEvent,
     }),
   }),
 });
 
 export const ProgressNoteEvent = builder.interfaceRef<NoteEvent>('ProgressNoteEvent').implement({
-  description: 'The three events about a progress note.',
+  description: 'An event of a progress note: one of three types.',
   interfaces: [SessionEvent, PartnerEvent],
   resolveType: typeNameOfEvent,
   fields: (t) => ({
-    progressNoteId: t.expose('progressNoteId', {
-      type: 'UUID',
-      description: 'Which note.',
-      nullable: false,
-    }),
+    progressNoteId: t.expose('progressNoteId', required('UUID', 'UUID of the note.')),
     progressNote: t.field({
       type: ProgressNote,
       description:
-        'Fetched anew, never taken from the event. Null if it is gone by then (a later regeneration may have replaced it).',
+        'The note as it is now, read from the Partner API. Null if it no longer exists (a later regeneration may have replaced it), or is not open to you.',
       extensions: oneCall,
       resolve: noteOfEvent,
     }),
@@ -129,31 +136,31 @@ export const ProgressNoteEvent = builder.interfaceRef<NoteEvent>('ProgressNoteEv
 const noteInterfaces = [ProgressNoteEvent, SessionEvent, PartnerEvent];
 
 builder.objectRef<NoteEvent>('ProgressNoteGenerated').implement({
-  description: 'A progress note was created.',
+  description: 'A progress note was generated.',
   interfaces: noteInterfaces,
 });
 
 builder.objectRef<NoteEvent>('ProgressNoteRegenerated').implement({
-  description: 'A note was written again, after a magic edit or a regeneration.',
+  description: 'A note was generated again, after a magic edit or a regeneration.',
   interfaces: noteInterfaces,
 });
 
 export const ProgressNoteFinalized = builder
   .objectRef<NoteEvent>('ProgressNoteFinalized')
   .implement({
-    description: 'A note was finalized: from now on it is locked.',
+    description: 'A note was finalized and is locked from now on.',
     interfaces: noteInterfaces,
   });
 
 export const TranscriptReady = builder
   .objectRef<TranscriptReadyEvent>('TranscriptReady')
   .implement({
-    description: 'The transcript of a session is there. A note usually follows.',
+    description: 'The transcript of a session is ready. A note usually follows.',
     interfaces: [SessionEvent, PartnerEvent],
     fields: (t) => ({
       transcript: t.field({
         type: Transcript,
-        description: 'Fetched anew.',
+        description: 'The transcript, read from the Partner API. Null if it is not open to you.',
         extensions: oneCall,
         resolve: transcriptOfEvent,
       }),
@@ -166,23 +173,20 @@ export const SessionTranscriptError = builder
     description: 'Transcription failed: there will be no transcript and no note.',
     interfaces: [SessionEvent, PartnerEvent],
     fields: (t) => ({
-      error: t.exposeString('error', {
-        description: 'What went wrong, in the Partner API’s words.',
-        nullable: false,
-      }),
+      error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
     }),
   });
 
 export const MDMElementsIdentified = builder
   .objectRef<MdmEvent>('MDMElementsIdentified')
   .implement({
-    description: 'The MDM elements of a session are there. Only for a prescriber’s note types.',
+    description: 'The MDM elements of a session are ready. Only for a prescriber’s note types.',
     interfaces: [SessionEvent, PartnerEvent],
     fields: (t) => ({
-      mdmId: t.expose('mdmId', { type: 'UUID', description: 'Their UUID.' }),
+      mdmId: t.expose('mdmId', { type: 'UUID', description: 'UUID of the MDM elements.' }),
       mdm: t.field({
         type: Mdm,
-        description: 'Fetched anew.',
+        description: 'The MDM elements, read from the Partner API. Null if not open to you.',
         extensions: oneCall,
         resolve: mdmOfEvent,
       }),
@@ -193,27 +197,21 @@ export const AssessmentCompleted = builder
   .objectRef<AssessmentEvent>('AssessmentCompleted')
   .implement({
     description:
-      'A client completed one assessment. An incoming event with several scores becomes one of these for each new score.',
+      'A client completed one assessment. A webhook with several scores becomes one event for each new score.',
     interfaces: [PartnerEvent],
     fields: (t) => ({
       client: t.field({
-        type: Client,
-        description: 'Whose assessment it is.',
-        nullable: false,
+        ...required(Client, 'The client who was assessed.'),
         resolve: clientOfEvent,
       }),
-      assessmentId: t.exposeString('assessmentId', {
-        description: 'Which assessment.',
-        nullable: false,
-      }),
-      assessmentScoreId: t.expose('scoreId', {
-        type: 'UUID',
-        description: 'The score’s UUID.',
-        nullable: false,
-      }),
+      assessmentId: t.expose(
+        'assessmentId',
+        required('String', 'Identifier of the assessment, such as `phq9`.'),
+      ),
+      assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
       assessmentScore: t.field({
         type: AssessmentScore,
-        description: 'Fetched anew.',
+        description: 'The score, read from the Partner API. Null if it is not open to you.',
         extensions: oneCall,
         resolve: scoreOfEvent,
       }),

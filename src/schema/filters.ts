@@ -1,9 +1,9 @@
 import { BadInput } from '../resolvers/bad-input.ts';
 import { builder } from './builder.ts';
-import { ClientStatus } from './client-status.ts';
 import { type GlobalIds, idOf } from './global-id.ts';
+import { ClientStatus } from './nodes/client.ts';
 
-/** The Partner API combines the given fields with AND. A field that is null or left out does not filter. */
+/** Query parameters of a list. The Partner API combines them with AND. */
 type Query = Readonly<Record<string, string>>;
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<
@@ -11,39 +11,39 @@ type InputFields = PothosSchemaTypes.InputFieldBuilder<
   'InputObject'
 >;
 
-/** What both lists of clients can be filtered by. */
+/** The filters that both lists of clients have. */
 const clientFields = (t: InputFields) => ({
-  externalId: t.string({ description: 'The partner’s own identifier.' }),
-  firstName: t.string({ description: 'Exactly this first name.' }),
-  lastName: t.string({ description: 'Exactly this last name.' }),
+  externalId: t.string({ description: 'The partner’s own identifier for the client.' }),
+  firstName: t.string({ description: 'First name, exact.' }),
+  lastName: t.string({ description: 'Last name, exact.' }),
   name: t.string({ description: 'Free text, across first and last name.' }),
-  email: t.string({ description: 'Exactly this e-mail address.' }),
-  phoneNumber: t.string({ description: 'With its `+` calling code.' }),
-  dateOfBirth: t.field({ type: 'Date', description: 'Born on this day.' }),
-  status: t.field({ type: ClientStatus, description: 'Only those in this status.' }),
+  email: t.string({ description: 'E-mail address, exact.' }),
+  phoneNumber: t.string({ description: 'Phone number with its `+` calling code.' }),
+  dateOfBirth: t.field({ type: 'Date', description: 'Date of birth.' }),
+  status: t.field({ type: ClientStatus, description: 'Status of the client.' }),
 });
 
 export const ClientFilter = builder.inputType('ClientFilter', {
-  description: 'Which clients of a clinician. Given fields are combined with AND.',
+  description: 'Conditions for the clients of a clinician. All given fields must match.',
   fields: clientFields,
 });
 
 export const ClinicClientFilter = builder.inputType('ClinicClientFilter', {
-  description: 'Which clients of a clinic. Given fields are combined with AND.',
+  description: 'Conditions for the clients of a clinic. All given fields must match.',
   fields: (t) => ({
     ...clientFields(t),
-    clinicianId: t.id({ description: 'Only the clients of this clinician.' }),
+    clinicianId: t.id({ description: 'Global id or UUID of the client’s clinician.' }),
   }),
 });
 
 export const ClinicianFilter = builder.inputType('ClinicianFilter', {
-  description: 'Which clinicians of a clinic. Given fields are combined with AND.',
+  description: 'Conditions for the clinicians of a clinic. All given fields must match.',
   fields: (t) => ({
-    id: t.id({ description: 'This very clinician.' }),
-    firstName: t.string({ description: 'Exactly this first name.' }),
-    lastName: t.string({ description: 'Exactly this last name.' }),
-    email: t.string({ description: 'Exactly this e-mail address.' }),
-    externalId: t.string({ description: 'The partner’s own identifier.' }),
+    id: t.id({ description: 'Global id or UUID of the clinician.' }),
+    firstName: t.string({ description: 'First name, exact.' }),
+    lastName: t.string({ description: 'Last name, exact.' }),
+    email: t.string({ description: 'E-mail address, exact.' }),
+    externalId: t.string({ description: 'The partner’s own identifier for the clinician.' }),
   }),
 });
 
@@ -55,7 +55,7 @@ export function clientFilterOf(
 ): Query | undefined {
   if (!filter) return undefined;
   const query = queryOf(filter, 'clinicianId', ids);
-  // The Partner API rejects it anyway: sending it would only cost a call.
+  // The Partner API rejects such a number, so the call is saved.
   if (query['phoneNumber']?.startsWith('+') === false) {
     throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
   }
@@ -69,7 +69,7 @@ export function clinicianFilterOf(
   return filter ? queryOf(filter, 'id', ids) : undefined;
 }
 
-/** Sorted by name, so that equal filters give equal cache keys. The values are not in the messages: they are patients'. */
+/** Sorted by name, so that equal filters have equal cache keys. Messages leave the values out: they are patient data. */
 function queryOf(filter: object, clinicianField: string, ids: GlobalIds): Query {
   const given = Object.entries(filter)
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string')

@@ -2,11 +2,12 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
 import { derivedKey } from '../derived-key.ts';
 import { BadInput } from '../resolvers/bad-input.ts';
+import type { NamedSession, NoteName } from '../resolvers/progress-note.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
- * What a global id names. Ids carry the record's permanent parents: a session never changes its client, nor a note its
- * session. So whoever presents an id says where the record is, without a store and on every instance.
+ * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
+ * session. So an id tells where its record is, on every instance and without a store.
  */
 export type NodeId =
   | { readonly type: PlainType; readonly id: Uuid }
@@ -16,7 +17,6 @@ export type NodeId =
       readonly sessionId: Uuid;
       readonly clientId?: Uuid | undefined;
     }
-  /** A note whose session is not known. */
   | { readonly type: 'ProgressNote'; readonly noteId: Uuid }
   | { readonly type: 'AssessmentScore'; readonly id: Uuid; readonly clientId?: Uuid | undefined }
   | { readonly type: 'Assessment'; readonly clinicId: Uuid; readonly id: string }
@@ -28,11 +28,11 @@ export type NodeType = NodeId['type'];
 
 export interface GlobalIds {
   encode(node: NodeId): string;
-  /** Undefined for whatever this gateway did not make: forged, cut, or put together from two ids. */
+  /** Undefined for an id that this gateway did not issue. */
   decode(text: string): NodeId | undefined;
 }
 
-/** The first byte of an id. `N` is a note by its own UUID. */
+/** The first byte of an id. */
 const CODES = {
   Organization: 'O',
   Clinic: 'K',
@@ -47,18 +47,20 @@ const CODES = {
   Assessment: 'Q',
   MagicEdit: 'E',
 } as const satisfies Record<NodeType, string>;
+/** A note whose session is not known. */
 const NOTE_BY_UUID = 'N';
 const TYPES = new Map<string, NodeType>(
   Object.entries(CODES).map(([type, code]) => [code, type as NodeType]),
 );
+/** Ids without parents, which are not signed. */
 const PLAIN: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
 
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
-/** Longer than any id made here. Assessments are named by strings of at most a few hundred characters. */
+/** Longer than any issued id. The identifiers of assessments have at most a few hundred characters. */
 const MAX_LENGTH = 1_024;
 
-/** Ids signed under `previousSecret` are accepted, too, so that the secret can be exchanged. */
+/** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
 export function createGlobalIds(secret: string, previousSecret?: string): GlobalIds {
   const sign = createMac(derivedKey(secret, 'global id'));
   const previous = previousSecret && createMac(derivedKey(previousSecret, 'global id'));
@@ -76,7 +78,7 @@ export function createGlobalIds(secret: string, previousSecret?: string): Global
     decode(text) {
       if (text.length > MAX_LENGTH) return undefined;
       const bytes = Buffer.from(text, 'base64url');
-      // The decoder skips what is not base64url: only the spelling that `encode` gives is an id.
+      // The decoder skips characters outside base64url, so only the exact output of `encode` is accepted.
       if (bytes.length <= UUID_BYTES || bytes.toString('base64url') !== text) return undefined;
       if (isPlain(bytes)) return nodeOf(bytes);
       const body = bytes.subarray(0, -MAC_BYTES);
@@ -87,7 +89,7 @@ export function createGlobalIds(secret: string, previousSecret?: string): Global
 
 const isPlain = (bytes: Buffer): boolean => PLAIN.has(String.fromCharCode(bytes[0] ?? 0));
 
-/** HMAC-SHA-256, cut to eight bytes. A key object, since a plain key is parsed anew each time. */
+/** HMAC-SHA-256, truncated to eight bytes. With a key object, the key is parsed only once. */
 function createMac(key: Buffer): (message: Buffer) => Buffer {
   const secretKey = createSecretKey(key);
   return (message) =>
@@ -126,7 +128,10 @@ function nodeOf(body: Buffer): NodeId | undefined {
   const first = uuidAt(body, 1);
   const rest = body.subarray(1 + UUID_BYTES);
   if (!first) return undefined;
-  if (code === 'Q') return assessmentOf(first, rest);
+  if (code === CODES.Assessment) {
+    const id = rest.toString();
+    return id === '' ? undefined : { type: 'Assessment', clinicId: first, id };
+  }
   const second = rest.length === UUID_BYTES ? uuidAt(rest, 0) : undefined;
   if (rest.length > 0 && !second) return undefined;
   const type = TYPES.get(code);
@@ -149,11 +154,6 @@ function nodeOf(body: Buffer): NodeId | undefined {
   }
 }
 
-function assessmentOf(clinicId: Uuid, rest: Buffer): NodeId | undefined {
-  const id = rest.toString();
-  return id === '' ? undefined : { type: 'Assessment', clinicId, id };
-}
-
 function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
   const hex = bytes.toString('hex', at, at + UUID_BYTES);
   return toUuid(
@@ -161,17 +161,21 @@ function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
   );
 }
 
-const badId = (argument: string, type: NodeType) =>
-  new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
-
-/** An argument that names a record: the global id of the right type, or the bare UUID. */
-export function idOf(type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid {
-  const bare = toUuid(text);
-  if (bare) return bare;
+/** The content of a global id in an argument, which must be of the right type. */
+function decodeArgument<T extends NodeType>(
+  type: T,
+  argument: string,
+  text: string,
+  ids: GlobalIds,
+) {
   const node = ids.decode(text);
-  if (node?.type !== type) throw badId(argument, type);
-  return node.id;
+  if (node?.type === type) return node as Extract<NodeId, { type: T }>;
+  throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
 }
+
+/** The UUID in an ID argument, which takes a global id of the right type or the bare UUID. */
+export const idOf = (type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid =>
+  toUuid(text) ?? (decodeArgument(type, argument, text, ids) as { readonly id: Uuid }).id;
 
 export function optionalIdOf(
   type: PlainType,
@@ -182,44 +186,28 @@ export function optionalIdOf(
   return text === null || text === undefined ? undefined : idOf(type, argument, text, ids);
 }
 
-/** The same for what has a parent: a global id may carry it. */
+/** The same for records whose global id may carry their client. */
 export function idWithClientOf(
   type: 'Session' | 'AssessmentScore',
   argument: string,
   text: string,
   ids: GlobalIds,
 ): { readonly id: Uuid; readonly clientId?: Uuid | undefined } {
-  const bare = toUuid(text);
-  if (bare) return { id: bare };
-  const node = ids.decode(text);
-  if (node?.type !== type) throw badId(argument, type);
-  return node;
+  const id = toUuid(text);
+  return id ? { id } : decodeArgument(type, argument, text, ids);
 }
 
-export type NoteName =
-  | { readonly noteId: Uuid }
-  | { readonly sessionId: Uuid; readonly clientId?: Uuid | undefined };
-
-/** A note by its session, as its global id names it, or by its own UUID. */
+/** A note by its session, as in its global id, or by its own UUID. */
 export function noteNameOf(argument: string, text: string, ids: GlobalIds): NoteName {
-  const bare = toUuid(text);
-  if (bare) return { noteId: bare };
-  const node = ids.decode(text);
-  if (node?.type !== 'ProgressNote') throw badId(argument, 'ProgressNote');
-  return node;
+  const noteId = toUuid(text);
+  return noteId ? { noteId } : decodeArgument('ProgressNote', argument, text, ids);
 }
 
-/** The session that the arguments name. A global id of one may carry its client. */
+/** The session named in the arguments, with the client named there or in the session's global id. */
 export function namedSessionOf(
-  {
-    sessionId,
-    clientId,
-  }: {
-    readonly sessionId?: string | null | undefined;
-    readonly clientId?: string | null | undefined;
-  },
+  { sessionId, clientId }: { readonly [K in keyof NamedSession]: string | null | undefined },
   ids: GlobalIds,
-): { readonly sessionId?: Uuid | undefined; readonly clientId?: Uuid | undefined } {
+): NamedSession {
   const session =
     typeof sessionId === 'string'
       ? idWithClientOf('Session', 'sessionId', sessionId, ids)

@@ -8,7 +8,7 @@ import {
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>;
 
-/** Fields that a record's row in its list answers: the id, its lists and its links upward need no look-up. */
+/** Fields that come from the record's row in a list. Its id, its lists and the links to its parents need no look-up. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   'name',
   'raw',
@@ -23,11 +23,11 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'fileUrl',
 ]);
 
-/** Does the selection on this type need the record's own attributes? Then the record is looked up first. */
+/** Whether the selection on this type needs the record's attributes. If so, the record is looked up first. */
 export const wantsAttributes = (info: Info, type: string): boolean =>
   selects(info, type, (name) => ATTRIBUTES.has(name));
 
-/** The same, counting `id` too: it holds the parent that the arguments name, once a list has confirmed it. */
+/** The same, for an `id` that will include the parent named in the arguments, once a list has confirmed it. */
 export const wantsAttributesOrId = (info: Info, type: string): boolean =>
   selects(info, type, (name) => name === 'id' || ATTRIBUTES.has(name));
 
@@ -62,7 +62,7 @@ interface Fragment {
 }
 
 function isIncluded({ directives = [] }: SelectionNode, { variableValues }: Info): boolean {
-  // graphql-js wraps the values, other executors hand them over as they are.
+  // graphql-js wraps the variable values; other executors pass them directly.
   const values: Readonly<Record<string, unknown>> =
     'coerced' in variableValues ? variableValues.coerced : variableValues;
   return directives.every(({ name, arguments: args = [] }) => {

@@ -2,12 +2,20 @@ import { scoreById } from '../resolvers/assessment-score.ts';
 import { byId } from '../resolvers/lookup/by-id.ts';
 import { organizationsOfViewer } from '../resolvers/organization.ts';
 import { partnerRecord } from '../resolvers/partner.ts';
+import { forGranted, oneCall } from '../resolvers/price.ts';
 import { noteByName } from '../resolvers/progress-note.ts';
-import { viewerOf } from '../resolvers/viewer.ts';
+import {
+  clientsOfViewer,
+  cliniciansOfViewer,
+  clinicsOfViewer,
+  grantsOf,
+  sessionsOfViewer,
+  viewerOf,
+} from '../resolvers/viewer.ts';
 import type { JsonObject } from '../rest/json.ts';
-import { builder } from './builder.ts';
-import { OrganizationConnection, windowArgs } from './connection.ts';
-import { listPrice, oneCall } from '../resolvers/price.ts';
+import type { Viewer as ViewerShape } from '../viewer/viewer.ts';
+import { builder, required, requiredArg } from './builder.ts';
+import { OrganizationConnection, list } from './connection.ts';
 import { idOf, idWithClientOf, namedSessionOf, noteNameOf, optionalIdOf } from './global-id.ts';
 import { wantsAttributes, wantsAttributesOrId } from './look-ahead.ts';
 import {
@@ -17,30 +25,65 @@ import {
   Clinician,
   Organization,
   ProgressNote,
+  RAW,
   Session,
-} from './refs.ts';
-import { Viewer } from './viewer.ts';
+} from './nodes/refs.ts';
+
+const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+  description: 'The signed-in caller, and the records that the caller’s grants name.',
+  fields: (t) => ({
+    subject: t.expose('subject', required('String', 'The subject of the caller’s token.')),
+    grants: t.stringList({
+      description:
+        'The caller’s grants: `partner`, or `organization:`, `clinic:`, `clinician:`, `client:` or `session:` and a UUID.',
+      nullable: false,
+      resolve: grantsOf,
+    }),
+    organizations: t.field({
+      type: OrganizationConnection,
+      description: 'The organizations named in the caller’s grants; all of them for `partner`.',
+      ...list,
+      resolve: organizationsOfViewer,
+    }),
+    clinics: t.field({
+      ...required([Clinic], 'The clinics named in the caller’s grants.'),
+      extensions: forGranted('clinic'),
+      resolve: clinicsOfViewer,
+    }),
+    clinicians: t.field({
+      ...required(
+        [Clinician],
+        'The clinicians named in the caller’s grants: for most frontends, the one who is signed in.',
+      ),
+      extensions: forGranted('clinician'),
+      resolve: cliniciansOfViewer,
+    }),
+    clients: t.field({
+      ...required([Client], 'The clients named in the caller’s grants.'),
+      extensions: forGranted('client'),
+      resolve: clientsOfViewer,
+    }),
+    sessions: t.field({
+      ...required([Session], 'The sessions named in the caller’s grants.'),
+      extensions: forGranted('session'),
+      resolve: sessionsOfViewer,
+    }),
+  }),
+});
 
 const Partner = builder.objectRef<JsonObject>('Partner').implement({
   description: 'The partner organization itself.',
   fields: (t) => ({
-    raw: t.field({
-      type: 'JSON',
-      description: 'The record exactly as the Partner API returned it.',
-      nullable: false,
-      resolve: (partner) => partner,
-    }),
+    raw: t.field({ ...RAW, nullable: false, resolve: (partner) => partner }),
   }),
 });
 
 builder.queryType({
   description:
-    'What can be asked. Records that the Partner API only lists are looked for when a field needs them.',
+    'Queries. Most records have no get-by-id in the Partner API: they are looked up in lists, and only when a selected field needs it.',
   fields: (t) => ({
     viewer: t.field({
-      type: Viewer,
-      description: 'Who is asking, and where they may start from.',
-      nullable: false,
+      ...required(Viewer, 'The signed-in caller: where to start without knowing an id.'),
       resolve: viewerOf,
     }),
     partner: t.field({
@@ -51,110 +94,94 @@ builder.queryType({
     }),
     organizations: t.field({
       type: OrganizationConnection,
-      description: 'The organizations that are open to the caller.',
-      args: windowArgs,
-      extensions: listPrice,
+      description: 'The organizations named in the caller’s grants; all of them for `partner`.',
+      ...list,
       resolve: organizationsOfViewer,
     }),
     organization: t.field({
       type: Organization,
       description: 'An organization by its id.',
-      args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+      args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the organization.')) },
       resolve: (_root, args, ctx, info) => {
         const id = idOf('Organization', 'id', args.id, ctx.ids);
-        return byId(
-          { kind: 'organization', id, open: false },
-          wantsAttributes(info, 'Organization'),
-          ctx,
-        );
+        const organization = { kind: 'organization', id, open: false } as const;
+        return byId(organization, wantsAttributes(info, 'Organization'), ctx);
       },
     }),
     clinic: t.field({
       type: Clinic,
-      description:
-        'A clinic by its id. With `organizationId` it is looked up there and nowhere else.',
+      description: 'A clinic by its id. With `organizationId`, it is looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Its id.' }),
-        organizationId: t.arg.id({ description: 'The organization that holds it.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the clinic.')),
+        organizationId: t.arg.id({ description: 'The organization of the clinic.' }),
       },
-      resolve: (_root, args, ctx, info) => {
+      resolve: (_root, { organizationId, ...args }, ctx, info) => {
         const { ids } = ctx;
         const id = idOf('Clinic', 'id', args.id, ids);
-        const organizationId = optionalIdOf(
-          'Organization',
-          'organizationId',
-          args.organizationId,
-          ids,
-        );
-        const clinic = { kind: 'clinic', id, named: { organizationId }, open: false } as const;
+        const named = {
+          organizationId: optionalIdOf('Organization', 'organizationId', organizationId, ids),
+        };
+        const clinic = { kind: 'clinic', id, named, open: false } as const;
         return byId(clinic, wantsAttributes(info, 'Clinic'), ctx);
       },
     }),
     clinician: t.field({
       type: Clinician,
-      description:
-        'A clinician by their id. With `clinicId` they are looked up there and nowhere else.',
+      description: 'A clinician by their id. With `clinicId`, they are looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Their id.' }),
-        clinicId: t.arg.id({ description: 'The clinic they work in.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the clinician.')),
+        clinicId: t.arg.id({ description: 'The clinic of the clinician.' }),
       },
       resolve: (_root, args, ctx, info) => {
         const id = idOf('Clinician', 'id', args.id, ctx.ids);
-        const clinicId = optionalIdOf('Clinic', 'clinicId', args.clinicId, ctx.ids);
-        const clinician = { kind: 'clinician', id, named: { clinicId }, open: false } as const;
+        const named = { clinicId: optionalIdOf('Clinic', 'clinicId', args.clinicId, ctx.ids) };
+        const clinician = { kind: 'clinician', id, named, open: false } as const;
         return byId(clinician, wantsAttributes(info, 'Clinician'), ctx);
       },
     }),
     client: t.field({
       type: Client,
       description:
-        'A client by their id. With `clinicId` or `clinicianId` they are looked up there and nowhere else.',
+        'A client by their id. With `clinicId` or `clinicianId`, they are looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Their id.' }),
-        clinicId: t.arg.id({ description: 'The clinic they are a client of.' }),
-        clinicianId: t.arg.id({ description: 'The clinician they are a client of.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the client.')),
+        clinicId: t.arg.id({ description: 'The clinic of the client.' }),
+        clinicianId: t.arg.id({ description: 'The clinician of the client.' }),
       },
       resolve: (_root, args, ctx, info) => {
-        const { ids } = ctx;
-        const id = idOf('Client', 'id', args.id, ids);
+        const id = idOf('Client', 'id', args.id, ctx.ids);
         const named = {
-          clinicId: optionalIdOf('Clinic', 'clinicId', args.clinicId, ids),
-          clinicianId: optionalIdOf('Clinician', 'clinicianId', args.clinicianId, ids),
+          clinicId: optionalIdOf('Clinic', 'clinicId', args.clinicId, ctx.ids),
+          clinicianId: optionalIdOf('Clinician', 'clinicianId', args.clinicianId, ctx.ids),
         };
-        return byId(
-          { kind: 'client', id, named, open: false },
-          wantsAttributes(info, 'Client'),
-          ctx,
-        );
+        const client = { kind: 'client', id, named, open: false } as const;
+        return byId(client, wantsAttributes(info, 'Client'), ctx);
       },
     }),
     session: t.field({
       type: Session,
       description:
-        'A session by its id. A bare UUID needs `clientId`, unless a grant names the session: it is looked up there and nowhere else.',
+        'A session by its id. A bare UUID needs `clientId`, unless a grant names the session; it is looked up only there.',
       args: {
-        id: t.arg.id({ required: true, description: 'Its id.' }),
-        clientId: t.arg.id({ description: 'The client whose session it is.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the session.')),
+        clientId: t.arg.id({ description: 'The client of the session.' }),
       },
       resolve: (_root, args, ctx, info) => {
         const named = { clientId: optionalIdOf('Client', 'clientId', args.clientId, ctx.ids) };
         const name = idWithClientOf('Session', 'id', args.id, ctx.ids);
         const session = { kind: 'session', ...name, named, open: false } as const;
-        const wanted =
-          named.clientId && !name.clientId
-            ? wantsAttributesOrId(info, 'Session')
-            : wantsAttributes(info, 'Session');
-        return byId(session, wanted, ctx);
+        const wants = named.clientId && !name.clientId ? wantsAttributesOrId : wantsAttributes;
+        return byId(session, wants(info, 'Session'), ctx);
       },
     }),
     progressNote: t.field({
       type: ProgressNote,
       description:
-        'A note by its id. A bare UUID needs `sessionId` and `clientId`, so that the gateway can prove whose note it is.',
+        'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
       args: {
-        id: t.arg.id({ required: true, description: 'Its id.' }),
-        sessionId: t.arg.id({ description: 'The session it belongs to.' }),
-        clientId: t.arg.id({ description: 'The client whose session it is.' }),
+        id: t.arg(requiredArg('ID', 'Global id or UUID of the note.')),
+        sessionId: t.arg.id({ description: 'The session of the note.' }),
+        clientId: t.arg.id({ description: 'The client of the session.' }),
       },
       extensions: oneCall,
       resolve: (_root, args, ctx) =>
@@ -163,8 +190,8 @@ builder.queryType({
     assessmentScore: t.field({
       type: AssessmentScore,
       description:
-        'A score by its id. A bare UUID is for a `partner` alone: it does not say whose score it is.',
-      args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+        'An assessment score by its id. A bare UUID works for `partner` only, because it does not say which client the score belongs to.',
+      args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the score.')) },
       extensions: oneCall,
       resolve: (_root, { id }, ctx) =>
         scoreById(idWithClientOf('AssessmentScore', 'id', id, ctx.ids), ctx),

@@ -1,26 +1,23 @@
-import './scalars.ts';
-import './organization.ts';
-import './clinic.ts';
-import './program.ts';
-import './clinician.ts';
-import './client.ts';
-import './session.ts';
-import './progress-note.ts';
-import './transcript.ts';
-import './mdm.ts';
-import './assessment.ts';
-import './assessment-score.ts';
-import './magic-edit.ts';
+import './nodes/organization.ts';
+import './nodes/clinic.ts';
+import './nodes/program.ts';
+import './nodes/clinician.ts';
+import './nodes/client.ts';
+import './nodes/session.ts';
+import './nodes/progress-note.ts';
+import './nodes/transcript.ts';
+import './nodes/mdm.ts';
+import './nodes/assessment.ts';
+import './nodes/magic-edit.ts';
 import './query.ts';
-import './node-query.ts';
 import './event-log.ts';
 import './subscription.ts';
-import './note-change.ts';
-import './secondary-clinicians.ts';
-import './clinician-tokens.ts';
+import './mutations/note-change.ts';
+import './mutations/secondary-clinicians.ts';
+import './mutations/clinician-tokens.ts';
 import { builder } from './builder.ts';
 
-builder.mutationType({ description: 'What can be changed. Every expected outcome is a type.' });
+builder.mutationType({ description: 'Mutations. Every expected outcome is a type in the result.' });
 
-/** What frontends are promised. */
+/** The schema that frontends see. */
 export const schema = builder.toSchema({ sortSchema: false });

@@ -14,11 +14,11 @@ import {
 } from './events.ts';
 
 const resumable = builder.args((t) => ({
-  filter: t.field({ type: EventFilter, description: 'Only those that match.' }),
+  filter: t.field({ type: EventFilter, description: 'Only events that match.' }),
   after: t.field({
     type: 'EventCursor',
     description:
-      'First replays what the log holds past this position, then goes on live, with no gap and no repeat.',
+      'Position in the event log. Events after it are replayed first, then live events follow, without a gap or a repeat.',
   }),
 }));
 
@@ -41,11 +41,11 @@ const eventsOf = (...types: readonly EventType[]) => ({
 
 builder.subscriptionType({
   description:
-    'Events as they come, each once. Hand the last `cursor` you saw to `after` to resume.',
+    'Live events, each delivered once. Pass the last `cursor` you received as `after` to resume.',
   fields: (t) => ({
     events: t.field({
       type: PartnerEvent,
-      description: 'Everything.',
+      description: 'All events.',
       nullable: false,
       ...eventsOf(),
     }),
@@ -57,13 +57,13 @@ builder.subscriptionType({
     }),
     noteFinalized: t.field({
       type: ProgressNoteFinalized,
-      description: 'A note was finalized: from now on it is locked.',
+      description: 'A note was finalized and is locked from now on.',
       nullable: false,
       ...eventsOf('progress_note_finalized'),
     }),
     transcriptReady: t.field({
       type: TranscriptReady,
-      description: 'A transcript is there.',
+      description: 'A transcript is ready.',
       nullable: false,
       ...eventsOf('transcript_ready'),
     }),
@@ -75,7 +75,7 @@ builder.subscriptionType({
     }),
     mdmIdentified: t.field({
       type: MDMElementsIdentified,
-      description: 'MDM elements are there.',
+      description: 'MDM elements were identified.',
       nullable: false,
       ...eventsOf('mdm_elements_identified'),
     }),

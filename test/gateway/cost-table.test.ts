@@ -24,34 +24,38 @@ async function gatewayFor(name: string): Promise<Gateway> {
 
 const INTRODUCTION = `# What queries cost
 
-The unit is a call to the Partner API. Counted over the sandbox by \`test/cost-table.test.ts\`, which fails when this page
-is not what it counts (\`npm test -- test/cost-table --update\` writes it anew).
+The unit of cost is a call to the Partner API. The numbers are counted over the sandbox by
+\`test/gateway/cost-table.test.ts\`, which fails if this page differs from what it counts. To write the page again:
+\`npm test -- test/gateway/cost-table --update\`.
 
-_Worst case_ is what the gateway computes before the first call (\`extensions.upstream.estimated\`); _cold_ is what a gateway
-makes of it that has never been asked anything; _again_ is the same query while the answers are valid. \`<clinic 0>\` stands
-for an id of the sandbox.
+- _Worst case_ is \`extensions.upstream.estimated\`: computed from the document before anything is read, and usually far above
+  the real number. Look-ups by id are not included.
+- _Cold_ is the number of calls with empty caches.
+- _Again_ is the same query while the responses are still cached.
+
+In the queries below, \`<clinic 0>\` stands for an id of the sandbox.
 `;
 
-const DRIFT = `## A list in motion
+const DRIFT = `## Lists that change while they are read
 
-A cursor remembers the length of its list and the ids on its row's page. When the next page is read and the length is
-another, or a row that is read anyway is not the remembered one, the window moves with the rows, so that nothing is repeated
-or skipped; while nothing changed, that costs no call.
+A cursor holds the total of its list and the ids of the last rows before it. If the total is different when the next page is
+read, or a row that is read anyway is not the expected one, the window moves with the rows, so that no row is repeated or
+skipped. This costs no call while nothing has changed.
 
-One case can't be seen for free: **as many rows added as removed between two reads that share no page.** The length is the
-same, and no page is read on which a row could be missed. A walk in steps of ten then repeats or skips as many rows as moved
-over the edge of its page. To tell, every step of every walk would have to read one page more: twice the calls, for a case
-that the next walk sets right. Steps that do not end with a page (\`first: 25\`) see it more often, because their next step
-reads the cursor's own page.
+One case can't be detected without extra calls: **as many rows added as removed between two reads that share no page.** The
+total is the same, and no page is read that would show the difference. Reading in steps of ten then repeats or skips as many
+rows as moved across a page boundary. To detect it, every step would have to read one more page, which doubles the calls.
+Steps that don't end at a page boundary (\`first: 25\`) detect it more often, because the next step reads the cursor's own
+page.
 `;
 
 const BESIDE = [
-  ['Two operations at once that ask for the same', '1 between them'],
+  ['Two operations with the same query at the same time', '1 for both'],
   ['The next ten rows after a cursor', '1'],
   ['Ten notes by their global ids (`nodes`)', '10'],
 ] as const;
 
-/** As the formatter would have it, so that the page stays as it is whoever formats it. */
+/** Aligned like the formatter's output, so that formatting does not change the page. */
 function aligned(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((row) => row[at]!.length)));
   const line = (cells: readonly string[]) =>
@@ -79,7 +83,7 @@ it('costs what the page says', async () => {
   await expect(page.join('\n')).toMatchFileSnapshot('../../docs/upstream-calls.md');
 });
 
-it('asks once between two operations that ask for the same at once', async () => {
+it('makes one call for two operations with the same query at the same time', async () => {
   const gateway = await gatewayFor('beside');
   const before = callsTo(gateway);
   const document = `{ clinic(id: "${sandbox.ids.clinic(1)}") { clients { nodes { email } } } }`;

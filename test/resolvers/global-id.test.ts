@@ -136,4 +136,22 @@ describe('an id that a client presents', () => {
       progressNote: { id: artifactId(gateway, 'ProgressNote', ids.session(0, 0)) },
     });
   });
+
+  it('is not shared between viewers by a cached row', async () => {
+    const SESSIONS = 'query($id: ID!) { client(id: $id) { sessions { nodes { id } } } }';
+    const [short, long] = [undefined, ids.client(7)].map((clientId) =>
+      sessionId(gateway, ids.session(7, 0), clientId),
+    );
+    const client = `client:${ids.client(7)}`;
+    const withSession = await viewerWith(gateway, [`session:${ids.session(7, 0)}`, client]);
+    const withClient = await viewerWith(gateway, [client]);
+    for (const [ask, id] of [
+      [withSession, short],
+      [withClient, long],
+      [withSession, short],
+    ] as const) {
+      const { data } = await ask(SESSIONS, { id: ids.client(7) });
+      expect(data.client.sessions.nodes[0].id).toBe(id);
+    }
+  });
 });

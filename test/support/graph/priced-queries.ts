@@ -4,11 +4,11 @@ export interface PricedQuery {
   readonly asks: string;
   /** Records are named as in the sandbox: `<clinic 0>` stands for an id. */
   readonly query: string;
-  /** Queries on the same gateway ask for nothing in common, so that each is cold. */
+  /** Queries on the same gateway have no data in common, so that each runs with empty caches. */
   readonly on: 'first' | 'second' | 'third' | 'fourth' | 'fifth';
 }
 
-/** What frontends ask for, and what shows where calls are saved. */
+/** Typical queries of frontends, and queries that show where calls are saved. */
 export const pricedQueries: readonly PricedQuery[] = [
   {
     on: 'first',
@@ -28,57 +28,57 @@ export const pricedQueries: readonly PricedQuery[] = [
   },
   {
     on: 'first',
-    asks: 'The same list under two names: its pages once',
+    asks: 'The same list under two aliases: each page is read once',
     query: `{ clinic(id: "<clinic 2>") {
   a: clients(first: 20) { nodes { email } }
   b: clients(first: 20) { edges { cursor } } } }`,
   },
   {
     on: 'first',
-    asks: 'Two windows that overlap: the pages of the wider one',
+    asks: 'Two overlapping ranges of a list: the pages of the longer one',
     query: `{ clinic(id: "<clinic 3>") {
   a: clients(first: 15) { nodes { email } }
   b: clients(first: 30) { nodes { email } } } }`,
   },
   {
     on: 'first',
-    asks: 'The length of a list alone',
+    asks: 'Only the number of rows in a list',
     query: '{ clinic(id: "<clinic 4>") { clients { totalCount } } }',
   },
   {
     on: 'second',
-    asks: 'Whether there are more than a hundred',
+    asks: 'Whether a list has more than 100 rows',
     query: '{ clinic(id: "<clinic 1>") { clients(first: 100) { pageInfo { hasNextPage } } } }',
   },
   {
     on: 'second',
-    asks: 'The cursors of a hundred rows: the pages of the first and the last',
+    asks: 'The cursors of 100 rows: the pages of the first and the last row',
     query:
       '{ clinic(id: "<clinic 2>") { clients(first: 100) { pageInfo { startCursor endCursor } } } }',
   },
   {
     on: 'second',
-    asks: 'The last ten of 420: page one tells the length, once',
+    asks: 'The last ten of 420 rows: page one has the total',
     query: '{ clinic(id: "<clinic 0>") { clients(last: 10) { nodes { email } } } }',
   },
   {
     on: 'second',
-    asks: 'A clinic by its id with its clients: none for the clinic itself',
+    asks: 'A clinic by its id, with clients: no call for the clinic itself',
     query: '{ clinic(id: "<clinic 3>") { clinicId clients { nodes { email } } } }',
   },
   {
     on: 'third',
-    asks: 'A clinic’s name by its id',
+    asks: 'The name of a clinic by its id',
     query: '{ clinic(id: "<clinic 3>") { name } }',
   },
   {
     on: 'fourth',
-    asks: 'The same, and where to look',
+    asks: 'The same with `organizationId`',
     query: '{ clinic(id: "<clinic 3>", organizationId: "<organization 1>") { name } }',
   },
   {
     on: 'fourth',
-    asks: 'A client by their id and their clinician’s',
+    asks: 'A client by their id, with `clinicianId`',
     query: '{ client(id: "<client 40>", clinicianId: "<clinician 1>") { firstName } }',
   },
   {
@@ -89,12 +89,12 @@ export const pricedQueries: readonly PricedQuery[] = [
   },
   {
     on: 'second',
-    asks: 'A record known by its id, and no more of it',
+    asks: 'Only the id of a record',
     query: '{ session(id: "<session 1 0>") { id sessionId } }',
   },
   {
     on: 'second',
-    asks: 'A session with all that was generated from it',
+    asks: 'A session with its note, transcript and MDM',
     query: `{ session(id: "<session 1 0>") { progressNote { note } transcriptStatus
   transcript { items { speaker transcript } } mdmStatus mdm { risk } } }`,
   },
@@ -106,17 +106,17 @@ export const pricedQueries: readonly PricedQuery[] = [
   },
   {
     on: 'fifth',
-    asks: 'Organizations, their clinics, and how many clinicians and clients those have',
+    asks: 'Organizations and their clinics, with the numbers of clinicians and clients',
     query: `{ organizations { nodes { name clinics { nodes { name
   clinicians { totalCount } clients { totalCount } } } } } }`,
   },
   {
     on: 'second',
-    asks: 'Sessions, and back up to the clinic: the way down is known',
+    asks: 'Sessions with links back to their client and clinic',
     query: `{ clinic(id: "<clinic 4>") { clients(first: 3) { nodes {
   sessions(first: 2) { nodes { client { clientId clinic { clinicId } } } } } } } }`,
   },
-  { on: 'first', asks: 'The partner itself', query: '{ partner { raw } }' },
+  { on: 'first', asks: 'The partner record', query: '{ partner { raw } }' },
 ];
 
 /** With the ids of a sandbox filled in. */

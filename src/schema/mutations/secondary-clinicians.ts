@@ -1,39 +1,39 @@
+import { auditedWrite } from '../../resolvers/audited-write.ts';
+import { oneCall } from '../../resolvers/price.ts';
 import {
   type AssignmentOutcome,
   assignSecondaryClinicians,
-} from '../resolvers/secondary-clinicians.ts';
-import { auditedWrite } from '../resolvers/audited-write.ts';
-import { oneCall } from '../resolvers/price.ts';
-import { builder } from './builder.ts';
-import { idOf } from './global-id.ts';
+} from '../../resolvers/secondary-clinicians.ts';
+import { builder, requiredArg } from '../builder.ts';
+import { idOf } from '../global-id.ts';
+import { Client } from '../nodes/refs.ts';
 import { InvalidInput, NotFound, typeOfOutcome } from './problems.ts';
-import { Client } from './refs.ts';
 
 type Assigned = Extract<AssignmentOutcome, { kind: 'assigned' }>;
 
 const SecondaryCliniciansAssigned = builder
   .objectRef<Assigned>('SecondaryCliniciansAssigned')
   .implement({
-    description: 'The clinicians are assigned, those included who were before.',
+    description: 'All the clinicians are assigned, including those that already were.',
     fields: (t) => ({
-      client: t.expose('client', { type: Client, description: 'To whom.', nullable: false }),
-      raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s answer.' }),
+      client: t.expose('client', { type: Client, description: 'The client.', nullable: false }),
+      raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s response.' }),
     }),
   });
 
 const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryCliniciansInput', {
-  description: 'Whom to assign, and to which client.',
+  description: 'The client, and the clinicians to assign.',
   fields: (t) => ({
-    clientId: t.id({ required: true, description: 'The client.' }),
+    clientId: t.id({ required: true, description: 'Global id or UUID of the client.' }),
     clinicianIds: t.idList({
       required: true,
-      description: '1 to 50 clinicians; one named twice counts once.',
+      description: 'Global ids or UUIDs of 1 to 50 clinicians. Duplicates count once.',
     }),
   }),
 });
 
 const AssignSecondaryCliniciansResult = builder.unionType('AssignSecondaryCliniciansResult', {
-  description: 'What became of an assignment.',
+  description: 'The outcome of an assignment.',
   types: [SecondaryCliniciansAssigned, InvalidInput, NotFound],
   resolveType: typeOfOutcome,
 });
@@ -42,13 +42,9 @@ builder.mutationFields((t) => ({
   assignSecondaryClinicians: t.field({
     type: AssignSecondaryCliniciansResult,
     description:
-      'Clinicians already assigned are skipped: safe to repeat, after OUTCOME_UNKNOWN too.',
+      'Assigns secondary clinicians to a client. Those already assigned are skipped, so it is safe to repeat, also after OUTCOME_UNKNOWN.',
     args: {
-      input: t.arg({
-        type: AssignSecondaryCliniciansInput,
-        required: true,
-        description: 'What to do.',
-      }),
+      input: t.arg(requiredArg(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
     },
     extensions: oneCall,
     resolve: (_root, { input }, ctx) => {

@@ -1,41 +1,38 @@
-import { builder } from './builder.ts';
+import { builder, required } from '../builder.ts';
 
-/** What a resolver reports as data, under the name the schema gives it. */
 type Missing = { readonly kind: 'missing'; readonly message?: string };
 type Locked = { readonly kind: 'locked' };
 type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
 
 const Problem = builder.interfaceRef<Missing | Locked | Invalid>('Problem').implement({
   description:
-    'An expected failure of a mutation, as data. Unexpected ones are GraphQL errors with `extensions.code`.',
+    'An expected failure of a mutation, as data. Unexpected failures are GraphQL errors with `extensions.code`.',
   fields: (t) => ({
-    message: t.string({
-      description: 'What happened, for people to read.',
-      nullable: false,
+    message: t.field({
+      ...required('String', 'What went wrong, for people to read.'),
       resolve: messageOf,
     }),
   }),
 });
 
 export const ProgressNoteLocked = builder.objectRef<Locked>('ProgressNoteLocked').implement({
-  description: 'The note is finalized: it can no longer be changed.',
+  description: 'The note is finalized and can no longer be changed.',
   interfaces: [Problem],
 });
 
 export const InvalidInput = builder.objectRef<Invalid>('InvalidInput').implement({
-  description: 'The input can’t be used. Nothing was changed.',
+  description: 'The input is invalid. Nothing was changed.',
   interfaces: [Problem],
   fields: (t) => ({
     issues: t.exposeStringList('issues', {
-      description:
-        'One string for each offending field, from the Partner API or from this gateway.',
+      description: 'One string for each invalid field, from the Partner API or from this gateway.',
       nullable: false,
     }),
   }),
 });
 
 export const NotFound = builder.objectRef<Missing>('NotFound').implement({
-  description: 'No such record, or none that the caller may see: the two look the same.',
+  description: 'The record does not exist or is not open to you: the two look the same.',
   interfaces: [Problem],
 });
 
@@ -43,20 +40,18 @@ function messageOf(problem: Missing | Locked | Invalid): string {
   if (problem.kind === 'locked') return 'The progress note is locked.';
   if (problem.kind === 'missing')
     return problem.message ?? 'No such record, or none that you may see.';
-  return 'The input can’t be used: "issues" says why.';
+  return 'The input is invalid: see "issues".';
 }
 
-type OutcomeKind = 'changed' | 'assigned' | 'minted' | 'locked' | 'invalid' | 'missing';
-
-const outcomeTypes: Readonly<Record<OutcomeKind, string>> = {
+const outcomeTypes = {
   changed: 'ProgressNoteChange',
   assigned: 'SecondaryCliniciansAssigned',
   minted: 'ClinicianTokens',
   locked: 'ProgressNoteLocked',
   invalid: 'InvalidInput',
   missing: 'NotFound',
-};
+} as const;
 
-/** A resolver's outcome by its kind, as the union's member. */
-export const typeOfOutcome = ({ kind }: { readonly kind: OutcomeKind }): string =>
+/** The union member for a resolver's outcome. */
+export const typeOfOutcome = ({ kind }: { readonly kind: keyof typeof outcomeTypes }): string =>
   outcomeTypes[kind];

@@ -1,0 +1,154 @@
+import type { Context } from '../../context.ts';
+import { auditedWrite } from '../../resolvers/audited-write.ts';
+import {
+  type ChangeOutcome,
+  type NoteChange,
+  type NoteTarget,
+  magicEdit,
+  noteAfterChange,
+  regenerateNote,
+  updateNote,
+} from '../../resolvers/note-change.ts';
+import { oneCall } from '../../resolvers/price.ts';
+import { builder, required, requiredArg } from '../builder.ts';
+import { namedSessionOf, noteNameOf } from '../global-id.ts';
+import { ProgressNote } from '../nodes/refs.ts';
+import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
+
+const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
+  description:
+    'The change was accepted. A rewrite goes on in the background; a `progress_note_regenerated` event follows.',
+  fields: (t) => ({
+    progressNote: t.field({
+      type: ProgressNote,
+      description:
+        'The note as it is now, read again. While a rewrite runs it has the old text, or part of the new one.',
+      extensions: oneCall,
+      resolve: noteAfterChange,
+    }),
+    cursor: t.expose(
+      'cursor',
+      required(
+        'EventCursor',
+        'Position of the event log just before the change. Subscribe with it as `after` to be sure to receive the result.',
+      ),
+    ),
+    raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s response.' }),
+  }),
+});
+
+const resultOf = (name: string, description: string) =>
+  builder.unionType(name, {
+    description,
+    types: [ProgressNoteChange, ProgressNoteLocked, InvalidInput, NotFound],
+    resolveType: typeOfOutcome,
+  });
+
+const NOTE = { required: true, description: 'Global id or UUID of the note.' } as const;
+const KEY = {
+  description:
+    'Idempotency key: 1 to 200 characters, new for each user action. For a day, the same key from the same viewer returns the first call’s result without a second edit; with other input it is InvalidInput. If the first call ended in OUTCOME_UNKNOWN, so does every later one: nothing is sent again.',
+};
+const SESSION = {
+  description:
+    'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
+};
+const CLIENT = { description: 'Client of the session.' };
+
+const MagicEditInput = builder.inputType('MagicEditInput', {
+  description: 'The note to rewrite, and the instructions.',
+  fields: (t) => ({
+    progressNoteId: t.id(NOTE),
+    userInstructions: t.string({
+      required: true,
+      description: 'Instructions for the rewrite: 1 to 5000 characters after trimming.',
+    }),
+    idempotencyKey: t.string(KEY),
+    sessionId: t.id(SESSION),
+    clientId: t.id(CLIENT),
+  }),
+});
+
+const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInput', {
+  description: 'The note to regenerate.',
+  fields: (t) => ({
+    progressNoteId: t.id(NOTE),
+    idempotencyKey: t.string(KEY),
+    sessionId: t.id(SESSION),
+    clientId: t.id(CLIENT),
+  }),
+});
+
+const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
+  description: 'The note to update, and the patch.',
+  fields: (t) => ({
+    progressNoteId: t.id(NOTE),
+    sessionId: t.id(SESSION),
+    clientId: t.id(CLIENT),
+    patch: t.field({
+      type: 'JSON',
+      required: true,
+      description:
+        'Body of the PATCH: a JSON object, sent unchanged, since the Partner API does not document it.',
+    }),
+  }),
+});
+
+interface TargetInput {
+  readonly progressNoteId: string;
+  readonly sessionId?: string | null | undefined;
+  readonly clientId?: string | null | undefined;
+}
+
+/** Makes the change and audits it, under the name that the client used for the note. */
+function auditedChange(
+  action: string,
+  input: TargetInput,
+  ctx: Context,
+  change: (target: NoteTarget) => Promise<ChangeOutcome>,
+) {
+  const name = noteNameOf('progressNoteId', input.progressNoteId, ctx.ids);
+  const target = { name, ...namedSessionOf(input, ctx.ids) };
+  const record = 'noteId' in name ? name.noteId : `session:${name.sessionId}`;
+  return auditedWrite(action, `ProgressNote:${record}`, ctx, () => change(target));
+}
+
+builder.mutationFields((t) => ({
+  magicEdit: t.field({
+    type: resultOf('MagicEditResult', 'The outcome of a magic edit.'),
+    description:
+      'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
+    args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) => {
+      const { userInstructions, idempotencyKey } = input;
+      return auditedChange('magicEdit', input, ctx, (target) =>
+        magicEdit({ ...target, idempotencyKey, userInstructions }, ctx),
+      );
+    },
+  }),
+  regenerateProgressNote: t.field({
+    type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
+    description:
+      'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
+    args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) => {
+      const { idempotencyKey } = input;
+      return auditedChange('regenerateProgressNote', input, ctx, (target) =>
+        regenerateNote({ ...target, idempotencyKey }, ctx),
+      );
+    },
+  }),
+  updateProgressNote: t.field({
+    type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
+    description:
+      'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
+    args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) =>
+      auditedChange('updateProgressNote', input, ctx, (target) =>
+        updateNote({ ...target, patch: input.patch }, ctx),
+      ),
+  }),
+}));

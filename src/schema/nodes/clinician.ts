@@ -1,0 +1,51 @@
+import {
+  clientsOfClinician,
+  clinicOfClinician,
+  magicEditsOfClinician,
+} from '../../resolvers/clinician.ts';
+import { listPrice } from '../../resolvers/price.ts';
+import { ClientConnection, MagicEditConnection, list, windowArgs } from '../connection.ts';
+import { ClientFilter, clientFilterOf } from '../filters.ts';
+import { required } from '../builder.ts';
+import { Node } from './node.ts';
+import { Clinic, Clinician, RAW, attribute } from './refs.ts';
+
+Clinician.implement({
+  description: 'A clinician of a clinic.',
+  interfaces: [Node],
+  fields: (t) => ({
+    clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
+    firstName: t.string({ description: 'First name.', resolve: attribute('firstName') }),
+    lastName: t.string({ description: 'Last name.', resolve: attribute('lastName') }),
+    email: t.string({ description: 'E-mail address.', resolve: attribute('email') }),
+    externalId: t.string({
+      description: 'The partner’s own identifier for the clinician.',
+      resolve: attribute('externalId'),
+    }),
+    raw: t.field({ ...RAW, resolve: attribute('raw') }),
+    clinic: t.field({
+      type: Clinic,
+      description: 'The clinic that the clinician works in.',
+      resolve: clinicOfClinician,
+    }),
+    clients: t.field({
+      type: ClientConnection,
+      description: 'The clients of the clinician, filtered by the Partner API.',
+      args: {
+        ...windowArgs,
+        filter: t.arg({ type: ClientFilter, description: 'Only clients that match.' }),
+      },
+      extensions: listPrice,
+      resolve: (clinician, args, ctx) => {
+        const filter = clientFilterOf(args.filter, ctx.ids);
+        return clientsOfClinician(clinician, { ...args, filter }, ctx);
+      },
+    }),
+    magicEdits: t.field({
+      type: MagicEditConnection,
+      description: 'The magic edits that the clinician requested.',
+      ...list,
+      resolve: magicEditsOfClinician,
+    }),
+  }),
+});

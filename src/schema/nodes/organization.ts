@@ -1,0 +1,27 @@
+import { clinicsOfOrganization, programsOfOrganization } from '../../resolvers/organization.ts';
+import { ClinicConnection, ProgramConnection, list } from '../connection.ts';
+import { required } from '../builder.ts';
+import { Node } from './node.ts';
+import { Organization, RAW, attribute } from './refs.ts';
+
+Organization.implement({
+  description: 'An organization of the partner.',
+  interfaces: [Node],
+  fields: (t) => ({
+    organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
+    name: t.string({ description: 'Name of the organization.', resolve: attribute('name') }),
+    raw: t.field({ ...RAW, resolve: attribute('raw') }),
+    clinics: t.field({
+      type: ClinicConnection,
+      description: 'The clinics of the organization.',
+      ...list,
+      resolve: clinicsOfOrganization,
+    }),
+    programs: t.field({
+      type: ProgramConnection,
+      description: 'The programs of the organization.',
+      ...list,
+      resolve: programsOfOrganization,
+    }),
+  }),
+});
