@@ -20,6 +20,7 @@ export function listed<N extends ListName, Node extends { readonly id: string }>
   ctx: Context,
   toNode: (row: RecordOf<N>) => Node,
 ): Connection<Node> {
+  auditFilter(list, ctx);
   const nodesOf = (page: Page<RecordOf<N>>): Page<Node> => {
     const known = nodePages.get(page);
     if (known) return known as Page<Node>;
@@ -38,4 +39,11 @@ export function listed<N extends ListName, Node extends { readonly id: string }>
     },
     ctx.cursors,
   );
+}
+
+/** Whether anybody matches a filter says something about patients, even where no row is shown: the list's owner is audited. */
+function auditFilter({ name, id, filter }: ListRef, ctx: Context): void {
+  if (!filter || !ctx.audit) return;
+  if (name === 'clientsOfClinic') ctx.audit.saw(`Clinic:${id}`);
+  if (name === 'clientsOfClinician') ctx.audit.saw(`Clinician:${id}`);
 }

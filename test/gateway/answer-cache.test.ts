@@ -102,7 +102,7 @@ describe('an answer that is asked for again', () => {
     await gateway.query(NOTE, { id });
     const authorization = `Bearer ${await tokenFor([`client:${gateway.sandbox.ids.client(9)}`])}`;
     const { data } = await gateway.query(NOTE, { id }, { authorization });
-    expect(data.session.progressNote).toBeNull();
+    expect(data.session).toBeNull();
   });
 
   it('is not given to another viewer of the same reach, who is written down as such', async () => {

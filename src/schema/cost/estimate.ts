@@ -74,7 +74,8 @@ function computed(validated: ValidatedExecutionArgs, reach: Reach, cursors: Curs
 
   function ofTimes(price: Repeated, args: Arguments, below: number): number {
     const times = timesOf(price, args, reach);
-    return times * below + (price.kind === 'each' ? times : 0);
+    const own = price.kind === 'each' ? times : price.kind === 'events' ? 1 : 0;
+    return times * below + own;
   }
 
   const root = schema.getRootType(operation.operation);
