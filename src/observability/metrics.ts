@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { operationName, plainText } from './redact.ts';
+import { operationName, plainText } from './log.ts';
 
 export type WebhookRefusal = 'signature' | 'malformed' | 'too_large' | 'encoding' | 'unavailable';
 export type WatchedName = keyof typeof WATCHED;
