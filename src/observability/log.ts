@@ -29,23 +29,19 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
   // Above `error`: audit lines are written at every level but `silent`.
   const customLevels = { audit: 70 };
   const formatters = { level: (label: string) => ({ level: label }) };
-  const logger = pino({ level, customLevels, base: null, timestamp, formatters }, destination);
+  const options = { level, customLevels, base: null, timestamp, formatters, serializers };
+  const logger = pino(options, destination);
   return {
     debug: (message: string, fields?: LogFields) => logger.debug(allowed(fields), message),
     info: (message: string, fields?: LogFields) => logger.info(allowed(fields), message),
     warn: (message: string, fields?: LogFields) => logger.warn(allowed(fields), message),
     error: (message: string, fields?: LogFields) => logger.error(allowed(fields), message),
     operation(line: OperationLine): void {
-      const { id, kind, calls, cached } = line;
-      const [requestId, name] = [requestIdText(line.requestId), operationName(line.name)];
-      const [durationMs, outcome] = [Math.round(line.durationMs), plainText(line.outcome)];
+      const { id, requestId, name = 'anonymous', kind, calls, cached, outcome } = line;
+      const durationMs = Math.round(line.durationMs);
       logger.info({ id, requestId, name, kind, durationMs, calls, cached, outcome }, 'operation');
     },
-    audit(line: AuditLine): void {
-      const { id, subject: who, records } = line;
-      const [requestId, operation] = [requestIdText(line.requestId), operationName(line.operation)];
-      const subject = typeof who === 'string' ? subjectText(who) : who.map(subjectText);
-      const outcome = plainText(line.outcome);
+    audit({ subject, operation = 'anonymous', records, outcome, id, requestId }: AuditLine): void {
       logger.audit({ subject, operation, records, outcome, id, requestId }, 'audit');
     },
   };
@@ -67,14 +63,21 @@ export const plainText = (text: string): string =>
   /^[\w .,:;/{}()[\]<>=-]{0,160}$/.test(text) && !UUID.test(text) ? text : WITHHELD;
 export const operationName = (name = 'anonymous'): string =>
   /^\w{1,64}$/.test(name) ? name : WITHHELD;
-const requestIdText = (id?: string): string | undefined =>
-  id === undefined || /^[\w.:-]{1,128}$/.test(id) ? id : WITHHELD;
-/** Without the line breaks and terminal codes that JSON does not escape. */
 const subjectText = (subject: string): string =>
   subject.slice(0, 256).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 
+const serializers = {
+  requestId: (id: string) => (/^[\w.:-]{1,128}$/.test(id) ? id : WITHHELD),
+  name: operationName,
+  operation: operationName,
+  outcome: plainText,
+  /** Without the line breaks and terminal codes that JSON does not escape. */
+  subject: (who: string | string[]) =>
+    typeof who === 'string' ? subjectText(who) : who.map(subjectText),
+};
+
 function allowed(fields: LogFields = {}): object {
-  const safe: Record<string, unknown> = { requestId: requestIdText(fields.requestId) };
+  const safe: Record<string, unknown> = { requestId: fields.requestId };
   for (const name of FIELDS) {
     const value: unknown = fields[name];
     if (value !== undefined) safe[name] = typeof value === 'number' ? value : plainText(`${value}`);

@@ -7,8 +7,7 @@ const MAX_BYTES = 16 * 2 ** 20;
 /** The rest is for the outcomes of changes that were accepted while there was room. */
 const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
-const FLUSH_MS = 50;
-const MAX_STALL_MS = 1_000;
+const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
 
 const isAudit = (line: string): boolean => line.startsWith('{"level":"audit"');
 const isChange = (line: string): boolean => isAudit(line) && /"outcome":"\w+: /.test(line);
@@ -22,10 +21,7 @@ export function openStdout(): Output {
   return output;
 }
 
-/**
- * Lines for a reader that may stall or go away, without ever waiting for it. While it does not read, audit lines are kept in
- * a spool file and other lines are dropped. pino's own destination would drop audit lines too, or wait.
- */
+/** Lines for a reader that may stall: audit lines then go to a file, other lines are dropped. It is never waited for. */
 export function createOutput(writeSome: (bytes: Buffer) => number) {
   let queue: string[] = [];
   /** Bytes of the queue, and of its first line those that are written already. */
@@ -33,8 +29,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
   let [isBlocked, progressAt] = [false, performance.now()];
   let [spooled, lost, dropped] = [0, 0, 0];
   let path: string | undefined;
-  let [isSaved, hasFailed] = [true, false];
-
+  let isSaved = true;
   const isFull = (share: number): boolean =>
     queue.length >= MAX_LINES * share || bytes >= MAX_BYTES * share;
   const hasStalled = (): boolean => performance.now() - progressAt > MAX_STALL_MS;
@@ -63,41 +58,36 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     // A line that is half written has to be completed.
     const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
     dropped += queue.length - kept.length;
-    [queue, bytes] = [kept, Buffer.byteLength(kept.join(''))];
-    [isBlocked, isSaved] = [true, false];
+    [queue, bytes, isBlocked] = [kept, Buffer.byteLength(kept.join('')), true];
+    save();
   }
 
-  /** Says whether it went well. No fsync: the file only has to outlive this process, and a slow disk must not stop it. */
-  function isDone(action: (file: string) => void): boolean {
-    try {
-      if (path !== undefined) action(path);
-      hasFailed = path === undefined;
-    } catch {
-      hasFailed = true;
-    }
-    return !hasFailed;
-  }
-
-  function rewrite(file: string): void {
-    const lines = queue.filter(isAudit);
-    fs.mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  /** Appends a line, or writes the file anew. No fsync: it has to outlive this process only, and a disk may be slow. */
+  function save(added?: string): void {
+    isSaved = false;
+    if (path === undefined) return;
     // It names patients' records: only this user may read it.
-    fs.writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 });
-    fs.renameSync(`${file}.new`, file);
-    if (lines.length === 0) fs.rmSync(file);
-    spooled = lines.length;
-  }
-
-  function append(file: string, line: string): void {
-    fs.appendFileSync(file, line, { mode: 0o600 });
-    spooled += 1;
+    const options = { mode: 0o600 };
+    try {
+      fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (added === undefined) {
+        const lines = queue.filter(isAudit);
+        fs.writeFileSync(`${path}.new`, lines.join(''), options);
+        fs.renameSync(`${path}.new`, path);
+        if (lines.length === 0) fs.rmSync(path);
+        spooled = lines.length;
+      } else {
+        fs.appendFileSync(path, added, options);
+        spooled += 1;
+      }
+      isSaved = true;
+    } catch {} // The next update tries again.
   }
 
   function update(isLast = false): void {
     flush();
     if (queue.length > 0 && !isBlocked && (isLast || hasStalled())) block();
-    isSaved &&= queue.length > 0 || spooled === 0;
-    if (!isSaved) isSaved = isDone(rewrite);
+    else if (!isSaved || (queue.length === 0 && spooled > 0)) save();
   }
   const timer = setInterval(update, FLUSH_MS).unref();
 
@@ -105,15 +95,12 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     write(line: string): void {
       if (!isBlocked && isFull(SHARE_OF_READS)) flush();
       if (!isBlocked && isFull(SHARE_OF_READS)) block();
-      const isUrgent = isChange(line);
-      if (isBlocked && !isAudit(line)) dropped += 1;
-      else if (isBlocked && isFull(isUrgent ? 1 : SHARE_OF_READS)) lost += 1;
-      else {
-        queue.push(line);
-        bytes += Buffer.byteLength(line);
-        if (isBlocked) isSaved &&= spooled < MAX_LINES && isDone((file) => append(file, line));
-        else if (isUrgent || queue.length % CHUNK_LINES === 0) flush();
-      }
+      if (isBlocked && !isAudit(line)) return void (dropped += 1);
+      if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
+      queue.push(line);
+      bytes += Buffer.byteLength(line);
+      if (isBlocked && isSaved) save(spooled < MAX_LINES ? line : undefined);
+      if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written now. */
     openSpool(file: string): void {
@@ -126,11 +113,10 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     },
     /** Why a change that is made now could go unrecorded. */
     problem(): string | undefined {
-      if (!isBlocked || (!hasFailed && !isFull(SHARE_OF_READS))) return undefined;
+      if (!isBlocked || (isSaved && !isFull(SHARE_OF_READS))) return undefined;
       return 'nobody reads stdout, and there is no room for more audit lines in EVENT_STORE_DIR';
     },
     counts: () => ({ spooled, lost, dropped, queued: queue.length }),
-    /** Waits for a reader that still reads. */
     async close(): Promise<void> {
       for (; queue.length > 0 && !hasStalled(); await delay(FLUSH_MS)) flush();
       clearInterval(timer);
