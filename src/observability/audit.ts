@@ -1,15 +1,17 @@
 /** Longer lines are hard to store and to search. */
 const [MAX_RECORDS, MAX_SUBJECTS] = [100, 500];
 
+type Names = readonly string[];
+
 export interface AuditLine {
   /** The operation's, as in its own line. */
   readonly id?: string | undefined;
   readonly requestId?: string | undefined;
   /** One, or all who were sent the same event. */
-  readonly subject: string | readonly string[];
+  readonly subject: string | Names;
   readonly operation: string | undefined;
   /** `Client:<uuid>` and the like, made of a type and a checked id. */
-  readonly records: readonly string[];
+  readonly records: Names;
   readonly outcome: string;
 }
 
@@ -50,17 +52,12 @@ export function createAudit(write: (line: AuditLine) => void) {
 
   /** All who are sent the same event share a line. */
   const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();
-  function delivered(
-    subjects: readonly string[],
-    operation: string | undefined,
-    records: readonly string[],
-  ): void {
+  function delivered(subjects: Names, operation: string | undefined, records: Names): void {
     if (deliveries.size === 0) setImmediate(writeDeliveries);
     const key = `${operation} ${records.join(' ')}`;
-    let same = deliveries.get(key);
-    if (!same)
-      deliveries.set(key, (same = { operation, records, outcome: 'delivered', to: new Set() }));
-    for (const subject of subjects) same.to.add(subject);
+    const to = deliveries.get(key)?.to ?? new Set();
+    for (const subject of subjects) to.add(subject);
+    deliveries.set(key, { operation, records, outcome: 'delivered', to });
   }
   function writeDeliveries(): void {
     for (const { to, ...line } of deliveries.values())
@@ -71,6 +68,6 @@ export function createAudit(write: (line: AuditLine) => void) {
   return { begin, again, delivered };
 }
 
-function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+function* chunks(all: Names, size: number): Generator<Names> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
 }

@@ -10,7 +10,6 @@ export type LogFields = { readonly [Name in (typeof FIELDS)[number]]?: string | 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export interface OperationLine {
-  /** The gateway's own, for finding the lines of one operation. */
   readonly id: string;
   readonly requestId?: string | undefined;
   readonly name: string | undefined;
@@ -26,8 +25,7 @@ export type Log = ReturnType<typeof createLog>;
 
 /** JSON lines through pino. Messages are constants; values are fields. */
 export function createLog(level: LogLevel, destination: pino.DestinationStream = process.stdout) {
-  // Above `error`: audit lines are written at every level but `silent`.
-  const customLevels = { audit: 70 };
+  const customLevels = { audit: 70 }; // Above `error`: written at every level but `silent`.
   const formatters = { level: (label: string) => ({ level: label }) };
   const options = { level, customLevels, base: null, timestamp, formatters, serializers };
   const logger = pino(options, destination);

@@ -51,7 +51,9 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       queue.splice(0, count);
       progressAt = performance.now();
     }
-    [progressAt, isBlocked] = [performance.now(), false];
+    progressAt = performance.now();
+    if (isBlocked) save([], 'w');
+    isBlocked = false;
   }
 
   function block(): void {
@@ -59,27 +61,18 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
     dropped += queue.length - kept.length;
     [queue, bytes, isBlocked] = [kept, Buffer.byteLength(kept.join('')), true];
-    save();
+    save(queue.filter(isAudit), 'w');
   }
 
-  /** Appends a line, or writes the file anew. No fsync: it has to outlive this process only, and a disk may be slow. */
-  function save(added?: string): void {
+  /** No fsync: the file has to outlive this process only, and a slow disk must not stop it. */
+  function save(lines: readonly string[], flag: 'w' | 'a'): void {
     isSaved = false;
     if (path === undefined) return;
-    // It names patients' records: only this user may read it.
-    const options = { mode: 0o600 };
     try {
       fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      if (added === undefined) {
-        const lines = queue.filter(isAudit);
-        fs.writeFileSync(`${path}.new`, lines.join(''), options);
-        fs.renameSync(`${path}.new`, path);
-        if (lines.length === 0) fs.rmSync(path);
-        spooled = lines.length;
-      } else {
-        fs.appendFileSync(path, added, options);
-        spooled += 1;
-      }
+      // It names patients' records: only this user may read it.
+      fs.writeFileSync(path, lines.join(''), { flag, mode: 0o600 });
+      spooled = lines.length + (flag === 'a' ? spooled : 0);
       isSaved = true;
     } catch {} // The next update tries again.
   }
@@ -87,7 +80,8 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
   function update(isLast = false): void {
     flush();
     if (queue.length > 0 && !isBlocked && (isLast || hasStalled())) block();
-    else if (!isSaved || (queue.length === 0 && spooled > 0)) save();
+    // After a failure, or when most of the file is written to stdout already.
+    if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue.filter(isAudit), 'w');
   }
   const timer = setInterval(update, FLUSH_MS).unref();
 
@@ -99,7 +93,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
       queue.push(line);
       bytes += Buffer.byteLength(line);
-      if (isBlocked && isSaved) save(spooled < MAX_LINES ? line : undefined);
+      if (isBlocked && isSaved) save([line], 'a');
       if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written now. */
@@ -109,7 +103,8 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       const lines = text.match(/^.*\n/gm)?.filter(isAudit) ?? [];
       queue.push(...lines);
       bytes += Buffer.byteLength(lines.join(''));
-      [path, spooled] = [file, lines.length];
+      [path, spooled, isBlocked] = [file, lines.length, isBlocked || lines.length > 0];
+      flush();
     },
     /** Why a change that is made now could go unrecorded. */
     problem(): string | undefined {

@@ -1,6 +1,8 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
@@ -36,6 +38,17 @@ function reader(most: number) {
 }
 
 describe('with a reader', () => {
+  it('writes what waits when the process exits', async () => {
+    const source = new URL('../../src/observability/output.ts', import.meta.url).href;
+    const script = `import { openStdout } from '${source}';
+      const output = openStdout();
+      for (let n = 0; n < 3; n += 1) output.write('{"level":"info"}\\n');
+      process.exit(1);`;
+    const args = ['--input-type=module', '--eval', script];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(await text(child.stdout)).toBe('{"level":"info"}\n'.repeat(3));
+  });
+
   it('writes a line about a change at once', () => {
     const { give, audited } = reader(Infinity);
     const lines = createOutput(give);
@@ -180,7 +193,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(readFileSync(path, 'utf8')).toContain(audit(2));
   });
 
-  it('writes the spool for its own user only, and removes it when it is empty', async () => {
+  it('writes the spool for its own user only, and empties it when its lines are written', async () => {
     const [path, { give, read }] = [newPath(), reader(0)];
     const lines = createOutput(give);
     lines.openSpool(path);
@@ -188,7 +201,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     await until(() => lines.counts().spooled === 1);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     read(Infinity);
-    await until(() => !existsSync(path));
+    await until(() => statSync(path).size === 0);
     await lines.close();
   });
 
