@@ -78,7 +78,8 @@ function allowed(fields: LogFields = {}): object {
   const safe: Record<string, unknown> = { requestId: fields.requestId };
   for (const name of FIELDS) {
     const value: unknown = fields[name];
-    if (value !== undefined) safe[name] = typeof value === 'number' ? value : plainText(`${value}`);
+    if (typeof value === 'number') safe[name] = value;
+    if (typeof value === 'string') safe[name] = plainText(value);
   }
   return 'error' in fields ? { ...safe, ...describeError(fields.error) } : safe;
 }

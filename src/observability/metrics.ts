@@ -17,11 +17,7 @@ const WATCHED = {
   sockets: [Gauge, 'gateway_sockets', 'Open WebSockets.'],
   subscriptions: [Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
   auditSpooled: [Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
-  auditLost: [
-    Counter,
-    'gateway_audit_lines_lost_total',
-    'Audit lines for which there was no room.',
-  ],
+  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines without room on disk.'],
   linesDropped: [Counter, 'gateway_log_lines_dropped_total', 'Other lines that nobody read.'],
 } as const;
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ describe('with a reader', () => {
       process.exit(1);`;
     const args = ['--input-type=module', '--eval', script];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(await text(child.stdout)).toBe('{"level":"info"}\n'.repeat(3));
+    expect(await textOf(child.stdout)).toBe('{"level":"info"}\n'.repeat(3));
   });
 
   it('writes a line about a change at once', () => {
