@@ -13,7 +13,6 @@ import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { partnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
-import { readable } from './observability/readable.ts';
 import { type Clock, systemClock } from './rest/clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
@@ -206,8 +205,7 @@ if (import.meta.main) {
   try {
     const config = readConfig(process.env);
     const output = openStdout();
-    const terminal = { write: (line: string) => void process.stdout.write(readable(line)) };
-    const log = createLog(config.logLevel, process.stdout.isTTY ? terminal : output);
+    const log = createLog(config.logLevel, output);
     closeInOrder(await openServer(config, log, systemClock, output), log, output);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { operationName, plainText } from './redact.ts';
+import { operationName, plainText } from './log.ts';
 
 export type WebhookRefusal = 'signature' | 'malformed' | 'too_large' | 'encoding' | 'unavailable';
 export type WatchedName = keyof typeof WATCHED;
@@ -17,11 +17,7 @@ const WATCHED = {
   sockets: [Gauge, 'gateway_sockets', 'Open WebSockets.'],
   subscriptions: [Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
   auditSpooled: [Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
-  auditLost: [
-    Counter,
-    'gateway_audit_lines_lost_total',
-    'Audit lines for which there was no room.',
-  ],
+  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines without room on disk.'],
   linesDropped: [Counter, 'gateway_log_lines_dropped_total', 'Other lines that nobody read.'],
 } as const;
 

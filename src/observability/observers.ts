@@ -12,6 +12,10 @@ interface Finished extends Omit<OperationLine, 'calls' | 'cached' | 'outcome'> {
   readonly codes: readonly string[];
 }
 
+interface Refused {
+  readonly errors: readonly { readonly extensions: { readonly code: string } }[];
+}
+
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
   function finished(operation: Finished): void {
@@ -28,13 +32,8 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
     finished,
     /** For one that is answered again and again from a cache. */
     repeated: (operation: Finished) => (): void => finished(operation),
-    refused({
-      errors,
-    }: {
-      readonly errors: readonly { readonly extensions: { readonly code: string } }[];
-    }): void {
-      metrics.operation(undefined, errors[0]?.extensions.code ?? 'refused', 0);
-    },
+    refused: ({ errors }: Refused) =>
+      metrics.operation(undefined, errors[0]?.extensions.code ?? 'refused', 0),
   };
 }
 

@@ -1,157 +1,122 @@
-import { readFileSync, write } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const MAX_AUDIT_LINES = 10_000;
-/** For changes that were accepted while there was room: their outcome must be recorded too. */
-const RESERVED_FOR_CHANGES = 500;
-const MAX_QUEUED_LINES = 20_000;
-/** A write costs more than a line. */
+const MAX_LINES = 10_000;
+const MAX_BYTES = 16 * 2 ** 20;
+/** The rest is for the outcomes of changes that were accepted while there was room. */
+const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
-const MAX_STALL_MS = 1_000;
-const FLUSH_MS = 100;
-const CLOSE_MS = 2_000;
-const NEW_LINE = 10;
+const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
 
 const isAudit = (line: string): boolean => line.startsWith('{"level":"audit"');
-const roomFor = (line: string): number =>
-  MAX_AUDIT_LINES - (/"outcome":"\w+: /.test(line) ? 0 : RESERVED_FOR_CHANGES);
+const isChange = (line: string): boolean => isAudit(line) && /"outcome":"\w+: /.test(line);
 
 export type Output = ReturnType<typeof createOutput>;
 
-/** A reader that has stalled (EAGAIN) and one that is gone (EPIPE) are the same here: nothing was written. */
 export function openStdout(): Output {
   const { fd } = process.stdout; // Asking for it makes a pipe non-blocking.
-  return createOutput(
-    (bytes) =>
-      new Promise((resolve) => write(fd, bytes, (error, count) => resolve(error ? 0 : count))),
-  );
+  const output = createOutput((bytes) => fs.writeSync(fd, bytes));
+  process.once('exit', () => output.update(true));
+  return output;
 }
 
-/**
- * Lines for a reader that may stall or go away, without ever waiting for it. While it does not read, audit lines are
- * spooled to a file and other lines are dropped; when it reads again, they are written in order. pino's own destination
- * gives nothing back that it holds, and waits for the reader at exit.
- */
-export function createOutput(writeSome: (bytes: Buffer) => Promise<number>) {
-  const queue: string[] = [];
-  /** Bytes of the first line that are written already; how many lines are being written; how many have been. */
-  let [offset, inFlight, removed] = [0, 0, 0];
-  let [progressAt, isBlocked, lost, dropped] = [0, false, 0, 0];
+/** Lines for a reader that may stall: audit lines then go to a file, other lines are dropped. It is never waited for. */
+export function createOutput(writeSome: (bytes: Buffer) => number) {
+  let queue: string[] = [];
+  /** Bytes of the queue, and of its first line those that are written already. */
+  let [bytes, written] = [0, 0];
+  let [isBlocked, progressAt] = [false, performance.now()];
+  let [spooled, lost, dropped] = [0, 0, 0];
   let path: string | undefined;
-  /** In lines, counted from the first ever queued. */
-  let [savedUpTo, hasFile, hasFailed] = [0, false, false];
-  let saving: Promise<void> | undefined;
+  let isSaved = true;
+  const isFull = (share: number): boolean =>
+    queue.length >= MAX_LINES * share || bytes >= MAX_BYTES * share;
+  const hasStalled = (): boolean => performance.now() - progressAt > MAX_STALL_MS;
 
-  async function flush(): Promise<void> {
-    if (inFlight > 0) return;
-    progressAt = performance.now();
+  function flush(): void {
     while (queue.length > 0) {
-      inFlight = Math.min(queue.length, CHUNK_LINES);
-      const chunk = Buffer.from(queue.slice(0, inFlight).join('')).subarray(offset);
-      const count = await writeSome(chunk);
-      if (count > 0) progressAt = performance.now();
-      else await delay(FLUSH_MS, undefined, { ref: false });
-      const end = count === 0 ? 0 : chunk.lastIndexOf(NEW_LINE, count - 1) + 1;
-      offset = end > 0 ? count - end : offset + count;
-      const lines = chunk.toString('latin1', 0, end).split('\n').length - 1;
-      queue.splice(0, lines);
-      [removed, inFlight] = [removed + lines, 0];
+      try {
+        const chunk = Buffer.from(queue.slice(0, CHUNK_LINES).join(''));
+        written += writeSome(chunk.subarray(written));
+      } catch {
+        return; // The reader has stalled (EAGAIN) or is gone (EPIPE).
+      }
+      let count = 0;
+      for (const line of queue) {
+        const size = Buffer.byteLength(line);
+        if (written < size) break;
+        [count, written, bytes] = [count + 1, written - size, bytes - size];
+      }
+      queue.splice(0, count);
+      progressAt = performance.now();
     }
+    progressAt = performance.now();
+    if (isBlocked) save([], 'w');
     isBlocked = false;
   }
 
-  const isBehind = (): boolean =>
-    queue.length >= MAX_QUEUED_LINES ||
-    (inFlight > 0 && performance.now() - progressAt > MAX_STALL_MS);
-
   function block(): void {
-    if (isBlocked) return;
-    [isBlocked, savedUpTo] = [true, 0];
-    const waiting = queue.splice(inFlight);
-    queue.push(...waiting.filter(isAudit));
-    dropped += inFlight + waiting.length - queue.length;
+    // A line that is half written has to be completed.
+    const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
+    dropped += queue.length - kept.length;
+    [queue, bytes, isBlocked] = [kept, Buffer.byteLength(kept.join('')), true];
+    save(queue.filter(isAudit), 'w');
   }
 
-  /** Written whole each time: at most 10,000 lines, and only while nobody reads. */
-  async function updateFile(file: string): Promise<void> {
-    const upTo = removed + queue.length;
-    if (isBlocked && upTo > savedUpTo) {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // It names patients' records: for this user's eyes only.
-      const options = { mode: 0o600, flush: true };
-      await writeFile(`${file}.new`, queue.filter(isAudit).join(''), options);
-      await rename(`${file}.new`, file);
-      [savedUpTo, hasFile] = [upTo, true];
-    } else if (hasFile && savedUpTo <= removed) {
-      await rm(file, { force: true });
-      hasFile = false;
-    }
-    hasFailed = false;
+  /** No fsync: the file has to outlive this process only, and a slow disk must not stop it. */
+  function save(lines: readonly string[], flag: 'w' | 'a'): void {
+    isSaved = false;
+    if (path === undefined) return;
+    try {
+      fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      // It names patients' records: only this user may read it.
+      fs.writeFileSync(path, lines.join(''), { flag, mode: 0o600 });
+      spooled = lines.length + (flag === 'a' ? spooled : 0);
+      isSaved = true;
+    } catch {} // The next update tries again.
   }
 
-  function save(): Promise<void> {
-    if (path === undefined) return Promise.resolve();
-    saving ??= updateFile(path)
-      .catch(() => void (hasFailed = true))
-      .finally(() => void (saving = undefined));
-    return saving;
+  function update(isLast = false): void {
+    flush();
+    if (queue.length > 0 && !isBlocked && (isLast || hasStalled())) block();
+    // After a failure, or when most of the file is written to stdout already.
+    if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue.filter(isAudit), 'w');
   }
-
-  const timer = setInterval(() => {
-    void flush();
-    if (isBehind()) block();
-    void save();
-  }, FLUSH_MS).unref();
+  const timer = setInterval(update, FLUSH_MS).unref();
 
   return {
     write(line: string): void {
-      if (queue.length >= MAX_QUEUED_LINES) block();
-      if (isBlocked && !isAudit(line)) dropped += 1;
-      else if (isBlocked && queue.length >= roomFor(line)) lost += 1;
-      else queue.push(line);
-      if (queue.length >= CHUNK_LINES && !isBlocked) void flush();
+      if (!isBlocked && isFull(SHARE_OF_READS)) flush();
+      if (!isBlocked && isFull(SHARE_OF_READS)) block();
+      if (isBlocked && !isAudit(line)) return void (dropped += 1);
+      if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
+      queue.push(line);
+      bytes += Buffer.byteLength(line);
+      if (isBlocked && isSaved) save([line], 'a');
+      if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
     },
-    /** Where audit lines are spooled. Those that an earlier process left there are written first. */
+    /** Where audit lines are spooled. Those that an earlier process left there are written now. */
     openSpool(file: string): void {
-      queue.push(...readLines(file));
-      [path, savedUpTo, hasFile] = [file, removed + queue.length, true];
+      const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+      // Whole lines only: a crash may have left half of the last one.
+      const lines = text.match(/^.*\n/gm)?.filter(isAudit) ?? [];
+      queue.push(...lines);
+      bytes += Buffer.byteLength(lines.join(''));
+      [path, spooled, isBlocked] = [file, lines.length, isBlocked || lines.length > 0];
+      flush();
     },
     /** Why a change that is made now could go unrecorded. */
     problem(): string | undefined {
-      if (!isBlocked) return undefined;
-      if (path === undefined || hasFailed)
-        return 'audit lines can be written neither to stdout nor to EVENT_STORE_DIR';
-      if (queue.length < MAX_AUDIT_LINES - RESERVED_FOR_CHANGES) return undefined;
+      if (!isBlocked || (isSaved && !isFull(SHARE_OF_READS))) return undefined;
       return 'nobody reads stdout, and there is no room for more audit lines in EVENT_STORE_DIR';
     },
-    counts: () => ({
-      spooled: Math.max(0, savedUpTo - removed),
-      lost,
-      dropped,
-      queued: queue.length,
-    }),
-    /** Resolves once everything is written, or the audit lines are in the spool. */
+    counts: () => ({ spooled, lost, dropped, queued: queue.length }),
     async close(): Promise<void> {
-      const until = performance.now() + CLOSE_MS;
-      for (; queue.length > 0 && !isBehind() && performance.now() < until; await delay(5))
-        void flush();
+      for (; queue.length > 0 && !hasStalled(); await delay(FLUSH_MS)) flush();
       clearInterval(timer);
-      if (queue.length > 0) block();
-      // Twice, since a save that is running began before the last lines came.
-      await save();
-      await save();
+      update(true);
     },
+    update,
   };
-}
-
-/** Whole lines only: a crash may have left half of the last one. */
-function readLines(file: string): readonly string[] {
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-    return lines.filter(isAudit).map((line) => `${line}\n`);
-  } catch {
-    return [];
-  }
 }

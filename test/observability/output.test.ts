@@ -1,6 +1,8 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
@@ -21,7 +23,8 @@ function reader(most: number) {
   let [bytesRead, room] = [Buffer.alloc(0), most];
   const text = () => bytesRead.toString();
   return {
-    give: async (bytes: Buffer) => {
+    give: (bytes: Buffer) => {
+      if (room === 0) throw new Error('EAGAIN');
       const taken = Math.min(room, bytes.length);
       bytesRead = Buffer.concat([bytesRead, bytes.subarray(0, taken)]);
       if (room < Infinity) room -= taken;
@@ -35,6 +38,26 @@ function reader(most: number) {
 }
 
 describe('with a reader', () => {
+  it('writes what waits when the process exits', async () => {
+    const source = new URL('../../src/observability/output.ts', import.meta.url).href;
+    const script = `import { openStdout } from '${source}';
+      const output = openStdout();
+      for (let n = 0; n < 3; n += 1) output.write('{"level":"info"}\\n');
+      process.exit(1);`;
+    const args = ['--input-type=module', '--eval', script];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(await textOf(child.stdout)).toBe('{"level":"info"}\n'.repeat(3));
+  });
+
+  it('writes a line about a change at once', () => {
+    const { give, audited } = reader(Infinity);
+    const lines = createOutput(give);
+    lines.write(audit(0));
+    expect(audited()).toEqual([]);
+    lines.write(audit(1, 'magicEdit: asked for'));
+    expect(audited()).toEqual([0, 1]);
+  });
+
   it('writes lines as they are, and no file', async () => {
     const [path, { give, text }] = [newPath(), reader(Infinity)];
     const lines = createOutput(give);
@@ -118,7 +141,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     lines.openSpool(join(file, 'below', 'audit.spool'));
     for (const n of numbers(0, 100)) lines.write(audit(n));
     await until(() => lines.problem() !== undefined);
-    expect(lines.problem()).toContain('neither to stdout nor to EVENT_STORE_DIR');
+    expect(lines.problem()).toContain('EVENT_STORE_DIR');
     for (const n of numbers(100, 200)) lines.write(audit(n));
     read(Infinity);
     await until(() => lines.problem() === undefined);
@@ -138,14 +161,39 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(lines.counts().queued).toBeLessThan(500);
   });
 
-  it('keeps no more than 20,000 lines in memory, however fast they come', () => {
+  it('keeps no more than 10,000 lines in memory, however fast they come', () => {
     const lines = createOutput(reader(0).give);
     for (let n = 0; n < 25_000; n += 1) lines.write('{"level":"info"}\n');
-    expect(lines.counts().queued).toBeLessThanOrEqual(20_000);
-    expect(lines.counts().dropped).toBeGreaterThanOrEqual(5_000);
+    expect(lines.counts().queued).toBeLessThanOrEqual(10_000);
+    expect(lines.counts().dropped).toBeGreaterThanOrEqual(15_000);
+    for (let n = 0; n < 25_000; n += 1) lines.write(audit(n, 'magicEdit: changed'));
+    expect(lines.counts()).toMatchObject({ queued: 10_000, lost: 15_000 });
   });
 
-  it('writes the spool for its own user only, and removes it when it is empty', async () => {
+  it('keeps no more than 16 MB in memory, however long the lines are', () => {
+    const lines = createOutput(reader(0).give);
+    const line = `{"level":"audit","subject":"${'x'.repeat(100_000)}","outcome":"read"}\n`;
+    for (let n = 0; n < 1_000; n += 1) lines.write(line);
+    expect(lines.counts().queued).toBeLessThan(168);
+    expect(lines.counts().lost).toBeGreaterThan(800);
+    expect(lines.problem()).toContain('nobody reads stdout');
+  });
+
+  it('has a change on disk before anything else happens, and takes the rest there at exit', () => {
+    const path = newPath();
+    const lines = createOutput(reader(0).give);
+    lines.openSpool(path);
+    lines.update(true);
+    lines.write(audit(0));
+    lines.update(true);
+    lines.write(audit(1, 'magicEdit: asked for'));
+    expect(readFileSync(path, 'utf8')).toBe(audit(0) + audit(1, 'magicEdit: asked for'));
+    lines.write(audit(2));
+    lines.update(true);
+    expect(readFileSync(path, 'utf8')).toContain(audit(2));
+  });
+
+  it('writes the spool for its own user only, and empties it when its lines are written', async () => {
     const [path, { give, read }] = [newPath(), reader(0)];
     const lines = createOutput(give);
     lines.openSpool(path);
@@ -153,7 +201,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     await until(() => lines.counts().spooled === 1);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     read(Infinity);
-    await until(() => !existsSync(path));
+    await until(() => statSync(path).size === 0);
     await lines.close();
   });
 
