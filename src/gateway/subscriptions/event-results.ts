@@ -69,7 +69,7 @@ export function createEventResults(parts: EventResultParts) {
 
   function withClientErrors({ data = null, errors }: ExecutionResult, estimated: number) {
     if (!errors) return { data };
-    const masked = maskErrors(errors, maskError);
+    const masked = maskErrors({ data, errors }, maskError);
     return { errors: mergeCutErrors(masked, estimated, maxUpstreamCalls), data };
   }
 
