@@ -61,7 +61,8 @@ export function createEventResults(parts: EventResultParts) {
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
       sawEvent(event, contextValue);
       const result = withClientErrors(executed, estimated);
-      return { result, json: jsonOf(result), records: [...(contextValue.audit?.seen ?? [])] };
+      const records = [...(contextValue.audit?.seen ?? [])];
+      return { result, json: jsonOf(result), records, position: event.position };
     } finally {
       done();
     }
