@@ -141,7 +141,7 @@ export function createSubscriptions(parts: SubscriptionsParts) {
 }
 
 function interruptAll(subscriptions: Iterable<Subscription>): void {
-  for (const subscription of [...subscriptions]) subscription.interrupt();
+  for (const subscription of Array.from(subscriptions)) subscription.interrupt();
 }
 
 /** The same text is the same document, for as long as it is cached. */
