@@ -115,5 +115,4 @@ describe('one webhook', () => {
       expect.objectContaining({ code: 'QUERY_TOO_EXPENSIVE', limit: LIMIT }),
     );
   });
-  });
 });
