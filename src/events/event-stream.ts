@@ -13,6 +13,8 @@ export type StreamSource = Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'sub
 export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefined> {
   /** False while it replays. */
   readonly isLive: boolean;
+  /** Live, and nothing waits to be read. */
+  readonly isIdle: boolean;
   return(): Promise<IteratorResult<PartnerEvent, undefined>>;
 }
 
@@ -90,6 +92,9 @@ export function openEventStream(
   return {
     get isLive() {
       return replaying === undefined;
+    },
+    get isIdle() {
+      return replaying === undefined && waiting.length === 0 && !isOver;
     },
     next() {
       const event = waiting.shift();

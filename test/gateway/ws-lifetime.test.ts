@@ -90,10 +90,11 @@ describe('a gateway that goes', () => {
 });
 
 describe.runIf(redisAvailable)('a log', () => {
-  it('that was lost closes all sockets 1013, and their cursors have expired', async () => {
+  it('that was lost ends its subscriptions with 1013, and their cursors have expired; others go on', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     using socket = await dialIn(gateway);
+    using idle = await dialIn(gateway);
     await subscribed(gateway, socket, '1', EVENTS);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     const { payload } = await socket.next();
@@ -101,6 +102,9 @@ describe.runIf(redisAvailable)('a log', () => {
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     expect((await socket.closed).code).toBe(1013);
 
+    await subscribed(gateway, idle, '1', EVENTS);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(1));
+    expect(await idle.next()).toMatchObject({ id: '1', type: 'next' });
     using again = await dialIn(gateway);
     again.send(
       subscribe('1', 'subscription($after: EventCursor) { events(after: $after) { cursor } }', {

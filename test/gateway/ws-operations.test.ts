@@ -38,12 +38,12 @@ describe('over WebSocket', () => {
   it('a mutation is sent once for one idempotency key, whichever way it comes', async () => {
     using socket = await dialIn(gateway);
     const edit = `mutation($id: ID!) { magicEdit(input: {
-      progressNoteId: $id, userInstructions: "Shorter.", idempotencyKey: "once" }) { __typename } }`;
+      progressNoteId: $id, userInstructions: "Shorter.", idempotencyKey: "once" }) { is: __typename } }`;
     gateway.sandbox.resetCounts();
     const id = gateway.sandbox.ids.note(1, 0);
     const { payload } = await answerTo(socket, edit, { id });
     const { data } = await gateway.query(edit, { id });
-    expect(payload.data.magicEdit.__typename).toBe('ProgressNoteChange');
+    expect(payload.data.magicEdit.is).toBe('ProgressNoteChange');
     expect(data).toEqual(payload.data);
     expect(gateway.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
@@ -108,10 +108,11 @@ describe('one webhook', () => {
     narrow.sandbox.settle();
     await until(() => socket.untaken.length === 50);
     expect(reads() - before).toBeLessThanOrEqual(LIMIT);
-    const { payload } = await socket.next();
-    expect(payload.errors[0].extensions).toMatchObject({
-      code: 'QUERY_TOO_EXPENSIVE',
-      limit: LIMIT,
-    });
+    const codes = socket.untaken.flatMap(({ payload }) =>
+      (payload.errors ?? []).map((error: { extensions: object }) => error.extensions),
+    );
+    expect(codes).toContainEqual(
+      expect.objectContaining({ code: 'QUERY_TOO_EXPENSIVE', limit: LIMIT }),
+    );
   });
 });

@@ -116,7 +116,9 @@ const KINDS = Object.values(schema.getTypeMap()).flatMap((type) =>
 );
 
 const CODES = [
-  ...readFileSync(join(root, 'src/gateway/plugins/use-error-masking.ts'), 'utf8').matchAll(/^ {2}'([A-Z_]+)',$/gm),
+  ...readFileSync(join(root, 'src/gateway/plugins/use-error-masking.ts'), 'utf8').matchAll(
+    /^ {2}'([A-Z_]+)',$/gm,
+  ),
 ]
   .map(([, code]) => code ?? '')
   .concat('INTERNAL_SERVER_ERROR');

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { PartnerError, type PartnerErrorCode } from '../../rest/errors.ts';
@@ -99,7 +99,7 @@ export function useErrorMasking(maskError: MaskError): GatewayPlugin {
     onExecute: () => ({
       onExecuteDone({ result, setResult }) {
         if (isAsyncIterable(result) || !result.errors) return;
-        setResult({ ...result, errors: maskErrors(result.errors, maskError) });
+        setResult({ ...result, errors: maskErrors(result, maskError) });
       },
     }),
   };
@@ -107,12 +107,36 @@ export function useErrorMasking(maskError: MaskError): GatewayPlugin {
 
 /**
  * Fields fail in the order in which they are decided, and how long that takes depends on what is known of a record:
- * the order must not tell what the errors themselves don't. So they come as the document asks for them.
+ * the order must not tell what the errors themselves don't. So they come as the document asks for them. Where several
+ * make the same parent null, the first one says why.
  */
-export const maskErrors = (
-  errors: readonly GraphQLError[],
+export function maskErrors(
+  { data, errors = [] }: ExecutionResult,
   maskError: MaskError,
-): readonly ClientError[] => errors.map(maskError).toSorted(inDocumentOrder);
+): readonly ClientError[] {
+  const explained = new Set<string>();
+  return errors
+    .map(maskError)
+    .toSorted(inDocumentOrder)
+    .filter(({ path }) => {
+      const position = path && nullPosition(path, data);
+      if (position === undefined) return true;
+      const isFirst = !explained.has(position);
+      explained.add(position);
+      return isFirst;
+    });
+}
+
+/** Where the data is null for an error: at its field, or above it where that may not be null. */
+function nullPosition(path: readonly (string | number)[], data: unknown): string {
+  let value = data as Record<string | number, unknown> | null | undefined;
+  const depth = path.findIndex((key) => {
+    if (value === null || value === undefined) return true;
+    value = value[key] as typeof value;
+    return false;
+  });
+  return JSON.stringify(depth < 0 ? path : path.slice(0, depth));
+}
 
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
 

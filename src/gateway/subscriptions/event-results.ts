@@ -61,7 +61,8 @@ export function createEventResults(parts: EventResultParts) {
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
       sawEvent(event, contextValue);
       const result = withClientErrors(executed, estimated);
-      return { result, json: jsonOf(result), records: [...(contextValue.audit?.seen ?? [])] };
+      const records = [...(contextValue.audit?.seen ?? [])];
+      return { result, json: jsonOf(result), records, position: event.position };
     } finally {
       done();
     }
@@ -69,7 +70,7 @@ export function createEventResults(parts: EventResultParts) {
 
   function withClientErrors({ data = null, errors }: ExecutionResult, estimated: number) {
     if (!errors) return { data };
-    const masked = maskErrors(errors, maskError);
+    const masked = maskErrors({ data, errors }, maskError);
     return { errors: mergeCutErrors(masked, estimated, maxUpstreamCalls), data };
   }
 

@@ -9,6 +9,8 @@ export interface EventResult {
   readonly json: string;
   /** Which records it shows, for the audit of each who gets it. */
   readonly records: readonly string[];
+  /** Of the event in the log. */
+  readonly position: number;
 }
 
 /** Where a subscription's results go. It bounds what may wait. */
@@ -25,7 +27,9 @@ export interface Sink {
 export interface SubscriptionGroup {
   /** Undefined where the viewer may not see the event. */
   resultOf(event: PartnerEvent): Promise<EventResult | undefined>;
-  onDelivered(subscription: Subscription, result: EventResult): void;
+  /** From now on the group delivers, by one stream for all: it takes over this one, or ends it. */
+  join(subscription: Subscription, source: EventStream): void;
+  onDelivered(subjects: readonly string[], result: EventResult): void;
   onFailure(error: unknown): void;
   onEnd(subscription: Subscription): void;
 }
@@ -45,14 +49,22 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   isOver = false;
   /** Of the log that it reads: it can't go on with another one. */
   readonly generation: number;
-  readonly subject: string;
-  readonly #source: EventStream;
+  /** Undefined for the one that reads a group's stream. */
+  readonly subject: string | undefined;
+  /** Nothing up to here is delivered: it came later. */
+  since = 0;
+  /** Its own while it replays, or where it is the group's. */
+  #source: EventStream | undefined;
   readonly #group: SubscriptionGroup;
-  readonly #ahead: Promise<EventResult | undefined>[] = [];
   #delivering: Promise<void> | undefined;
   #end: PromiseWithResolvers<Result> | undefined;
 
-  constructor(source: EventStream, group: SubscriptionGroup, subject: string, generation: number) {
+  constructor(
+    source: EventStream,
+    group: SubscriptionGroup,
+    subject: string | undefined,
+    generation: number,
+  ) {
     this.#source = source;
     this.#group = group;
     this.subject = subject;
@@ -67,7 +79,10 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     if (this.isOver) return Promise.resolve(DONE);
     if (!this.#end) {
       this.#end = Promise.withResolvers();
-      void this.#read();
+      if (this.#source?.isIdle) {
+        this.#group.join(this, this.#source);
+        this.#source = undefined;
+      } else void this.read();
     }
     const taken = this.sink?.take?.().then((value): Result => ({ value }));
     return taken ? Promise.race([taken, this.#end.promise]) : this.#end.promise;
@@ -77,7 +92,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   return(): Promise<Result> {
     if (!this.isOver) {
       this.isOver = true;
-      void this.#source.return();
+      void this.#source?.return();
       this.#end?.resolve(DONE);
       this.#group.onEnd(this);
     }
@@ -90,12 +105,14 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     void this.return();
   }
 
-  async #read(): Promise<void> {
+  /** Reads the stream to its end. */
+  async read(): Promise<void> {
+    const ahead: Promise<EventResult | undefined>[] = [];
     try {
-      for await (const event of this.#source) {
-        this.#ahead.push(this.#group.resultOf(event));
-        this.#delivering ??= this.#deliverAll();
-        if (this.#ahead.length >= AHEAD) await this.#delivering;
+      for await (const event of this.#source ?? []) {
+        ahead.push(this.#group.resultOf(event));
+        this.#delivering ??= this.#deliverAll(ahead);
+        if (ahead.length >= AHEAD) await this.#delivering;
       }
     } catch (error) {
       this.#fail(error);
@@ -103,16 +120,16 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   }
 
   /** In the order of the log, whichever execution ends first. */
-  async #deliverAll(): Promise<void> {
+  async #deliverAll(ahead: Promise<EventResult | undefined>[]): Promise<void> {
     try {
-      for (let [first] = this.#ahead; first; [first] = this.#ahead) {
+      for (let [first] = ahead; first; [first] = ahead) {
         const result = await first;
-        void this.#ahead.shift();
+        void ahead.shift();
         if (this.isOver) return;
         if (!result) continue;
-        this.#group.onDelivered(this, result);
+        if (this.subject !== undefined) this.#group.onDelivered([this.subject], result);
         const delivered = this.sink?.deliver(result);
-        if (!this.#source.isLive) await delivered;
+        if (!this.#source?.isLive) await delivered;
       }
     } catch (error) {
       this.#fail(error);

@@ -14,7 +14,7 @@ import type { Viewer } from '../../viewer/viewer.ts';
 import type { GatewayContext, Operation } from '../context.ts';
 import { type EventOperation, type EventResultParts, createEventResults } from './event-results.ts';
 import { sharedVariables } from './shared-variables.ts';
-import { Subscription, type SubscriptionGroup } from './subscription.ts';
+import { type EventResult, Subscription, type SubscriptionGroup } from './subscription.ts';
 
 export interface SubscriptionsParts extends EventResultParts {
   readonly onDelivered: (count: number) => void;
@@ -44,17 +44,45 @@ export function createSubscriptions(parts: SubscriptionsParts) {
   }
 
   function openGroup(key: string, operation: EventOperation): Group {
+    const live = new Set<Subscription>();
+    /** Reads the stream of those that are live. */
+    let reader: Subscription | undefined;
+
+    function deliverToAll(result: EventResult): void {
+      const receivers = [...live].filter(({ since }) => result.position > since);
+      if (receivers.length === 0) return;
+      group.onDelivered(
+        receivers.map(({ subject }) => subject!),
+        result,
+      );
+      for (const { sink } of receivers) void sink?.deliver(result);
+    }
+
     const group: Group = {
       key,
       members: 0,
       resultOf: (event) => resultOf(event, operation),
-      onDelivered({ subject }, { records }) {
-        parts.onDelivered(1);
-        house.audit?.delivered([subject], operation.name, records);
+      join(subscription, source) {
+        subscription.since = house.hub.position;
+        live.add(subscription);
+        if (reader && !reader.isOver) {
+          void source.return();
+          return;
+        }
+        reader = new Subscription(source, group, undefined, house.hub.generation);
+        reader.sink = { deliver: deliverToAll, interrupt: () => interruptAll(live) };
+        void reader.read();
+      },
+      onDelivered(subjects, { records }) {
+        parts.onDelivered(subjects.length);
+        house.audit?.delivered(subjects, operation.name, records);
       },
       onFailure,
       onEnd(subscription) {
+        if (subscription === reader) return;
         running.delete(subscription);
+        live.delete(subscription);
+        if (live.size === 0) void reader?.return();
         group.members -= 1;
         if (group.members === 0) groups.delete(key);
       },
@@ -102,13 +130,17 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     },
     /** The log was lost: subscriptions of the old one can't go on. Those that were opened since can. */
     endOutdated(): void {
-      for (const subscription of running)
-        if (subscription.generation !== house.hub.generation) subscription.interrupt();
+      const { generation } = house.hub;
+      interruptAll([...running].filter((each) => each.generation !== generation));
     },
     get size() {
       return running.size;
     },
   };
+}
+
+function interruptAll(subscriptions: Iterable<Subscription>): void {
+  for (const subscription of Array.from(subscriptions)) subscription.interrupt();
 }
 
 /** The same text is the same document, for as long as it is cached. */

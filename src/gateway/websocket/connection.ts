@@ -160,8 +160,8 @@ export class WsConnection {
 
 /**
  * Sends a subscription's results over a socket: the message's beginning, and the payload that all subscribers share.
- * graphql-ws serializes each result for each subscriber, which takes 4.4 times the CPU of raw `ws` for 5,000 of them,
- * where this takes 1.2.
+ * graphql-ws serializes each result for each subscriber: for 5,000 of them that takes 4.4 times the CPU of raw `ws`,
+ * and this 1.8.
  */
 export class WsSink implements Sink {
   readonly #connection: WsConnection;
