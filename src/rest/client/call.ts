@@ -48,7 +48,7 @@ export class Call implements QueuedCall {
   private attempt: Attempt | undefined;
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
-  private cancelTimer: (() => void) | undefined;
+  private cancelRetry: (() => void) | undefined;
   private readonly failures: Failure[] = [];
   private isAbandoned = false;
 
@@ -83,7 +83,7 @@ export class Call implements QueuedCall {
     this.isAbandoned = true;
     if (this.isOver || (isWrite && this.attempt?.isSent)) return;
     if (this.attempt) return this.attempt.end('aborted');
-    this.cancelTimer?.();
+    this.cancelRetry?.();
     this.fail(new OperationAborted(template));
   }
 
@@ -108,7 +108,7 @@ export class Call implements QueuedCall {
 
   /** With a slot held. */
   send(): void {
-    const { clock, limiter, timeoutMs, tokens } = this.client;
+    const { clock, deadlines, limiter, timeoutMs, tokens } = this.client;
     // The token may have changed while the call was queued.
     const token = this.route.isAuthorized ? tokens.current() : NO_TOKEN;
     if (token === undefined) {
@@ -124,20 +124,16 @@ export class Call implements QueuedCall {
       return this.fail(refusal);
     }
     this.breaker.enter(this);
-    const attempt = new Attempt(this, token, now);
-    this.attempt = attempt;
     const attemptMs = this.route.repeat === 'never' ? leftMs : Math.min(timeoutMs, leftMs);
-    this.cancelTimer = clock.after(attemptMs, () =>
-      attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
-    );
-    this.dispatch(attempt);
+    this.attempt = new Attempt(this, token, now, now + attemptMs);
+    deadlines.add(this.attempt);
+    this.dispatch(this.attempt);
   }
 
   finished(attempt: Attempt): void {
     const { client, route } = this;
     const { body, outcome, status } = attempt;
-    this.cancelTimer?.();
-    this.cancelTimer = undefined;
+    client.deadlines.delete(attempt);
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
     // The next call is sent before this answer is read.
@@ -232,10 +228,7 @@ export class Call implements QueuedCall {
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     if (this.isAbandoned) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();
-    this.cancelTimer = clock.after(delayMs, () => {
-      this.cancelTimer = undefined;
-      this.start();
-    });
+    this.cancelRetry = clock.after(delayMs, () => this.start());
   }
 
   /** What a failure says about the token and the API key. */

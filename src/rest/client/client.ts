@@ -19,7 +19,7 @@ import { Call } from './call.ts';
 import { Limiter } from './limiter.ts';
 import { RetryBudget } from './retry.ts';
 import { Tokens } from './token.ts';
-import { openPool, parseBaseUrl } from './transport.ts';
+import { Deadlines, openPool, parseBaseUrl } from './transport.ts';
 
 /** One GET: what is asked, and under which key its answer is shared. */
 export interface Target<T = unknown> {
@@ -49,6 +49,7 @@ export class Client {
   readonly tokens: Tokens;
   readonly budget: RetryBudget;
   readonly breakers = new Map<string, Breaker>();
+  readonly deadlines: Deadlines;
   readonly pool: Pool;
   readonly apiKey: string;
   /** What the base URL has after its host. */
@@ -84,6 +85,7 @@ export class Client {
       observer,
     );
     this.budget = new RetryBudget(clock);
+    this.deadlines = new Deadlines(clock);
     this.pool = openPool(origin, maxConcurrency, timeoutMs, options.lookup);
     this.apiKey = apiKey;
     this.pathPrefix = path;

@@ -22,8 +22,7 @@ import type { Attempt } from './transport.ts';
 export const notJson: unique symbol = Symbol('not JSON');
 
 export function jsonOf({ body, contentType }: Attempt): unknown {
-  // Proxies and firewalls in between answer with a page.
-  if (/html/i.test(contentType) || !isUtf8(body)) return notJson;
+  if (isPage(contentType) || !isUtf8(body)) return notJson;
   try {
     const json: unknown = JSON.parse(body.toString('utf8'));
     return isNestedTooDeep(json) ? notJson : json;
@@ -32,9 +31,13 @@ export function jsonOf({ body, contentType }: Attempt): unknown {
   }
 }
 
+/** Proxies and firewalls in between answer with a page. */
+const isPage = (contentType: string): boolean =>
+  !contentType.startsWith('application/json') && /html/i.test(contentType);
+
 /** A 2xx accepts a write whatever its body says, unless that is a proxy's page or JSON that broke off. */
 export function isAcceptance({ body, contentType }: Attempt): boolean {
-  return !/html/i.test(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
+  return !isPage(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
 }
 
 /** Any answer but a 5xx shows that the API is up: a 4xx is about the request. */

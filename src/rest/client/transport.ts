@@ -4,6 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
 
 /**
  * How one attempt ended. `unsent`: not a byte of the request left. `reset`: the connection broke before any answer.
@@ -29,12 +30,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
   readonly startedAt: number;
+  /** On the same clock as `startedAt`. */
+  readonly deadline: number;
   private readonly call: { finished(attempt: Attempt): void };
 
-  constructor(call: { finished(attempt: Attempt): void }, token: string, startedAt: number) {
+  constructor(
+    call: { finished(attempt: Attempt): void },
+    token: string,
+    startedAt: number,
+    deadline: number,
+  ) {
     this.call = call;
     this.token = token;
     this.startedAt = startedAt;
+    this.deadline = deadline;
   }
 
   /** True once a byte of it may have left. */
@@ -92,6 +101,37 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
     this.call.finished(this);
+  }
+}
+
+const TICK_MS = 50;
+
+/** Ends attempts at their deadlines. One timer for all of them, which runs while there are any. */
+export class Deadlines {
+  private readonly attempts = new Set<Attempt>();
+  private isTicking = false;
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  add(attempt: Attempt): void {
+    this.attempts.add(attempt);
+    if (!this.isTicking) this.tick();
+  }
+
+  delete(attempt: Attempt): void {
+    this.attempts.delete(attempt);
+  }
+
+  private tick(): void {
+    const now = this.clock.now();
+    for (const attempt of this.attempts) {
+      if (attempt.deadline <= now) attempt.end(attempt.isSent ? 'timeout' : 'unsent');
+    }
+    this.isTicking = this.attempts.size > 0;
+    if (this.isTicking) this.clock.after(TICK_MS, () => this.tick());
   }
 }
 
