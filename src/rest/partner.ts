@@ -2,9 +2,9 @@ import type { LookupFunction } from 'node:net';
 import type { CacheEntry, InvalidationListener } from './cache.ts';
 import type { BreakerState } from './client/breaker.ts';
 import { Client } from './client/client.ts';
+import type { Outcome } from './client/transport.ts';
 import type { Clock } from './clock.ts';
 import { Loaders } from './loaders.ts';
-import type { PartnerObserver } from './observer.ts';
 import { createUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
 import { Writes } from './writes.ts';
@@ -31,6 +31,32 @@ export interface PartnerOptions {
   readonly observer: PartnerObserver;
   /** In place of the system's DNS. */
   readonly lookup: LookupFunction;
+}
+
+/** For metrics and logs. Templates, counts and codes only. */
+export interface PartnerObserver {
+  /** One HTTP attempt ended. */
+  attempt?(attempt: ObservedAttempt): void;
+  /** Rows of a list had no usable id. */
+  unreadableRows?(route: string, count: number): void;
+  /** An answer named another record than the one asked for, and was dropped. */
+  otherRecord?(route: string): void;
+  breakerChanged?(state: BreakerState, route: string): void;
+  tokenRenewed?(): void;
+  /** A background renewal failed; the present token goes on being used. */
+  tokenRenewalFailed?(code: string): void;
+}
+
+export interface ObservedAttempt {
+  readonly method: string;
+  readonly route: string;
+  /** Undefined if there was no answer. */
+  readonly status: number | undefined;
+  /** `status` for a 4xx or 5xx. */
+  readonly outcome: 'ok' | 'status' | Outcome;
+  readonly durationMs: number;
+  /** Those of the operation that it belongs to: name, value, name, value. */
+  readonly traceHeaders: readonly string[];
 }
 
 /** The Partner API, as the rest of the gateway uses it. */

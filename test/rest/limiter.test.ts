@@ -12,7 +12,7 @@ const createCallQueue = (rank: Rank): CallQueue => ({ rank, calls: [] });
 
 /** A limiter with one slot, taken; and the order in which calls were sent. */
 function oneSlot() {
-  const limiter = new Limiter({ maxInFlight: 1 }, createFakeClock());
+  const limiter = new Limiter(createFakeClock(), 1);
   const sent: string[] = [];
   const call = (name: string, queue: CallQueue) => ({
     queue,
@@ -58,7 +58,7 @@ describe('the limiter', () => {
   });
 
   it('survives ten thousand queued calls that fail as they are sent', () => {
-    const limiter = new Limiter({ maxInFlight: 1 }, createFakeClock());
+    const limiter = new Limiter(createFakeClock(), 1);
     const queue = createCallQueue('read');
     let sent = 0;
     const send = () => {
@@ -89,7 +89,7 @@ describe('the limiter', () => {
 describe('rate and quota', () => {
   it('spreads calls over the second', () => {
     const clock = createFakeClock();
-    const limiter = new Limiter({ maxInFlight: 100, ratePerSecond: 10 }, clock);
+    const limiter = new Limiter(clock, 100, 10);
     let sent = 0;
     const send = () => (sent += 1);
     for (let i = 0; i < 30; i++) {

@@ -10,8 +10,7 @@ import { authenticate } from '../endpoints.ts';
 import type { Endpoint, Route } from '../endpoints.ts';
 import { OperationAborted, PartnerContractBroken, PartnerNotFound } from '../errors.ts';
 import type { PartnerError } from '../errors.ts';
-import type { PartnerObserver } from '../observer.ts';
-import type { PartnerConnection, PartnerOptions } from '../partner.ts';
+import type { PartnerConnection, PartnerObserver, PartnerOptions } from '../partner.ts';
 import { createUsage } from '../usage.ts';
 import type { Usage } from '../usage.ts';
 import { Breaker } from './breaker.ts';
@@ -72,7 +71,7 @@ export class Client {
     this.clock = clock;
     this.observer = observer;
     this.random = random;
-    this.limiter = new Limiter({ maxInFlight: maxConcurrency, ratePerSecond, dailyQuota }, clock);
+    this.limiter = new Limiter(clock, maxConcurrency, ratePerSecond, dailyQuota);
     this.tokens = new Tokens(
       () =>
         this.send(

@@ -18,20 +18,16 @@ export interface CallQueue {
   readonly calls: QueuedCall[];
 }
 
-export interface LimiterOptions {
-  readonly maxInFlight: number;
-  readonly ratePerSecond?: number | undefined;
-  readonly dailyQuota?: number | undefined;
-}
-
 const DAY_MS = 24 * 3600_000;
 
 /** Bounds the calls in flight, fairly between operations; and keeps to the partner's rate and daily quota, if known. */
 export class Limiter {
   inFlight = 0;
   queued = 0;
-  private readonly options: LimiterOptions;
   private readonly clock: Clock;
+  private readonly maxInFlight: number;
+  private readonly ratePerSecond: number | undefined;
+  private readonly dailyQuota: number | undefined;
   /**
    * The queues that are not empty, by rank, in turn. Arrays, not a Map by queue: the outgrown tables of a Map that
    * changes this often keep past operations alive until a full garbage collection.
@@ -49,9 +45,11 @@ export class Limiter {
   private day = 0;
   private used = 0;
 
-  constructor(options: LimiterOptions, clock: Clock) {
-    this.options = options;
+  constructor(clock: Clock, maxInFlight: number, ratePerSecond?: number, dailyQuota?: number) {
     this.clock = clock;
+    this.maxInFlight = maxInFlight;
+    this.ratePerSecond = ratePerSecond;
+    this.dailyQuota = dailyQuota;
     this.refilledAt = clock.now();
   }
 
@@ -74,7 +72,7 @@ export class Limiter {
 
   /** Counts a call against the day. Returns the seconds until tomorrow if today's quota is used up. */
   spend(): number | undefined {
-    const { dailyQuota } = this.options;
+    const { dailyQuota } = this;
     if (dailyQuota !== undefined && this.usedToday >= dailyQuota) {
       return Math.ceil(((this.day + 1) * DAY_MS - this.clock.wallNow()) / 1000);
     }
@@ -90,7 +88,7 @@ export class Limiter {
   }
 
   private mayStart(): boolean {
-    const { maxInFlight, ratePerSecond } = this.options;
+    const { maxInFlight, ratePerSecond } = this;
     if (this.inFlight >= maxInFlight) return false;
     return ratePerSecond === undefined || this.takePermit(ratePerSecond);
   }

@@ -3,7 +3,7 @@ import { authenticate } from '../endpoints.ts';
 import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject } from '../json.ts';
-import type { PartnerObserver } from '../observer.ts';
+import type { PartnerObserver } from '../partner.ts';
 
 interface Token {
   readonly value: string;
@@ -32,12 +32,12 @@ export class Tokens {
   private askedAt = Number.NEGATIVE_INFINITY;
   /** New tokens that were refused, one after the other. */
   private refusals = 0;
-  private readonly authenticate: () => Promise<unknown>;
+  private readonly requestToken: () => Promise<unknown>;
   private readonly clock: Clock;
   private readonly observer: PartnerObserver;
 
-  constructor(authenticate: () => Promise<unknown>, clock: Clock, observer: PartnerObserver) {
-    this.authenticate = authenticate;
+  constructor(requestToken: () => Promise<unknown>, clock: Clock, observer: PartnerObserver) {
+    this.requestToken = requestToken;
     this.clock = clock;
     this.observer = observer;
   }
@@ -96,7 +96,7 @@ export class Tokens {
     }
     this.askedAt = clock.now();
     try {
-      this.token = tokenOf(await this.authenticate(), clock.now());
+      this.token = tokenOf(await this.requestToken(), clock.now());
     } catch (error) {
       if (!(error instanceof PartnerError) || !REFUSALS.has(error.code)) throw error;
       this.refusals = MAX_REFUSALS;
