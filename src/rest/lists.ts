@@ -2,7 +2,6 @@ import { PAGE_SIZE } from '../page.ts';
 import type { Page } from '../page.ts';
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import { otherRecord } from './artifacts.ts';
 import type { Checked } from './artifacts.ts';
 import { LIST_TTL_MS, route } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -17,41 +16,7 @@ import {
   readProgram,
   readSession,
 } from './records.ts';
-import type {
-  AssessmentRecord,
-  ClientRecord,
-  ClinicRecord,
-  ClinicianRecord,
-  MagicEditRecord,
-  OrganizationRecord,
-  ProgramRecord,
-  ReadRow,
-  SessionRecord,
-} from './records.ts';
-
-interface RecordByList {
-  readonly organizations: OrganizationRecord;
-  readonly clinicsOfOrganization: ClinicRecord;
-  readonly programsOfOrganization: ProgramRecord;
-  readonly cliniciansOfClinic: ClinicianRecord;
-  readonly clientsOfClinic: ClientRecord;
-  readonly assessmentsOfClinic: AssessmentRecord;
-  readonly clientsOfClinician: ClientRecord;
-  readonly magicEditsOfClinician: MagicEditRecord;
-  readonly sessionsOfClient: SessionRecord;
-  readonly programsOfClient: ProgramRecord;
-}
-
-export type ListName = keyof RecordByList;
-export type RecordOf<N extends ListName> = RecordByList[N];
-
-/** One list: whose it is, and what of it. */
-export interface ListRef<N extends ListName = ListName> {
-  readonly name: N;
-  /** The parent's. Only `organizations` has none. */
-  readonly id?: Uuid | undefined;
-  readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
-}
+import type { ReadRow } from './records.ts';
 
 /** What GraphQL's Int can hold: `totalCount` is one. */
 const MAX_ROWS = 2_147_483_647;
@@ -73,7 +38,7 @@ function list<T>(
   };
 }
 
-export const lists: { readonly [N in ListName]: Endpoint<Page<RecordOf<N>>> } = {
+export const lists = {
   organizations: list('/organizations', readOrganization),
   clinicsOfOrganization: list(
     '/organizations/:organizationId/clinics',
@@ -93,6 +58,20 @@ export const lists: { readonly [N in ListName]: Endpoint<Page<RecordOf<N>>> } = 
   sessionsOfClient: list('/clients/:clientId/sessions', readSession, 'clientId', 'patientId'),
   programsOfClient: list('/clients/:clientId/programs', readProgram),
 };
+
+type RecordByList = {
+  [N in keyof typeof lists]: (typeof lists)[N] extends Endpoint<Page<infer Row>> ? Row : never;
+};
+export type ListName = keyof RecordByList;
+export type RecordOf<N extends ListName> = RecordByList[N];
+
+/** One list: whose it is, and what of it. */
+export interface ListRef<N extends ListName = ListName> {
+  readonly name: N;
+  /** The parent's. Only `organizations` has none. */
+  readonly id?: Uuid | undefined;
+  readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
+}
 
 /** Undefined if it is not a page, or not the page that was asked for. */
 export function readPage<T>(
@@ -120,7 +99,7 @@ export function readPage<T>(
     }
     for (const name of parentNames) {
       const named = toUuid(row[name]);
-      if (named !== undefined && named !== parentId) return otherRecord;
+      if (named !== undefined && named !== parentId) return 'another-record';
     }
     rows.push(readRow(row));
   }

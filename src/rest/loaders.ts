@@ -52,7 +52,7 @@ export class Loaders {
   ): Loaded<Page<RecordOf<N>>> {
     const listKey = listKeyOf(list);
     return this.read({
-      endpoint: lists[list.name],
+      endpoint: lists[list.name] as Endpoint<unknown> as Endpoint<Page<RecordOf<N>>>,
       id: list.id,
       key: pageKeyOf(listKey, page),
       path: pathOf(list),

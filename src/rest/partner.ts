@@ -59,59 +59,37 @@ export interface ObservedAttempt {
   readonly traceHeaders: readonly string[];
 }
 
-/** The Partner API, as the rest of the gateway uses it. */
-export interface Partner extends AsyncDisposable {
-  /** For one operation, or one delivered event: what they read is counted into `usage`. */
-  loadersFor(usage: Usage): Loaders;
-  readonly writes: Writes;
-  /** Drops what is cached under these paths, all pages and filters of a list. Reads in flight are not cached either. */
-  forget(paths: readonly string[]): void;
-  /** For when an invalidation may have been missed. */
-  forgetAll(): void;
-  /** Whether the cache still holds exactly this object. */
-  isCurrent(entry: CacheEntry): boolean;
-  /**
-   * Called with each path whose answers are no longer valid: it was forgotten, a newer answer has replaced one, or the
-   * list's length has changed. Called with `undefined` for all paths. Returns a function that removes the listener.
-   */
-  onInvalidate(listener: InvalidationListener): () => void;
-  /** Resolves if a token is obtainable and the API key is accepted; rejects with the `PartnerError` that says why. */
-  check(): Promise<void>;
-  state(): PartnerState;
-}
-
-export interface PartnerState {
-  readonly queued: number;
-  readonly inFlight: number;
-  readonly tokenAgeSeconds: number | undefined;
-  readonly callsToday: number;
-  /** Undefined without a quota. */
-  readonly quotaRemaining: number | undefined;
-  /** Of the routes together: `closed` if all are. */
-  readonly breaker: BreakerState;
-  readonly cacheBytes: number;
-  readonly cacheEntries: number;
-}
-
 /** After the API key was refused, how often a readiness check may ask whether it still is. */
 const CHECK_PAUSE_MS = 5000;
 
+export type Partner = ReturnType<typeof createPartner>;
+
+/** The Partner API, as the rest of the gateway uses it. */
 export function createPartner(
   connection: PartnerConnection,
   options: Partial<PartnerOptions> = {},
-): Partner {
+) {
   const client = new Client(connection, options);
   const { cache, clock, limiter, tokens } = client;
   return {
-    loadersFor: (usage) => new Loaders(client, usage),
+    /** For one operation, or one delivered event: what they read is counted into `usage`. */
+    loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
     writes: new Writes(client),
-    forget(paths) {
+    /** Drops what is cached under these paths, all pages and filters of a list. Reads in flight are not cached either. */
+    forget(paths: readonly string[]): void {
       for (const path of paths) client.invalidate(path);
     },
-    forgetAll: () => client.invalidateAll(),
-    isCurrent: (entry) => cache.isCurrent(entry),
-    onInvalidate: (listener) => cache.onInvalidate(listener),
-    async check() {
+    /** For when an invalidation may have been missed. */
+    forgetAll: (): void => client.invalidateAll(),
+    /** Whether the cache still holds exactly this object. */
+    isCurrent: (entry: CacheEntry): boolean => cache.isCurrent(entry),
+    /**
+     * Called with each path whose answers are no longer valid: it was forgotten, a newer answer has replaced one, or the
+     * list's length has changed. Called with `undefined` for all paths. Returns a function that removes the listener.
+     */
+    onInvalidate: (listener: InvalidationListener) => cache.onInvalidate(listener),
+    /** Resolves if a token is obtainable and the API key is accepted; rejects with the `PartnerError` that says why. */
+    async check(): Promise<void> {
       await tokens.obtain();
       const { keyRefused } = client;
       if (!keyRefused) return;
@@ -121,20 +99,22 @@ export function createPartner(
     state() {
       const { ageMs } = tokens;
       const { inFlight, queued, usedToday } = limiter;
-      const breakers = new Set(Array.from(client.breakers.values(), ({ state }) => state));
       const { dailyQuota } = options;
+      const breakers = new Set(Array.from(client.breakers.values(), ({ state }) => state));
+      const worst = (['open', 'half-open'] as const).find((state) => breakers.has(state));
       return {
         queued,
         inFlight,
         tokenAgeSeconds: ageMs === undefined ? undefined : ageMs / 1000,
         callsToday: usedToday,
         quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday,
-        breaker: (['open', 'half-open'] as const).find((state) => breakers.has(state)) ?? 'closed',
+        /** Of all routes: `closed` if all are. */
+        breaker: worst ?? 'closed',
         cacheBytes: cache.bytes,
         cacheEntries: cache.size,
       };
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
       await client.pool.close();
     },

@@ -1,7 +1,6 @@
 import type { Pool } from 'undici';
 import type { Page } from '../../page.ts';
 import type { Uuid } from '../../uuid.ts';
-import { otherRecord } from '../artifacts.ts';
 import { ResponseCache } from '../cache.ts';
 import type { CacheEntry } from '../cache.ts';
 import { systemClock } from '../clock.ts';
@@ -171,7 +170,7 @@ class Read extends Call {
     const { template } = endpoint;
     const { observer } = this.client;
     const value = endpoint.read(json, id, page);
-    if (value === otherRecord) {
+    if (value === 'another-record') {
       observer.otherRecord?.(template);
       throw new PartnerContractBroken(template, 'the answer is about another record');
     }
