@@ -108,25 +108,20 @@ export class Loaders {
 
   private read<T>(target: Target<T>): Loaded<T> {
     const { endpoint, isFresh, key } = target;
-    const found = isFresh ? undefined : this.find(key);
-    // The key names the endpoint, and with it the type of what is cached under it.
-    if (found) return found.value as T;
-    const loader = this.loaderOf(endpoint);
     if (isFresh) {
       this.known.delete(key);
-      loader.clear(target);
+      this.loaderOf(endpoint).clear(target);
+    } else {
+      // The key names the endpoint, and with it the type of what is cached under it.
+      const known = this.known.get(key);
+      if (known) return known.value as T;
+      const cached = this.client.cache.get(key);
+      if (cached) {
+        this.usage.cached += 1;
+        return this.use(cached) as T;
+      }
     }
-    return loader.load(target) as Promise<T>;
-  }
-
-  private find(key: string): CacheEntry | undefined {
-    const known = this.known.get(key);
-    if (known) return known;
-    const cached = this.client.cache.get(key);
-    if (!cached) return undefined;
-    this.usage.cached += 1;
-    this.use(cached);
-    return cached;
+    return this.loaderOf(endpoint).load(target) as Promise<T>;
   }
 
   /** Without batches: the API has none, and a batch would make all keys wait for the slowest. */

@@ -5,6 +5,7 @@ import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import type { Call } from './call.ts';
 
 /**
  * How one attempt ended. `unsent`: not a byte of the request left. `reset`: the connection broke before any answer.
@@ -32,21 +33,16 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly startedAt: number;
   /** On the same clock as `startedAt`. */
   readonly deadline: number;
-  private readonly call: { finished(attempt: Attempt): void };
+  private readonly call: Pick<Call, 'finished'>;
 
-  constructor(
-    call: { finished(attempt: Attempt): void },
-    token: string,
-    startedAt: number,
-    deadline: number,
-  ) {
+  constructor(call: Pick<Call, 'finished'>, token: string, startedAt: number, deadline: number) {
     this.call = call;
     this.token = token;
     this.startedAt = startedAt;
     this.deadline = deadline;
   }
 
-  /** True once a byte of it may have left. */
+  /** True once a byte of it may have been sent. */
   get isSent(): boolean {
     return this.controller !== undefined;
   }
