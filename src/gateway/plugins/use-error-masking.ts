@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { PartnerError, type PartnerErrorCode } from '../../rest/errors.ts';
+import { PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
@@ -23,7 +23,7 @@ const CLIENT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The Partner API's errors name a route, for the log. This is what clients read instead. */
-const PARTNER_MESSAGES: Readonly<Record<PartnerErrorCode, string>> = {
+const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
   OUTCOME_UNKNOWN:
@@ -86,7 +86,7 @@ export function createMaskError(onUnexpected: (cause: unknown) => void): MaskErr
 
 /** Absent and forbidden must look the same, whoever noticed. */
 const messageOf = (error: CodedError): string =>
-  error instanceof PartnerError ? PARTNER_MESSAGES[error.code] : error.message;
+  (error instanceof PartnerError ? PARTNER_MESSAGES[error.code] : undefined) ?? error.message;
 
 const extensionsOf = (error: CodedError) =>
   Object.fromEntries(
