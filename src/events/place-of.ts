@@ -10,9 +10,5 @@ export const createPlaceOf =
     const known = await places.of(event.clientId);
     const idsOf = (kind: 'clinic' | 'clinician') =>
       new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
-    return {
-      organizationIds: new Set(),
-      clinicIds: idsOf('clinic'),
-      clinicianIds: idsOf('clinician'),
-    };
+    return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
   };

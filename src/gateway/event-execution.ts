@@ -1,6 +1,7 @@
 import { type ValidatedSubscriptionArgs, executeSubscriptionEvent } from 'graphql';
 
 import { type Context, type Door, type House, createContext } from '../context.ts';
+import type { EventFilter } from '../events/filter.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { mayReceiveEvent } from '../resolvers/access/event-access.ts';
 import { sawEvent } from '../resolvers/access/audit-reads.ts';
@@ -36,11 +37,11 @@ export function createEventExecution(parts: EventExecutionParts) {
     return createContext(house, viewer, usage, door, prepared);
   };
 
-  async function execute(event: PartnerEvent, listening: Listening): Executed {
+  async function execute(event: PartnerEvent, listening: Listening, filter: EventFilter): Executed {
     const contextValue = contextFor(listening);
     const timer = setTimeout(() => contextValue.usage.end(), parts.operationMs);
     try {
-      if (!(await mayReceiveEvent(event, contextValue))) return undefined;
+      if (!(await mayReceiveEvent(event, contextValue, filter))) return undefined;
       const args = listening.prepared.args as ValidatedSubscriptionArgs;
       const execution = { ...args, rootValue: event, contextValue };
       const { data, errors } = await executeSubscriptionEvent(execution);

@@ -10,7 +10,7 @@ import { type Group, createGroup } from './subscription-group.ts';
 
 export interface GroupsParts {
   readonly hub: EventHub;
-  readonly execute: (event: PartnerEvent, listening: Listening) => Executed;
+  readonly execute: (event: PartnerEvent, listening: Listening, filter: EventFilter) => Executed;
   readonly onDelivered: (count: number) => void;
   readonly audit: Audit | undefined;
   readonly onFailure: (error: unknown) => void;
@@ -38,7 +38,7 @@ export function createGroups({ hub, execute, onDelivered, audit, onFailure }: Gr
       listen: (heard) => hub.subscribe(filter, heard),
       payloadOf: (event) =>
         executed(`${number} ${event.position}`, () =>
-          hub.attempt(event, () => execute(event, listening)),
+          hub.attempt(event, () => execute(event, listening, filter)),
         ),
       onDelivered,
       audit: audit && ((subjects, { shows }) => audit.delivered(subjects, operation, shows)),

@@ -61,7 +61,7 @@ describe('the hub', () => {
   it('reaches an assessment by clinic through the place that was found for it', async () => {
     await using store = await openTestStore();
     const clinicId = uuid();
-    const place = { organizationIds: new Set<string>(), clinicianIds: new Set<string>() };
+    const place = { clinicianIds: new Set<string>() };
     await using opened = await openTestHub(store.log, {
       placeOf: () => Promise.resolve({ ...place, clinicIds: new Set<string>([clinicId]) }),
     });
