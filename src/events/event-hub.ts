@@ -5,20 +5,18 @@ import { LRUCache } from 'lru-cache';
 import type { Loaded } from '../loaded.ts';
 import { LogLost } from '../store/errors.ts';
 import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
+import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import type { EventCursors } from './event-cursor.ts';
-import { createSubscriptionIndex, placeByOwnIds } from './filter.ts';
-import type { EventFilter, Place, PlaceOf } from './filter.ts';
-import { createLogReader } from './log-reader.ts';
-import type { LogStretch } from './log-reader.ts';
+import { type EventFilter, type Place, createSubscriptionIndex, placeByOwnIds } from './filter.ts';
+import { type LogStretch, createLogReader } from './log-reader.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
-import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
-import type { Attempt } from './quarantine.ts';
+import { type Attempt, createAttempt, isTransient, pause, retry } from './quarantine.ts';
 import { fromStored } from './stored-event.ts';
 
 /** A promise that a listener returns is awaited during a replay, and not once live. */
-export type EventListener = (event: PartnerEvent, place: Place) => void | Promise<void>;
+export type EventListener = (event: PartnerEvent) => void | Promise<void>;
 
 /** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
 export interface EventHub extends AsyncDisposable {
@@ -44,6 +42,7 @@ export interface EventHub extends AsyncDisposable {
   scan(after: Position, limit: number, reader?: string): Promise<LogStretch>;
   /** The newest ones, oldest first. */
   ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]>;
+  /** The lists that last held an assessment's client. */
   placeOf(event: PartnerEvent): Promise<Place>;
   /** The client that the newest event of the session in the log names. */
   clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined>;
@@ -59,7 +58,6 @@ export type HubProblem =
   /** An entry of the log that this version can't read, and skipped. */
   | 'unreadable'
   | 'apply'
-  | 'place'
   | 'listener';
 
 export interface HubParts {
@@ -67,7 +65,7 @@ export interface HubParts {
   readonly cursors: EventCursors;
   /** Invalidates what the events make stale, and records what they say for good. Nothing is delivered before. */
   readonly apply: (events: readonly PartnerEvent[]) => void | Promise<void>;
-  readonly placeOf: PlaceOf;
+  readonly places: Pick<Places, 'of'>;
   /** Keeps an event that can't be handled, for an operator to look at and replay. */
   readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
@@ -81,7 +79,7 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /** Delivers what comes after this moment. What came before is read from the log. */
 export async function openHub(parts: HubParts): Promise<EventHub> {
-  const { log, onProblem, setAside } = parts;
+  const { log, onProblem, places, setAside } = parts;
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -97,22 +95,26 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const retrying = { signal, firstPauseMs: FIRST_PAUSE_MS };
   const attemptApply = createAttempt({ setAside, onFailure: reporting('apply'), signal });
   const attempt = createAttempt({ setAside, onFailure: reporting('listener'), signal });
 
-  const placeOf = (event: PartnerEvent): Promise<Place> =>
-    retry(() => parts.placeOf(event), {
-      ...retrying,
-      retryable: () => true,
-      onFailure: reporting('place'),
-    }).catch(() => placeByOwnIds(event));
+  async function placeOf(event: PartnerEvent): Promise<Place> {
+    if (isSessionEvent(event)) return placeByOwnIds(event);
+    const known = await places.of(event.clientId);
+    const idsOf = (kind: 'clinic' | 'clinician') =>
+      new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
+    return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
+  }
 
   /** Returns the events that can't be applied. A store that is down is waited for, and then done without. */
   async function apply(events: readonly PartnerEvent[]): Promise<readonly PartnerEvent[]> {
     try {
-      const onFailure = reporting('apply');
-      await retry(() => parts.apply(events), { ...retrying, retryable: isTransient, onFailure });
+      await retry(() => parts.apply(events), {
+        retryable: isTransient,
+        firstPauseMs: FIRST_PAUSE_MS,
+        signal,
+        onFailure: reporting('apply'),
+      });
       return [];
     } catch (error) {
       if (isTransient(error)) return [];
@@ -131,19 +133,18 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     const events = batch.map(fromStored);
     const readable = events.filter((event) => event !== undefined);
     const failed = await apply(readable);
-    const unplaced = readable.filter((event) => !isSessionEvent(event));
-    const places = new Map<PartnerEvent, Place>(
-      await Promise.all(unplaced.map(async (event) => [event, await placeOf(event)] as const)),
+    const assessments = readable.filter((event) => !isSessionEvent(event));
+    const placeOfAssessment = new Map<PartnerEvent, Place>(
+      await Promise.all(assessments.map(async (event) => [event, await placeOf(event)] as const)),
     );
     // From here on nothing is awaited: whoever subscribes finds `position` and what was delivered agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
       const event = events[i];
-      if (event && isSessionEvent(event))
-        clients.set(event.sessionId, { clientId: event.clientId });
-      if (event === undefined) onProblem('unreadable');
-      else if (index.size > 0 && !failed.includes(event))
-        deliver(event, places.get(event) ?? placeByOwnIds(event));
+      if (event === undefined) return onProblem('unreadable');
+      if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
+      if (index.size > 0 && !failed.includes(event))
+        deliver(event, placeOfAssessment.get(event) ?? placeByOwnIds(event));
     });
     waiting.settle(position);
   }
@@ -157,7 +158,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   function deliver(event: PartnerEvent, place: Place): void {
     for (const subscription of index.receivers(event, place)) {
       if (!subscription.active) continue;
-      const listen = () => subscription.listener(event, place);
+      const listen = () => subscription.listener(event);
       try {
         listen()?.catch((error: unknown) => deliverAgain(event, error, listen));
       } catch (error) {

@@ -20,8 +20,6 @@ export interface Place {
   readonly clinicianIds: ReadonlySet<string>;
 }
 
-export type PlaceOf = (event: EventFacts) => Promise<Place>;
-
 const UNKNOWN: Place = { clinicIds: new Set(), clinicianIds: new Set() };
 
 /** Where an event says that it lies: an assessment names its client alone. */
@@ -55,6 +53,16 @@ export function matches(filter: EventFilter, event: EventFacts, place: Place): b
     mayBeAmong(filter.clinicianId, place.clinicianIds) &&
     mayBeAmong(filter.clinicId, place.clinicIds)
   );
+}
+
+/** The same, with the place looked up where it decides. */
+export async function isCandidate(
+  filter: EventFilter,
+  event: PartnerEvent,
+  placeOf: (event: PartnerEvent) => Promise<Place>,
+): Promise<boolean> {
+  const place = needsPlace(filter, event) ? await placeOf(event) : placeByOwnIds(event);
+  return matches(filter, event, place);
 }
 
 const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>

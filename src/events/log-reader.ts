@@ -1,7 +1,6 @@
 import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
-import { BadCursor, EventsExpired } from './cursor-errors.ts';
-import type { EventCursors } from './event-cursor.ts';
+import { BadCursor, EventsExpired, type EventCursors } from './event-cursor.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
 import { fromStored, sessionSubject } from './stored-event.ts';
 

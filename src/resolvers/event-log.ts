@@ -1,6 +1,6 @@
 import type { PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
-import { type EventFilter, matches, needsPlace, placeByOwnIds } from '../events/filter.ts';
+import { type EventFilter, isCandidate } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import type { Position } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
@@ -104,14 +104,10 @@ async function readEvents(after: Position, first: number, filter: EventFilter, c
   return { found, goesOnAt: at };
 }
 
-async function isWanted(event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> {
-  const place = needsPlace(filter, event) ? await ctx.hub.placeOf(event) : placeByOwnIds(event);
-  return (
-    matches(filter, event, place) &&
-    (await maySeeEvent(event, ctx)) &&
-    (await matchesByList(filter, event, ctx))
-  );
-}
+const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
+  (await isCandidate(filter, event, ctx.hub.placeOf)) &&
+  (await maySeeEvent(event, ctx)) &&
+  (await matchesByList(filter, event, ctx));
 
 function windowOf(
   found: readonly PartnerEvent[],

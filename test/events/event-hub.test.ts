@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BadCursor, EventsExpired } from '../../src/events/cursor-errors.ts';
+import { BadCursor, EventsExpired } from '../../src/events/event-cursor.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { LogLost } from '../../src/store/errors.ts';
 import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
@@ -61,9 +61,8 @@ describe('the hub', () => {
   it('reaches an assessment by clinic through the place that was found for it', async () => {
     await using store = await openTestStore();
     const clinicId = uuid();
-    const place = { clinicianIds: new Set<string>() };
     await using opened = await openTestHub(store.log, {
-      placeOf: () => Promise.resolve({ ...place, clinicIds: new Set<string>([clinicId]) }),
+      places: { of: () => Promise.resolve([{ kind: 'clinic', id: clinicId }]) },
     });
     const told: PartnerEvent[] = [];
     opened.hub.subscribe({ clinicId }, (event) => void told.push(event));
@@ -153,19 +152,6 @@ describe('what goes wrong in the hub', () => {
     await caughtUp(opened.hub, store.log);
     expect(heardAfter).toEqual([3]);
     expect(opened.problems).toEqual(['apply', 'apply']);
-  });
-
-  it('an event whose place can not be found is told by its own ids', async () => {
-    await using store = await openTestStore();
-    await using opened = await openTestHub(store.log, {
-      placeOf: () => Promise.reject(new Error('the store is down')),
-    });
-    const told: PartnerEvent[] = [];
-    opened.hub.subscribe({}, (event) => void told.push(event));
-    await append(store.log, assessments(uuid(), [uuid()]));
-    await caughtUp(opened.hub, store.log);
-    expect(positions(told)).toEqual([1]);
-    expect(opened.problems).toEqual(Array.from({ length: 5 }, () => 'place'));
   });
 
   it('a log that breaks off is followed again from where it was, with nothing missed', async () => {
