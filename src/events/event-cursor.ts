@@ -1,24 +1,21 @@
 import type { Sealer } from '../sealed-text.ts';
 import type { Position } from '../store/event-log.ts';
 
-export interface EventCursors {
-  encode(epoch: string, position: Position): string;
-  /** `undefined` for anything this gateway did not make. */
-  decode(cursor: string): { readonly epoch: string; readonly position: Position } | undefined;
-}
+export type EventCursors = ReturnType<typeof createEventCursors>;
 
 const POSITION_BYTES = 8;
 
 /** The epoch tells a log that was lost and started anew from the one that the cursor belongs to. */
-export function createEventCursors(sealer: Sealer): EventCursors {
+export function createEventCursors(sealer: Sealer) {
   return {
-    encode(epoch, position) {
+    encode(epoch: string, position: Position): string {
       const bytes = Buffer.alloc(POSITION_BYTES + Buffer.byteLength(epoch));
       bytes.writeBigUInt64BE(BigInt(position));
       bytes.write(epoch, POSITION_BYTES);
       return sealer.seal(bytes);
     },
-    decode(cursor) {
+    /** `undefined` for anything this gateway did not make. */
+    decode(cursor: string): { readonly epoch: string; readonly position: Position } | undefined {
       const bytes = sealer.open(cursor);
       if (bytes === undefined) return undefined;
       const position = Number(bytes.readBigUInt64BE());

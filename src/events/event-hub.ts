@@ -12,43 +12,14 @@ import type { EventCursors } from './event-cursor.ts';
 import { type EventFilter, type Place, createSubscriptionIndex, placeByOwnIds } from './filter.ts';
 import { type LogStretch, createLogReader } from './log-reader.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
-import { type Attempt, createAttempt, isTransient, pause, retry } from './quarantine.ts';
+import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
 import { fromStored } from './stored-event.ts';
 
 /** A promise that a listener returns is awaited during a replay, and not once live. */
 export type EventListener = (event: PartnerEvent) => void | Promise<void>;
 
 /** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
-export interface EventHub extends AsyncDisposable {
-  /** Everything up to here has been applied and delivered on this instance. */
-  readonly position: Position;
-  /** Incremented when events were lost to this instance: a subscription of an earlier generation has a gap. */
-  readonly generation: number;
-  /** Resolves when this instance has applied the event, or after a second. */
-  applied(position: Position): Promise<void>;
-  cursorAt(position: Position): string;
-  /** Query, then subscribe after this: nothing falls between. */
-  newestCursor(): string;
-  /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
-  subscribe(filter: EventFilter, listener: EventListener): () => void;
-  /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
-  resume(cursor: string): Promise<Position>;
-  /** The position before the oldest event that is kept: where to begin without a cursor. */
-  oldestPosition(): Promise<Position>;
-  /**
-   * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
-   * than two reads of one `reader` run at once. Throws EventsExpired if some of it is gone.
-   */
-  scan(after: Position, limit: number, reader?: string): Promise<LogStretch>;
-  /** The newest ones, oldest first. */
-  ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]>;
-  /** The lists that last held an assessment's client. */
-  placeOf(event: PartnerEvent): Promise<Place>;
-  /** The client that the newest event of the session in the log names. */
-  clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined>;
-  /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
-  readonly attempt: Attempt;
-}
+export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
   /** The store is out of reach; the hub goes on trying. */
@@ -78,7 +49,7 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Delivers what comes after this moment. What came before is read from the log. */
-export async function openHub(parts: HubParts): Promise<EventHub> {
+export async function openHub(parts: HubParts) {
   const { log, onProblem, places, setAside } = parts;
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
@@ -98,6 +69,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   const attemptApply = createAttempt({ setAside, onFailure: reporting('apply'), signal });
   const attempt = createAttempt({ setAside, onFailure: reporting('listener'), signal });
 
+  /** The lists that last held an assessment's client. */
   async function placeOf(event: PartnerEvent): Promise<Place> {
     if (isSessionEvent(event)) return placeByOwnIds(event);
     const known = await places.of(event.clientId);
@@ -211,19 +183,30 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   const following = follow();
 
   return {
-    get position() {
+    /** Everything up to here has been applied and delivered on this instance. */
+    get position(): Position {
       return position;
     },
-    get generation() {
+    /** Incremented when events were lost to this instance: a subscription of an earlier generation has a gap. */
+    get generation(): number {
       return generation;
     },
-    applied: (at) => (at <= position ? Promise.resolve() : waiting.until(at)),
+    /** Resolves when this instance has applied the event, or after a second. */
+    applied: (at: Position): Promise<void> =>
+      at <= position ? Promise.resolve() : waiting.until(at),
     cursorAt: reader.cursorAt,
-    newestCursor: () => reader.cursorAt(position),
-    subscribe: (filter, listener) => index.add(filter, listener),
+    /** Query, then subscribe after this: nothing falls between. */
+    newestCursor: (): string => reader.cursorAt(position),
+    /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
+    subscribe: (filter: EventFilter, listener: EventListener): (() => void) =>
+      index.add(filter, listener),
     resume: reader.resume,
     oldestPosition: reader.oldestPosition,
-    async scan(after, limit, of) {
+    /**
+     * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
+     * than two reads of one `reader` run at once. Throws EventsExpired if some of it is gone.
+     */
+    async scan(after: Position, limit: number, of?: string): Promise<LogStretch> {
       const done = of === undefined ? undefined : await takeTurn(of);
       try {
         await setImmediate();
@@ -232,15 +215,18 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
         done?.();
       }
     },
-    ofSession: async (sessionId, limit) =>
+    /** The newest ones, oldest first. */
+    ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await reader.ofSession(sessionId, limit)).filter((event) => event.position <= position),
     placeOf,
-    clientOfSession(sessionId) {
+    /** The client that the newest event of the session in the log names. */
+    clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
       const known = clients.get(sessionId);
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
+    /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
     attempt,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       await batches?.return?.();
       await following;

@@ -3,7 +3,7 @@ import { StoreUnavailable } from './errors.ts';
 /** Runs `task` now and then, never twice at once, without keeping the process alive. */
 export function inBackground(
   everyMs: number,
-  task: () => Promise<void>,
+  task: () => Promise<unknown>,
   onProblem: (message: string) => void,
 ): Disposable {
   let running = false;

@@ -70,7 +70,7 @@ export function addressOf(url: string): Address {
   return { locate: locateBy(sentinels, name, urlOf), database };
 }
 
-/** Nothing waits for ever: a server that hangs keeps its socket, and says nothing. */
+/** A server that hangs keeps its socket, and node-redis' own timeout ends with the writing of a command. */
 export async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
   const late = Promise.withResolvers<never>();
   const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);

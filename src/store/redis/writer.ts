@@ -5,21 +5,14 @@ import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
 
-export interface Writer {
-  /** Resolves once the write is where a crash of the primary can't take it. */
-  readonly write: <Reply>(args: readonly string[]) => Promise<Reply>;
-  /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
-  readonly replicated: boolean;
-  /** Looks whether replicas were added. */
-  inspectServer(): Promise<void>;
-}
+export type Writer = Awaited<ReturnType<typeof openWriter>>;
 
 /** Has a connection to itself: WAIT holds up whatever is behind it. */
 export async function openWriter(
   connection: Connection,
   onProblem: (message: string) => void,
   onServerChanged: () => void,
-): Promise<Writer> {
+) {
   let replicated = false;
   let known: string | undefined;
   let verified: Promise<void> | undefined;
@@ -63,11 +56,14 @@ export async function openWriter(
   connection.onReady(() => (verified = undefined));
 
   return {
-    get replicated() {
+    /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
+    get replicated(): boolean {
       return replicated;
     },
-    inspectServer: async () => void (await inspectServer()),
-    async write<Reply>(args: readonly string[]) {
+    /** Looks whether replicas were added. */
+    inspectServer,
+    /** Resolves once the write is where a crash of the primary can't take it. */
+    async write<Reply>(args: readonly string[]): Promise<Reply> {
       await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
       const [reply, confirmed] = await Promise.all([

@@ -12,15 +12,12 @@ export type FromWorker =
   | { readonly refused: string }
   | readonly Outcome[];
 
-export interface Thread {
-  readonly opened: LogBounds;
-  readonly call: <Name extends OperationName>(
-    name: Name,
-    ...args: Parameters<Operations[Name]>
-  ) => Promise<ReturnType<Operations[Name]>>;
-  /** Resolves when all that was asked for is done and the file is closed. */
-  close(): Promise<void>;
-}
+export type Thread = Awaited<ReturnType<typeof openThread>>;
+
+type Caller = <Name extends OperationName>(
+  name: Name,
+  ...args: Parameters<Operations[Name]>
+) => Promise<ReturnType<Operations[Name]>>;
 
 interface Waiting {
   readonly call: Call;
@@ -38,7 +35,7 @@ const MAX_READS = 8;
  * Calls that come while a batch is under way wait for the next one: the busier, the larger the groups. Batches of
  * reads and of writes take turns, so that neither holds up the other.
  */
-export async function openThread(dir: string, onBroken: (reason: string) => void): Promise<Thread> {
+export async function openThread(dir: string, onBroken: (reason: string) => void) {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: { dir },
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -113,8 +110,9 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
 
   return {
     opened: first.opened,
-    call: enqueue as Thread['call'],
-    async close() {
+    call: enqueue as Caller,
+    /** Resolves when all that was asked for is done and the file is closed. */
+    async close(): Promise<void> {
       if (reads.length + writes.length + underWay.length > 0) {
         await new Promise<void>((resolve) => (drained = resolve));
       }
