@@ -42,6 +42,12 @@ export interface HubParts {
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 
+/** A caller that waits until an event is applied. */
+interface Waiter {
+  readonly position: Position;
+  readonly done: () => void;
+}
+
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
@@ -54,11 +60,10 @@ export async function openHub(parts: HubParts) {
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
-  const waiting = createWaiting();
+  const waiters = new Set<Waiter>();
   const takeTurn = createTurns(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
-  let batches: AsyncIterableIterator<readonly StoredEvent[]> | undefined;
   const reader = createLogReader(log, parts.cursors, () => epoch);
   /** By session. Events that come keep it right. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
@@ -118,7 +123,7 @@ export async function openHub(parts: HubParts) {
       if (index.size > 0 && !failed.includes(event))
         deliver(event, placeOfAssessment.get(event) ?? placeByOwnIds(event));
     });
-    waiting.settle(position);
+    for (const waiter of waiters) if (waiter.position <= position) waiter.done();
   }
 
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
@@ -165,9 +170,7 @@ export async function openHub(parts: HubParts) {
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         if (failures > 0) await recheck();
-        batches = log.follow(position);
-        for await (const batch of batches) {
-          if (signal.aborted) return;
+        for await (const batch of log.follow(position, signal)) {
           await receive(batch);
           failures = 0;
         }
@@ -192,8 +195,16 @@ export async function openHub(parts: HubParts) {
       return generation;
     },
     /** Resolves when this instance has applied the event, or after a second. */
-    applied: (at: Position): Promise<void> =>
-      at <= position ? Promise.resolve() : waiting.until(at),
+    async applied(at: Position): Promise<void> {
+      if (at <= position) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiter: Waiter = { position: at, done: resolve };
+      waiters.add(waiter);
+      const timer = setTimeout(resolve, APPLIED_WITHIN_MS).unref();
+      await promise;
+      clearTimeout(timer);
+      waiters.delete(waiter);
+    },
     cursorAt: reader.cursorAt,
     /** Query, then subscribe after this: nothing falls between. */
     newestCursor: (): string => reader.cursorAt(position),
@@ -228,39 +239,9 @@ export async function openHub(parts: HubParts) {
     attempt,
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
-      await batches?.return?.();
       await following;
-      waiting.settle(Infinity);
+      for (const waiter of waiters) waiter.done();
     },
-  };
-}
-
-/** Callers that wait for a position. One timer for all of them: there is one for each webhook. */
-function createWaiting() {
-  let waiters: { readonly position: Position; readonly since: number; resolve(): void }[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  function release(isDone: (waiter: (typeof waiters)[number]) => boolean): void {
-    const done = waiters.filter(isDone);
-    if (done.length === 0) return;
-    waiters = waiters.filter((waiter) => !isDone(waiter));
-    for (const { resolve } of done) resolve();
-  }
-
-  function expire(): void {
-    const before = performance.now() - APPLIED_WITHIN_MS;
-    release(({ since }) => since <= before);
-    timer = waiters[0] && setTimeout(expire, waiters[0].since - before).unref();
-  }
-
-  return {
-    until(position: Position): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiters.push({ position, since: performance.now(), resolve });
-      timer ??= setTimeout(expire, APPLIED_WITHIN_MS).unref();
-      return promise;
-    },
-    settle: (position: Position) => release((waiter) => waiter.position <= position),
   };
 }
 

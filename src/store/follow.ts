@@ -6,9 +6,8 @@ const MAX_CHARACTERS = 4_000_000;
 
 /** The end of the log in memory, so that followers and fresh cursors cost the engine nothing. */
 export class RecentEvents {
-  /** Called by `announce`, when there is something new. */
-  readonly listeners = new Set<() => void>();
   newest: Position;
+  #change = Promise.withResolvers<void>();
   #events: StoredEvent[] = [];
   #characters = 0;
 
@@ -16,8 +15,15 @@ export class RecentEvents {
     this.newest = newest;
   }
 
+  /** Resolves at the next `announce`. */
+  get changed(): Promise<void> {
+    return this.#change.promise;
+  }
+
+  /** There may be something new. */
   announce(): void {
-    for (const listener of this.listeners) listener();
+    this.#change.resolve();
+    this.#change = Promise.withResolvers<void>();
   }
 
   /** Takes events in any order; keeps an unbroken run that ends with the newest. */
@@ -62,75 +68,29 @@ export interface Followable {
   page(after: Position, limit: number): Promise<LogPage>;
 }
 
-type Batch = readonly StoredEvent[];
-type Waiting = PromiseWithResolvers<IteratorResult<Batch, undefined>>;
-
-/**
- * Written by hand: an async generator would hold `return()` back until the next event, and racing
- * promises against one that never settles would grow it for as long as the log is followed.
- */
-export function follow(log: Followable, after: Position): AsyncIterableIterator<Batch> {
-  const { epoch, recent } = log;
-  const waiting: Waiting[] = [];
+/** See `EventLog.follow`. */
+export async function* follow(
+  { epoch, recent, page }: Followable,
+  after: Position,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly StoredEvent[], undefined> {
+  signal?.addEventListener('abort', () => recent.announce(), { once: true });
   let position = after;
-  let reading = false;
-  let announced = false;
-  let ended = false;
-
-  const onChange = () => {
-    announced = true;
-    void deliver();
-  };
-  recent.listeners.add(onChange);
-
-  function end() {
-    ended = true;
-    recent.listeners.delete(onChange);
-    for (const { resolve } of waiting.splice(0)) resolve({ done: true, value: undefined });
-  }
-
-  /** One look at the log. Answers whether another one may bring something. */
-  async function deliverOnce(): Promise<boolean> {
-    announced = false;
-    try {
-      const page = await log.page(position, BATCH);
-      if (page.epoch !== epoch || position > page.newest) throw new LogLost('replaced');
-      if (position < page.oldest) throw new LogLost('trimmed');
-      const next = page.events.length > 0 ? waiting.shift() : undefined;
-      if (!next) return announced;
-      position += page.events.length;
-      next.resolve({ done: false, value: page.events });
-      return true;
-    } catch (error) {
+  while (!signal?.aborted) {
+    // Taken before the log is read: what is announced meanwhile is not missed.
+    const { changed } = recent;
+    const read = await page(position, BATCH).catch((error: unknown) => {
       // A store that is down announces itself when it is back.
-      if (error instanceof StoreUnavailable) return announced;
-      waiting.shift()?.reject(error);
-      end();
-      return false;
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
+    });
+    if (read && (read.epoch !== epoch || position > read.newest)) throw new LogLost('replaced');
+    if (read && position < read.oldest) throw new LogLost('trimmed');
+    if (!read || read.events.length === 0) {
+      await changed;
+    } else {
+      position += read.events.length;
+      yield read.events;
     }
   }
-
-  async function deliver() {
-    if (reading) return;
-    reading = true;
-    while (waiting.length > 0 && (await deliverOnce()));
-    reading = false;
-  }
-
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next() {
-      if (ended) return Promise.resolve({ done: true, value: undefined });
-      const next: Waiting = Promise.withResolvers();
-      waiting.push(next);
-      void deliver();
-      return next.promise;
-    },
-    return() {
-      end();
-      return Promise.resolve({ done: true, value: undefined });
-    },
-  };
 }

@@ -159,10 +159,10 @@ describe('what goes wrong in the hub', () => {
     let broken = false;
     const breaking: typeof store.log = {
       ...store.log,
-      follow(after) {
-        if (broken) return store.log.follow(after);
+      async *follow(after, signal) {
+        if (broken) return yield* store.log.follow(after, signal);
         broken = true;
-        return { ...store.log.follow(after), next: () => Promise.reject(new Error('broke off')) };
+        throw new Error('broke off');
       },
     };
     await using opened = await openTestHub(breaking);
@@ -178,16 +178,16 @@ describe('what goes wrong in the hub', () => {
     await using store = await openTestStore();
     await using other = await openTestStore();
     const lost = Promise.withResolvers<void>();
-    const replaced = Promise.withResolvers<IteratorResult<never>>();
+    const replaced = Promise.withResolvers<never>();
     let current = store.log;
     const log: typeof store.log = {
       ...store.log,
       bounds: () => current.bounds(),
       read: (after, limit) => current.read(after, limit),
-      follow: (after) =>
-        current === store.log
-          ? { ...current.follow(after), next: () => replaced.promise }
-          : current.follow(after),
+      async *follow(after, signal) {
+        if (current === store.log) await replaced.promise;
+        yield* current.follow(after, signal);
+      },
     };
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(log, {

@@ -59,7 +59,7 @@ export function createRedisLog({ view, writer, reader, retentionMs, clock }: Par
       const { oldest, newest, epoch } = await view.page(reader.command, 0, 0);
       return { oldest, newest, epoch };
     },
-    follow(after) {
+    follow(after, signal) {
       const { epoch, recent } = view;
       return follow(
         {
@@ -72,6 +72,7 @@ export function createRedisLog({ view, writer, reader, retentionMs, clock }: Par
           },
         },
         after,
+        signal,
       );
     },
     async trim() {

@@ -55,7 +55,7 @@ export function createEmbeddedLog(
     ofSubject: (subject, limit = OF_SUBJECT_LIMIT) =>
       thread.call('eventsOfSubject', subject, limit),
     bounds: () => Promise.resolve(bounds()),
-    follow: (after) =>
+    follow: (after, signal) =>
       follow(
         {
           epoch,
@@ -63,6 +63,7 @@ export function createEmbeddedLog(
           page: async (position, limit) => ({ events: await read(position, limit), ...bounds() }),
         },
         after,
+        signal,
       ),
     async trim() {
       while (await thread.call('trimEvents', clock(), retentionMs));
