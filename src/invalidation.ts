@@ -111,7 +111,7 @@ export function createInvalidation(
       const notes = notesOf.get(sessionId) ?? new Set();
       notesOf.set(sessionId, notes.add(noteId));
     },
-    /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
+    /** Here and on every other instance, before the change is answered. Never rejects: it has happened. */
     async noteChanged(note: ChangedNote): Promise<void> {
       await Promise.all([forgetNote(note), bus.publish(NOTE, JSON.stringify(note))]);
     },

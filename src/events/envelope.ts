@@ -27,7 +27,7 @@ export type Envelope =
       readonly events: readonly ParsedEvent[];
       readonly credibleTime: boolean;
     }
-  /** An envelope, but of a type or with a payload that is not known: the sender can't mend that. */
+  /** An envelope, but of a type or with a payload that is not known: a retry would not help. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
   | { readonly kind: 'malformed' };
 

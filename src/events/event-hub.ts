@@ -114,7 +114,7 @@ export async function openHub(parts: HubParts) {
     const placeOfAssessment = new Map<PartnerEvent, Place>(
       await Promise.all(assessments.map(async (event) => [event, await placeOf(event)] as const)),
     );
-    // From here on nothing is awaited: whoever subscribes finds `position` and what was delivered agree.
+    // From here on nothing is awaited: for a new subscription, `position` and what was delivered agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
       const event = events[i];

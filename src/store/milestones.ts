@@ -9,12 +9,9 @@ const KEPT_MS = 365 * 24 * 3_600_000;
 
 export type Milestones = ReturnType<typeof createMilestones>;
 
-/**
- * What has happened for good to a note or a session, as events and refusals told it: the Partner API's own
- * answers do not say it. Kept with the log, so that a restart forgets nothing.
- */
+/** Locked notes and failed transcriptions, known from events and rejected writes: the Partner API's answers don't show them. */
 export function createMilestones(keys: KeyStore) {
-  // Only what has happened is remembered here: it can't be undone, while "not yet" may be over any moment.
+  // Only what has happened is cached: it can't be undone, while "not yet" may be over any moment.
   const passed = new LRUCache<string, true>({ max: 50_000 });
   const loader = new DataLoader<string, boolean>(
     async (names) => (await keys.get(names)).map((value) => value !== undefined),

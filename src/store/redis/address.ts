@@ -38,7 +38,7 @@ async function ask(sentinel: string, name: string): Promise<readonly [string, st
 
 /**
  * node-redis has a client for Sentinel, but that one sends a command again whose answer was lost. Here a
- * Sentinel only tells the address. Another one is asked first each time: one that is cut off from the
+ * Sentinel is only asked for the address. Another one is asked first each time: one that is cut off from the
  * rest goes on naming the old primary.
  */
 function locateBy(sentinels: readonly string[], name: string, urlOf: (host: string) => string) {

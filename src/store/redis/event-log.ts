@@ -77,7 +77,7 @@ export function createRedisLog({ view, writer, reader, retentionMs, clock }: Par
     },
     async trim() {
       while (await trimBatch());
-      // Whoever follows from memory is to know as well.
+      // Followers that read from memory need the new bounds, too.
       await view.page(reader.command, 0, 0);
     },
   };
@@ -87,7 +87,7 @@ export function createRedisLog({ view, writer, reader, retentionMs, clock }: Par
 type Appended = readonly (StoredEvent | undefined)[];
 type AppendReply = readonly [...Head, positions: readonly number[]];
 
-/** A script holds up the whole server while it runs. */
+/** A script blocks the whole server while it runs. */
 const MAX_APPENDS = 200;
 const MAX_WAITING = 50_000;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */

@@ -44,7 +44,7 @@ export async function openLogView(send: Send) {
     recent.announce();
   }
 
-  /** The first arguments of the log's scripts: by them a log that was lost is told from ours. */
+  /** The first arguments of the log's scripts: by them a lost log is distinguished from ours. */
   const known = () => [
     epoch,
     highest,
@@ -79,7 +79,7 @@ export async function openLogView(send: Send) {
 }
 
 const BATCH = 500;
-/** How long a lost log can go unnoticed: its new events have lower positions, and wake nobody. */
+/** How long a lost log can go unnoticed: XREAD does not return for its new events, whose positions are lower. */
 const LOOK_AGAIN_MS = 1_000;
 const RETRY_MS = 200;
 const GRACE_MS = 3_000;

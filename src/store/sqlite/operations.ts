@@ -19,7 +19,7 @@ const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
 /** The log: each call runs within the worker's transaction. */
 function logOperations(db: DatabaseSync) {
   const columns = 'position, received_at, body';
-  // The unique index of `seen` tells a copy. Entries older than the window count as absent.
+  // The unique index of `seen` detects a copy. Entries older than the window count as absent.
   const accept = db.prepare(
     `INSERT INTO seen VALUES (?1, ?2, ?3)
      ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ?4`,

@@ -28,12 +28,12 @@ interface Waiting {
 /** A disk that stalls must not turn into memory that grows. */
 const MAX_WAITING = 50_000;
 const MAX_WRITES = 1_000;
-/** Whoever waits for a write waits for no more reads than these. */
+/** A write waits for no more reads than these. */
 const MAX_READS = 8;
 
 /**
  * Calls that come while a batch is under way wait for the next one: the busier, the larger the groups. Batches of
- * reads and of writes take turns, so that neither holds up the other.
+ * reads and of writes take turns, so that neither delays the other.
  */
 export async function openThread(dir: string, onBroken: (reason: string) => void) {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
@@ -64,7 +64,7 @@ export async function openThread(dir: string, onBroken: (reason: string) => void
     drained?.();
   }
 
-  /** After this nothing is promised any more; a new process may find the disk mended. */
+  /** After this nothing is promised any more; the disk may be repaired for the next process. */
   function end(reason: string) {
     if (!ended) onBroken(reason);
     ended ??= reason;
