@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../support/access/listener.ts';
-import { createTurnableClock, viewerWith } from '../support/access/viewers.ts';
+import { MINUTE_PAST, createTurnableClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../support/global-id.ts';
 import { callsTo } from '../support/graph/counted.ts';
@@ -151,6 +151,32 @@ describe('a filter by place, on a gateway that has met nobody', () => {
       );
       for (const listener of listeners) listener.close();
     }
+  });
+
+  it('goes by the lists that last held the client while the Partner API fails', async () => {
+    const clock = createTurnableClock();
+    await using warm = await openGateway({ clock });
+    const ask = await viewerWith(warm, ['partner']);
+    await ask(
+      `query($id: ID!) { clinician(id: $id) { clients { nodes { id } } }
+        organizations { nodes { clinics { nodes { clients { nodes { id } } } } } } }`,
+      { id: ids.clinician(0) },
+    );
+    clock.turn(MINUTE_PAST);
+    const listeners = await Promise.all(
+      filters().map(([filter]) => listen(warm, ['partner'], LIVE, { filter })),
+    );
+    warm.sandbox.set({ failureRate: 1 });
+    const [score] = warm.sandbox.completeAssessments(ids.client(0));
+    await warm.sandbox.delivered();
+    for (const [filter] of filters()) warm.sandbox.emit(transcriptUnder(filter));
+    const first = await Promise.all(listeners.map(async (each) => (await each.next()).data.events));
+    expect(first).toEqual(
+      filters().map(([, isMatch]) =>
+        isMatch ? { assessmentScoreId: score } : { cursor: expect.any(String) },
+      ),
+    );
+    for (const listener of listeners) listener.close();
   });
 
   it('reads the list of a clinician without the client once a minute, however many events come', async () => {
