@@ -86,7 +86,9 @@ export function createMaskError(onUnexpected: (cause: unknown) => void): MaskErr
 
 /** Absent and forbidden must look the same, whoever noticed. */
 const messageOf = (error: CodedError): string =>
-  (error instanceof PartnerError ? PARTNER_MESSAGES[error.code] : undefined) ?? error.message;
+  error instanceof PartnerError
+    ? (PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.')
+    : error.message;
 
 const extensionsOf = (error: CodedError) =>
   Object.fromEntries(
