@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { PartnerError } from '../../rest/errors.ts';
+import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
@@ -37,6 +37,8 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_ROUTE: 'The Partner API does not have what was asked of it.',
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
+
+const CONFLICT = 'The request conflicts with the present state of the record.';
 
 /** What an error may tell beside its message. */
 const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
@@ -85,10 +87,11 @@ export function createMaskError(onUnexpected: (cause: unknown) => void): MaskErr
 }
 
 /** Absent and forbidden must look the same, whoever noticed. */
-const messageOf = (error: CodedError): string =>
-  error instanceof PartnerError
-    ? (PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.')
-    : error.message;
+function messageOf(error: CodedError): string {
+  if (error instanceof PartnerConflict) return CONFLICT;
+  if (!(error instanceof PartnerError)) return error.message;
+  return PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.';
+}
 
 const extensionsOf = (error: CodedError) =>
   Object.fromEntries(
