@@ -12,10 +12,6 @@ interface Finished extends Omit<OperationLine, 'calls' | 'cached' | 'outcome'> {
   readonly codes: readonly string[];
 }
 
-interface Refused {
-  readonly errors: readonly { readonly extensions: { readonly code: string } }[];
-}
-
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
   function finished(operation: Finished): void {
@@ -31,9 +27,12 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   return {
     finished,
     /** For one that is answered again and again from a cache. */
-    repeated: (operation: Finished) => (): void => finished(operation),
-    refused: ({ errors }: Refused) =>
-      metrics.operation(undefined, errors[0]?.extensions.code ?? 'refused', 0),
+    repeated: (operation: Finished) => (requestId: string) => finished({ ...operation, requestId }),
+    /** One that was not executed. The status is HTTP's. */
+    rejected(code: string, requestId?: string, status?: number): void {
+      log.info('operation rejected', { code, requestId, ...(status && { status }) });
+      metrics.operation(undefined, code, 0);
+    },
   };
 }
 
@@ -59,12 +58,12 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
       traceCall(attempt);
     },
-    otherRecord(route: string): void {
+    otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
-      log.warn('an answer was about another record than the one asked for', { route });
+      log.warn('an answer was about another record than the one asked for', { route, requestId });
     },
-    unreadableRows: (route: string, count: number) =>
-      log.warn('rows without a usable id were left out', { route, count }),
+    unreadableRows: (route: string, count: number, requestId?: string) =>
+      log.warn('rows without a usable id were left out', { route, count, requestId }),
     breakerChanged: (state: string, route: string) =>
       log.warn(`the circuit to the Partner API is ${state}`, { route }),
     tokenRenewalFailed: (code: string) =>

@@ -103,7 +103,7 @@ export class Loaders {
     if (!score?.clientId || score.clientId === expected) return score;
     const { path, template } = endpoints.score;
     this.client.invalidate(path(score.id));
-    this.client.parts.observer.otherRecord?.(template);
+    this.client.parts.observer.otherRecord?.(template, this.usage.requestId);
     return Promise.reject(
       new PartnerContractBroken(template, 'the answer is about another client'),
     );

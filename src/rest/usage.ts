@@ -6,6 +6,8 @@ export interface UsageOptions {
   readonly maxCalls?: number;
   readonly priority?: 'read' | 'write';
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
+  /** For log lines. */
+  readonly requestId?: string | undefined;
 }
 
 /** A call that an operation waits for. */
@@ -28,9 +30,11 @@ export class Usage {
   readonly queue: CallQueue;
   /** Name, value, name, value. */
   readonly traceHeaders: readonly string[];
+  readonly requestId: string | undefined;
   private pending: Set<Abandonable> | undefined;
 
-  constructor({ maxCalls, priority = 'read', traceHeaders }: UsageOptions) {
+  constructor({ maxCalls, priority = 'read', traceHeaders, requestId }: UsageOptions) {
+    this.requestId = requestId;
     this.maxCalls = maxCalls ?? Number.POSITIVE_INFINITY;
     this.queue = createCallQueue(priority);
     this.traceHeaders = traceHeaders ? traceHeadersOf(traceHeaders) : NO_HEADERS;

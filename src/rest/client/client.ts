@@ -97,11 +97,13 @@ export class Client {
 class Read extends Call {
   readonly target: Target;
   private readonly client: Client;
+  private readonly requestId: string | undefined;
 
   constructor(client: Client, target: Target, usage: Usage) {
     super(client.parts, target.endpoint.get, target.key, null, usage);
     this.client = client;
     this.target = target;
+    this.requestId = usage.requestId;
   }
 
   protected override resultOf(json: unknown, bytes: number): CacheEntry {
@@ -110,14 +112,14 @@ class Read extends Call {
     const { observer } = this.parts;
     const value = endpoint.read(json, id, page);
     if (value === otherRecord) {
-      observer.otherRecord?.(template);
+      observer.otherRecord?.(template, this.requestId);
       throw new PartnerContractBroken(template, 'the answer is about another record');
     }
     if (value === undefined) {
       throw new PartnerContractBroken(template, 'the answer has not the shape that was wanted');
     }
     const unreadable = endpoint.unreadableRowsIn?.(value) ?? 0;
-    if (unreadable > 0) observer.unreadableRows?.(template, unreadable);
+    if (unreadable > 0) observer.unreadableRows?.(template, unreadable, this.requestId);
     return this.entryOf(value, bytes);
   }
 
