@@ -127,6 +127,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       webhooks: webhooksOf(parts),
       pages: http.graphiql
         ? createPages({
+            schema,
             needsToken: config.auth.kind !== 'open',
             isSandbox: config.partner.kind === 'sandbox',
           })

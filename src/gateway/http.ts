@@ -37,6 +37,7 @@ export interface HttpParts {
 export function createHttpHandler(parts: HttpParts) {
   const { pages } = parts;
   const graphql: Handler = (req, res, requestId) => {
+    // Only reported: without CORS headers the browser itself keeps the answer from the page.
     parts.origins.admits(req.headers.origin, req.headers.host);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);

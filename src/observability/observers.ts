@@ -36,8 +36,20 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   };
 }
 
+const FAILURE_LINE_EVERY_MS = 60_000;
+
 /** What becomes of webhooks, in numbers. A line only for what an operator has to act on. */
-export function ingestObserver(log: Log, metrics: Metrics) {
+export function ingestObserver(log: Log, metrics: Metrics, now = () => performance.now()) {
+  let [failures, nextLineAt] = [0, 0];
+
+  /** A full disk fails every webhook, and each is sent again and again: a line a minute says how many. */
+  function failed(error: unknown): void {
+    failures += 1;
+    if (now() < nextLineAt) return;
+    log.error('webhooks could not be kept', { error, count: failures });
+    [failures, nextLineAt] = [0, now() + FAILURE_LINE_EVERY_MS];
+  }
+
   return {
     accepted: () => metrics.eventsAccepted(),
     copy: () => metrics.eventCopies(),
@@ -47,7 +59,7 @@ export function ingestObserver(log: Log, metrics: Metrics) {
     },
     badTimestamp: () => log.warn('a webhook came without a usable time stamp'),
     refused: (reason: WebhookRefusal) => metrics.webhookRefused(reason),
-    failed: (error: unknown) => log.error('a webhook could not be kept', { error }),
+    failed,
   };
 }
 

@@ -64,7 +64,8 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       try {
         return extra.enter(await parts.authenticate(typeof given === 'string' ? given : undefined));
       } catch (error) {
-        if (!isUnauthenticated(error)) maskError(error);
+        if (isUnauthenticated(error)) parts.onRejected('UNAUTHENTICATED');
+        else maskError(error);
         return false;
       }
     },
