@@ -1,22 +1,26 @@
-// npm run quarantine            lists signed webhooks that were not understood, and events that could not be handled: when
-//                               and why, never what
-// npm run quarantine -- replay  appends those that this version understands; the rest stays
-//
-// With the embedded log the gateway must be stopped first: it holds the log alone.
 import { readConfig } from '../src/config.ts';
 import { redrive } from '../src/events/quarantine.ts';
 import { openStore } from '../src/store/store.ts';
 
 const SHOWN = 100;
+const USAGE = `Usage:
+  npm run quarantine            lists signed webhooks that were not understood, and events that could not be
+                                handled: when and why, never what
+  npm run quarantine -- replay  appends those that this version understands; the rest stays
+
+With the embedded store (no REDIS_URL), stop the gateway first: only one process can open it.`;
+
+const [command, ...more] = process.argv.slice(2);
 
 try {
+  if ((command !== undefined && command !== 'replay') || more.length > 0) throw new Error(USAGE);
   const config = readConfig(process.env);
   if (config.store.kind === 'embedded' && config.store.dir === undefined)
     throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
   const dir = config.spoolDir ?? '';
   const options = config.store.kind === 'redis' ? config.store : { ...config.store, dir };
   await using store = await openStore(options, { retentionMs: config.eventRetentionMs });
-  if (process.argv[2] === 'replay') {
+  if (command === 'replay') {
     const { deliveries, events, left } = await redrive(store.log, store.quarantine);
     console.log(`${deliveries} replayed as ${events} new events; ${left} left`);
   } else {

@@ -93,7 +93,11 @@ export function createContext(
   viewer: Viewer,
   usage: Usage,
   door: Door,
-  operation: { readonly name: string | undefined; readonly id?: string },
+  operation: {
+    readonly name: string | undefined;
+    readonly id?: string;
+    readonly requestId?: string | undefined;
+  },
   trace?: OperationTrace,
 ): Context {
   const cachePolicy: CachePolicy = { isCacheable: true, expiresAt: Number.POSITIVE_INFINITY };
@@ -112,7 +116,7 @@ export function createContext(
     invalidation: house.invalidation,
     once: house.once,
     lookupMaxCalls: house.lookupMaxCalls,
-    audit: house.audit?.begin(viewer.subject, operation.name, operation.id),
+    audit: house.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
     isAuditKept: house.isAuditKept,
     door,
     trace,

@@ -12,6 +12,7 @@ import type { Subscription } from './subscriptions/subscription.ts';
 export interface Operation {
   /** Unique, for finding its log lines. */
   readonly id: string;
+  readonly requestId: string | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly name: string | undefined;
   /** Its worst case in upstream calls. */
@@ -25,6 +26,9 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over HTTP. */
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
+  requestId?: string;
+  /** Of a request that is answered without executing its operation. */
+  rejectedCode?: string;
   requester?: Viewer;
   door?: Door;
   answerKey?: string;

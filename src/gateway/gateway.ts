@@ -16,13 +16,14 @@ import { steadyNow } from '../steady-clock.ts';
 import type { Authenticator } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
+import { createOrigins } from './origins.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { createViewerConnections } from './viewer-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
-import { corsHeadersOf, createGatewayYoga } from './yoga.ts';
+import { createGatewayYoga } from './yoga.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -53,7 +54,8 @@ export interface Gateway {
 export function createGateway(parts: GatewayParts): Gateway {
   const { config, schema, house, log, metrics, authenticator, clock } = parts;
   const { limits, operation, http } = config;
-  const onUnexpected = (error: unknown) => log.error('unexpected error', { error });
+  const onUnexpected = (error: unknown, requestId?: string) =>
+    log.error('unexpected error', { error, requestId });
   const onSlow = () => metrics.slowConsumerClosed();
   const maskError = createMaskError(onUnexpected);
   const isShortOfMemory = createMemoryPressure();
@@ -70,9 +72,16 @@ export function createGateway(parts: GatewayParts): Gateway {
   const viewerOf = (_connection: object, authorization: string | undefined) =>
     authenticator.authenticate(authorization);
   const observer = createOperationObserver(log, metrics);
+  const origins = createOrigins({
+    ...http,
+    onRefused: (origin) =>
+      log.warn('a browser was refused: its page is not of an origin in ALLOWED_ORIGINS', {
+        origin,
+      }),
+  });
   const answers = createAnswerCache({
     viewerOf,
-    corsHeaders: corsHeadersOf(http.allowedOrigins),
+    origins,
     bodyBytes: limits.bodyBytes,
     audit: house.audit,
     partner: house.partner,
@@ -88,14 +97,16 @@ export function createGateway(parts: GatewayParts): Gateway {
     streams,
     observer,
     maskError,
-    onRejected: (code) => metrics.operation(undefined, code, 0),
+    origins,
+    onRejected: observer.rejected,
     answers,
   });
   const sockets = createWebSockets({
     yoga,
     authenticate: authenticator.authenticate,
     limits,
-    allowedOrigins: http.allowedOrigins,
+    origins,
+    onRejected: observer.rejected,
     viewers,
     isServing: () => parts.isServing() && !isShortOfMemory(),
     maskError,
@@ -116,6 +127,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       webhooks: webhooksOf(parts),
       pages: http.graphiql
         ? createPages({
+            schema,
             needsToken: config.auth.kind !== 'open',
             isSandbox: config.partner.kind === 'sandbox',
           })
@@ -129,6 +141,8 @@ export function createGateway(parts: GatewayParts): Gateway {
       isShortOfMemory,
       metrics,
       metricsToken: http.metricsToken,
+      origins,
+      onRejected: observer.rejected,
       onUnexpected,
     }),
   };

@@ -3,9 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Pages } from '../pages/pages.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import type { GatewayYoga } from './yoga.ts';
+import type { OnRejected } from './plugins/use-request-limits.ts';
+import type { Origins } from './origins.ts';
+import { assignRequestId } from './request-id.ts';
+import { type GatewayYoga, corsHeadersOf } from './yoga.ts';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+type Handler = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+) => void | Promise<void>;
 type Check = () => Promise<void>;
 
 export interface HttpParts {
@@ -21,18 +28,22 @@ export interface HttpParts {
   readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string };
   /** Undefined: metrics are for loopback only. */
   readonly metricsToken: string | undefined;
-  readonly onUnexpected: (error: unknown) => void;
+  readonly origins: Origins;
+  readonly onRejected: OnRejected;
+  readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
 /** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
 export function createHttpHandler(parts: HttpParts) {
   const { pages } = parts;
-  const graphql: Handler = (req, res) => {
+  const graphql: Handler = (req, res, requestId) => {
+    // Only reported: without CORS headers the browser itself keeps the answer from the page.
+    parts.origins.admits(req.headers.origin, req.headers.host);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
-    if (parts.isShortOfMemory()) return shortOfMemory(req, res);
-    return parts.answers.serve(req, res).then((isServed) => {
-      if (!isServed) return parts.yoga(req, res);
+    if (parts.isShortOfMemory()) return shortOfMemory(parts, req, res, requestId);
+    return parts.answers.serve(req, res, requestId).then((isServed) => {
+      if (!isServed) return parts.yoga(req, res, { requestId });
     });
   };
   const routes = new Map<string, Readonly<Record<string, Handler>>>([
@@ -55,13 +66,14 @@ export function createHttpHandler(parts: HttpParts) {
   }
 
   return (req: IncomingMessage, res: ServerResponse): void => {
+    const requestId = assignRequestId(req, res);
     const failed = (error: unknown): void => {
-      parts.onUnexpected(error);
+      parts.onUnexpected(error, requestId);
       if (res.headersSent) res.destroy();
-      else errors(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
+      else errors(res, requestId, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
     };
     try {
-      handlerOf(req)(req, res)?.catch(failed);
+      handlerOf(req)(req, res, requestId)?.catch(failed);
     } catch (error) {
       failed(error);
     }
@@ -110,23 +122,31 @@ function json(res: ServerResponse, status: number, body: object): void {
 
 const rejected =
   (status: number, message: string, headers: Record<string, string> = {}): Handler =>
-  (_req, res) =>
-    errors(res, status, message, 'BAD_USER_INPUT', headers);
+  (_req, res, requestId) =>
+    errors(res, requestId, status, message, 'BAD_USER_INPUT', headers);
 
 /** JSON like everything else here, so that a client's parser never meets a surprise. */
 function errors(
   res: ServerResponse,
+  requestId: string,
   status: number,
   message: string,
   code: string,
   headers: Record<string, string> = {},
 ): void {
   res.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
-  res.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+  res.end(JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }));
 }
 
-function shortOfMemory(req: IncomingMessage, res: ServerResponse): void {
+function shortOfMemory(
+  { origins, onRejected }: HttpParts,
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+): void {
   req.resume();
   const message = 'This gateway is short of memory. Try again in a moment.';
-  errors(res, 503, message, 'UPSTREAM_UNAVAILABLE', { 'retry-after': '5' });
+  const headers = { ...corsHeadersOf(origins, req.headers.origin), 'retry-after': '5' };
+  onRejected('UPSTREAM_UNAVAILABLE', requestId, 503);
+  errors(res, requestId, 503, message, 'UPSTREAM_UNAVAILABLE', headers);
 }

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { House } from '../context.ts';
 import type { createOperationObserver } from '../observability/observers.ts';
 import type { GatewayContext } from './context.ts';
+import type { Origins } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { useAudit } from './plugins/use-audit.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
@@ -15,11 +16,12 @@ import { useExecution } from './plugins/use-execution.ts';
 import { useJsonPosts } from './plugins/use-json-posts.ts';
 import { useOperationContext } from './plugins/use-operation-context.ts';
 import { useOperationLog } from './plugins/use-operation-log.ts';
-import { useRequestLimits } from './plugins/use-request-limits.ts';
+import { type OnRejected, useRequestLimits } from './plugins/use-request-limits.ts';
 import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
 import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
 import { type ViewerOf, useViewer } from './plugins/use-viewer.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { SseStreams } from './subscriptions/sse-streams.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
 
@@ -40,8 +42,8 @@ export interface YogaParts {
   readonly streams: SseStreams;
   readonly observer: ReturnType<typeof createOperationObserver>;
   readonly maskError: MaskError;
-  /** An operation or a request that was not executed, by its code. */
-  readonly onRejected: (code: string) => void;
+  readonly origins: Origins;
+  readonly onRejected: OnRejected;
   readonly answers: AnswerCache;
 }
 
@@ -59,16 +61,17 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
     multipart: false,
     maxRequestBodySize: false,
     parserAndValidationCache: false,
-    maskedErrors: { maskError },
-    cors: corsOf(http.allowedOrigins),
+    // Yoga passes more arguments, which mean something else.
+    maskedErrors: { maskError: (error) => maskError(error) },
+    cors: corsOf(parts.origins),
     plugins: [
       useRequestLimits({ bodyBytes, onRejected }),
       useViewer(parts.viewerOf),
       parts.answers.plugin,
       useJsonPosts({ bodyBytes, maskError }),
-      useDocumentLimits({ limits, introspection: http.graphiql, onRejected }),
+      useDocumentLimits({ limits, introspection: http.graphiql }),
       useErrorMasking(maskError),
-      useUpstreamCost({ ...operation, cursors: house.cursors, onRejected }),
+      useUpstreamCost({ ...operation, cursors: house.cursors }),
       useOperationContext({ ...operation, house, operationMs: limits.operationMs }),
       useAudit(),
       useOperationLog(observer),
@@ -82,25 +85,39 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
 /** How long a browser may cache the answer to its preflight. */
 const MAX_AGE_SECONDS = 600;
 
-/** Browsers of other origins get in only if they are listed. */
-export function corsHeadersOf(allowedOrigins: readonly string[]) {
-  const allowed = new Set(allowedOrigins);
-  return (origin: string | undefined): Record<string, string> =>
-    origin !== undefined && allowed.has(origin)
-      ? { 'access-control-allow-origin': origin, vary: 'Origin' }
-      : {};
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  REQUEST_ID_HEADER,
+  'traceparent',
+  'tracestate',
+  'apollographql-client-name',
+  'apollographql-client-version',
+];
+
+/** For responses that don't go through Yoga. */
+export function corsHeadersOf(
+  { isAllowed }: Origins,
+  origin: string | undefined,
+): Record<string, string> {
+  if (origin === undefined || !isAllowed(origin)) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': REQUEST_ID_HEADER,
+    vary: 'Origin',
+  };
 }
 
-function corsOf(allowedOrigins: readonly string[]) {
-  const allowed = new Set(allowedOrigins);
+function corsOf({ isAllowed }: Origins) {
   return ({ headers }: Request): CORSOptions => {
     const origin = headers.get('origin');
-    if (origin === null || !allowed.has(origin)) return false;
+    if (origin === null || !isAllowed(origin)) return false;
     return {
       // With more than one in the list, Yoga also says that the answer varies by origin.
-      origin: [origin, ...allowed],
+      origin: [origin, origin],
       methods: ['POST'],
-      allowedHeaders: ['authorization', 'content-type'],
+      allowedHeaders: ALLOWED_HEADERS,
+      exposedHeaders: [REQUEST_ID_HEADER],
       credentials: false,
       maxAge: MAX_AGE_SECONDS,
     };

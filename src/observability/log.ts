@@ -2,7 +2,16 @@ import pino from 'pino';
 import type { AuditLine } from './audit.ts';
 
 /** All that a line may carry. Other fields are left out, whatever the caller passed. */
-const FIELDS = ['route', 'status', 'code', 'reason', 'count', 'partner', 'store'] as const;
+const FIELDS = [
+  'route',
+  'status',
+  'code',
+  'reason',
+  'count',
+  'partner',
+  'store',
+  'origin',
+] as const;
 export type LogFields = { readonly [Name in (typeof FIELDS)[number]]?: string | number } & {
   readonly requestId?: string | undefined;
   readonly error?: unknown;

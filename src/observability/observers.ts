@@ -12,10 +12,6 @@ interface Finished extends Omit<OperationLine, 'calls' | 'cached' | 'outcome'> {
   readonly codes: readonly string[];
 }
 
-interface Refused {
-  readonly errors: readonly { readonly extensions: { readonly code: string } }[];
-}
-
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
   function finished(operation: Finished): void {
@@ -31,14 +27,29 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   return {
     finished,
     /** For one that is answered again and again from a cache. */
-    repeated: (operation: Finished) => (): void => finished(operation),
-    refused: ({ errors }: Refused) =>
-      metrics.operation(undefined, errors[0]?.extensions.code ?? 'refused', 0),
+    repeated: (operation: Finished) => (requestId: string) => finished({ ...operation, requestId }),
+    /** One that was not executed. The status is HTTP's. */
+    rejected(code: string, requestId?: string, status?: number): void {
+      log.info('operation rejected', { code, requestId, ...(status && { status }) });
+      metrics.operation(undefined, code, 0);
+    },
   };
 }
 
+const FAILURE_LINE_EVERY_MS = 60_000;
+
 /** What becomes of webhooks, in numbers. A line only for what an operator has to act on. */
-export function ingestObserver(log: Log, metrics: Metrics) {
+export function ingestObserver(log: Log, metrics: Metrics, now = () => performance.now()) {
+  let [failures, nextLineAt] = [0, 0];
+
+  /** A full disk fails every webhook, and each is sent again and again: a line a minute says how many. */
+  function failed(error: unknown): void {
+    failures += 1;
+    if (now() < nextLineAt) return;
+    log.error('webhooks could not be kept', { error, count: failures });
+    [failures, nextLineAt] = [0, now() + FAILURE_LINE_EVERY_MS];
+  }
+
   return {
     accepted: () => metrics.eventsAccepted(),
     copy: () => metrics.eventCopies(),
@@ -48,7 +59,7 @@ export function ingestObserver(log: Log, metrics: Metrics) {
     },
     badTimestamp: () => log.warn('a webhook came without a usable time stamp'),
     refused: (reason: WebhookRefusal) => metrics.webhookRefused(reason),
-    failed: (error: unknown) => log.error('a webhook could not be kept', { error }),
+    failed,
   };
 }
 
@@ -59,12 +70,12 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
       traceCall(attempt);
     },
-    otherRecord(route: string): void {
+    otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
-      log.warn('an answer was about another record than the one asked for', { route });
+      log.warn('an answer was about another record than the one asked for', { route, requestId });
     },
-    unreadableRows: (route: string, count: number) =>
-      log.warn('rows without a usable id were left out', { route, count }),
+    unreadableRows: (route: string, count: number, requestId?: string) =>
+      log.warn('rows without a usable id were left out', { route, count, requestId }),
     breakerChanged: (state: string, route: string) =>
       log.warn(`the circuit to the Partner API is ${state}`, { route }),
     tokenRenewalFailed: (code: string) =>

@@ -1,6 +1,8 @@
+import { type GraphQLSchema, printSchema } from 'graphql';
+
 import { createGraphiqlPage, graphiqlFiles } from './graphiql.ts';
 import { type PageOptions, liveNotesFiles } from './live-notes.ts';
-import { type Handler, serveFile } from './served-file.ts';
+import { type Content, type Handler, serveFile } from './served-file.ts';
 
 export interface Pages {
   /** For browsers that open the GraphQL endpoint. */
@@ -9,9 +11,17 @@ export interface Pages {
   readonly routes: readonly (readonly [string, Readonly<Record<string, Handler>>])[];
 }
 
-/** GraphiQL and the Live notes page. Everything is served from here. */
-export function createPages(options: PageOptions): Pages {
-  const files = { ...liveNotesFiles(options), ...graphiqlFiles };
+/** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
+export function createPages(options: PageOptions & { readonly schema: GraphQLSchema }): Pages {
+  const schemaFile: Content = {
+    type: 'text/plain; charset=utf-8',
+    load: async () => Buffer.from(`${printSchema(options.schema)}\n`),
+  };
+  const files: Readonly<Record<string, Content>> = {
+    ...liveNotesFiles(options),
+    ...graphiqlFiles,
+    '/schema.graphql': schemaFile,
+  };
   const graphiqlPage = createGraphiqlPage(options.needsToken);
   return {
     graphiql: graphiqlPage,

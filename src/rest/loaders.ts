@@ -94,7 +94,7 @@ export class Loaders {
       if (!expected || !score?.clientId || score.clientId === expected) return score;
       const { path, template } = endpoints.score;
       this.client.invalidate(path(id));
-      this.client.observer.otherRecord?.(template);
+      this.client.observer.otherRecord?.(template, this.usage.requestId);
       const error = new PartnerContractBroken(template, 'the answer is about another client');
       return Promise.reject(error);
     });

@@ -38,9 +38,9 @@ export interface PartnerObserver {
   /** One HTTP attempt ended. */
   attempt?(attempt: ObservedAttempt): void;
   /** Rows of a list had no usable id. */
-  unreadableRows?(route: string, count: number): void;
+  unreadableRows?(route: string, count: number, requestId?: string): void;
   /** An answer named another record than the one asked for, and was dropped. */
-  otherRecord?(route: string): void;
+  otherRecord?(route: string, requestId?: string): void;
   breakerChanged?(state: BreakerState, route: string): void;
   tokenRenewed?(): void;
   /** A background renewal failed; the present token goes on being used. */

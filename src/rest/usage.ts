@@ -5,6 +5,8 @@ export interface UsageOptions {
   readonly maxCalls?: number;
   readonly priority?: Rank;
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
+  /** For log lines. */
+  readonly requestId?: string | undefined;
 }
 
 /** What one operation, or one delivered event, has used of the Partner API. */
@@ -24,8 +26,10 @@ export class Usage {
   readonly queue: CallQueue;
   /** Name, value, name, value. */
   readonly traceHeaders: readonly string[];
+  readonly requestId: string | undefined;
 
-  constructor({ maxCalls, priority = 'read', traceHeaders }: UsageOptions) {
+  constructor({ maxCalls, priority = 'read', traceHeaders, requestId }: UsageOptions) {
+    this.requestId = requestId;
     this.maxCalls = maxCalls ?? Number.POSITIVE_INFINITY;
     this.queue = { rank: priority, calls: [] };
     this.traceHeaders = traceHeaders ? traceHeadersOf(traceHeaders) : NO_HEADERS;

@@ -20,11 +20,16 @@ describe.concurrent('a disk', { timeout: 60_000 }, () => {
       const { sender, settle } = await scene.load();
       const giveBack = fillDisk(server.pid, storeDir);
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
+      for (let i = 0; i < 20; i += 1) expect(await sendOne(server.url, sandbox)).toBe(503);
       const { status, text } = await server.ready();
       expect(status).toBe(503);
       expect(text).toContain('the disk is full');
       expect((await server.query(LISTS)).errors).toBeUndefined();
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+
+      const failures = server.stdout.filter((line) => line.includes('webhooks could not be kept'));
+      expect(failures.length).toBe(1);
+      expect(server.stdout.filter((line) => line.includes('STORE_UNAVAILABLE')).length).toBe(1);
 
       giveBack();
       await sender.more(20);

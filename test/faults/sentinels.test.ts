@@ -97,8 +97,10 @@ describe('patients and secrets', { timeout: 60_000 }, () => {
   it('are told to the caller alone when the Partner API says what is wrong with the request', async () => {
     await recovered();
     scene.upstream.mood = 400;
+    // Without a session nothing is read before the edit is sent.
     const { data } = await scene.write('magicEdit', {
-      ...WRITES['magicEdit'],
+      progressNoteId: IDS.note,
+      userInstructions: PATIENT.instructions,
       idempotencyKey: 'b',
     });
     expect(JSON.stringify(data)).toContain(PATIENT.instructions);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
+import { ownMounts } from '../support/faults/own-mounts.ts';
 import { createStoreDir, runToEnd, startServer } from '../support/faults/process.ts';
 import { openScene } from '../support/faults/scene.ts';
 import { QUIET } from '../support/gateway.ts';
@@ -21,8 +22,12 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 /** What it says when it can't start: lines on stderr, and exit code 1. */
-async function refusal(env: Record<string, string>, storeDir?: string): Promise<string> {
-  const { code, stderr } = await runToEnd({ sandbox, env, ...(storeDir && { storeDir }) });
+async function refusal(
+  env: Record<string, string>,
+  storeDir?: string,
+  under: readonly string[] = [],
+): Promise<string> {
+  const { code, stderr } = await runToEnd({ sandbox, env, under, ...(storeDir && { storeDir }) });
   expect(code).toBe(1);
   expect(stderr).not.toMatch(/\n\s+at |node:|Error:/);
   return stderr.trimEnd();
@@ -77,10 +82,61 @@ describe.concurrent(
       expect(await refusal({}, storeDir)).toContain('cannot be opened as event store');
       rmSync(storeDir, { recursive: true });
     });
+
+    it('a store directory that is a file', async () => {
+      const parent = createStoreDir();
+      const file = join(parent, 'file');
+      writeFileSync(file, '');
+      for (const dir of [file, join(file, 'below')])
+        expect(await refusal({}, dir)).toBe(
+          `${dir} is a file, or lies below one, and must be a directory: remove the file, or set EVENT_STORE_DIR to another directory`,
+        );
+      rmSync(parent, { recursive: true });
+    });
+
+    it('a store directory without permission', async () => {
+      const parent = createStoreDir();
+      const dir = join(parent, 'closed');
+      mkdirSync(dir, { mode: 0o555 });
+      chmodSync(parent, 0o755);
+      // Root may write everywhere.
+      const nobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+      for (const at of [dir, join(dir, 'new')])
+        expect(await refusal({}, at, nobody)).toBe(
+          `${at} can't be created or written to by this user: change the owner or the mode of the directory and its files, or set EVENT_STORE_DIR to another directory`,
+        );
+      rmSync(parent, { recursive: true });
+    });
+
+    it.skipIf(!ownMounts)('a store directory on a read-only file system', async () => {
+      const dir = createStoreDir();
+      const mount = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
+      const under = [...(ownMounts ?? []), 'sh', '-c', mount, dir];
+      expect(await refusal({}, dir, under)).toBe(
+        `${dir} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`,
+      );
+      rmSync(dir, { recursive: true });
+    });
+
+    it('a production process without a Partner API, unless the sandbox is wanted', async () => {
+      const env = { NODE_ENV: 'production' };
+      const { code, stderr } = await runToEnd({ env });
+      expect(code).toBe(1);
+      expect(stderr).toContain('SANDBOX=on for made-up patients, but neither is');
+      await using server = await startServer({ env: { ...env, SANDBOX: 'on' } });
+      expect((await server.ready()).status).toBe(200);
+    });
   },
 );
 
 describe.concurrent('a start that may yet succeed', RULES, () => {
+  it('with a mistyped variable: a warning names the nearest one', async () => {
+    await using server = await startServer({ sandbox, env: { LIMIT_DEPHT: '3' } });
+    expect(server.stdout.join('\n')).toContain(
+      '"LIMIT_DEPHT is not a known variable. Did you mean LIMIT_DEPTH?"',
+    );
+  });
+
   it('with a Partner API that is away or refuses: alive, not ready, and it says which', async () => {
     const port = await freePort();
     const away = { PARTNER_BASE_URL: `http://127.0.0.1:${port}/v2` };

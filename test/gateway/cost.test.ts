@@ -34,6 +34,7 @@ describe('the worst case', () => {
       code: 'QUERY_TOO_EXPENSIVE',
       estimate,
       limit: 10_000,
+      requestId: strict.headers.get('x-request-id'),
     });
     expect(callsTo(gateway)).toBe(before);
   });
@@ -154,7 +155,14 @@ describe('calls made', () => {
         message: expect.stringMatching(/^At most 6 calls .*: ask for fewer rows\.$/),
         locations: expect.any(Array),
         path,
-        extensions: { code: 'QUERY_TOO_EXPENSIVE', count: 5, path, estimate: 11, limit: 6 },
+        extensions: {
+          code: 'QUERY_TOO_EXPENSIVE',
+          count: 5,
+          path,
+          estimate: 11,
+          limit: 6,
+          requestId: expect.any(String),
+        },
       },
     ]);
   });

@@ -30,7 +30,10 @@ it('tells a client that sends the hash of a document to send the document', asyn
   const { status, errors } = await post(gateway.url, body, { authorization });
   expect(status).toBe(404);
   expect(errors).toEqual([
-    { message: 'PersistedQueryNotSupported', extensions: { code: 'NOT_FOUND' } },
+    {
+      message: 'PersistedQueryNotSupported',
+      extensions: { code: 'NOT_FOUND', requestId: expect.any(String) },
+    },
   ]);
 });
 

@@ -136,7 +136,7 @@ describe.runIf(redisAvailable)('a log', () => {
       payload: [
         {
           message: 'This gateway can’t reach its own store. Try again in a moment.',
-          extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+          extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId: expect.any(String) },
         },
       ],
     });

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
+import { openGateway } from '../support/gateway.ts';
 
 let metrics: Metrics;
 let now = 1;
@@ -109,8 +110,12 @@ describe('names', () => {
   });
 
   const promtool = spawnSync('promtool', ['--version']).status === 0;
-  it.runIf(promtool)('pass promtool', async () => {
-    const input = await metrics.text();
+  it.runIf(promtool)('pass promtool, with all that a gateway in use tells', async () => {
+    await using gateway = await openGateway({ env: { PARTNER_DAILY_QUOTA: '1000' } });
+    await gateway.query('query Names { organizations { nodes { name } } }');
+    await fetch(`${gateway.url}/webhooks`, { method: 'POST', body: '{}' });
+    const input = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(input).toContain('partner_quota_remaining 9');
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input });
     expect([status, String(stdout), String(stderr)]).toEqual([0, '', '']);
   });

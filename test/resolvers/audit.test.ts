@@ -54,7 +54,17 @@ describe('a read', () => {
       ].toSorted(),
     );
     expect(Object.keys(line!).toSorted()).toEqual(
-      ['level', 'time', 'msg', 'id', 'subject', 'operation', 'records', 'outcome'].toSorted(),
+      [
+        'level',
+        'time',
+        'msg',
+        'id',
+        'requestId',
+        'subject',
+        'operation',
+        'records',
+        'outcome',
+      ].toSorted(),
     );
   });
 

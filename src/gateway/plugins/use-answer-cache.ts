@@ -12,14 +12,15 @@ import type { Viewer } from '../../viewer/viewer.ts';
 import type { ExecutionContext } from '../context.ts';
 import { jsonOf } from '../json-response.ts';
 import { acceptedBy, requestProblem } from '../request.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import type { Origins } from '../origins.ts';
+import { type GatewayPlugin, corsHeadersOf } from '../yoga.ts';
 import { isPlainJson } from './use-json-posts.ts';
 import { bodyOf } from './use-request-limits.ts';
 import type { ViewerOf } from './use-viewer.ts';
 
 export interface AnswerCacheOptions {
   readonly viewerOf: ViewerOf;
-  readonly corsHeaders: (origin: string | undefined) => Record<string, string>;
+  readonly origins: Origins;
   readonly bodyBytes: number;
   readonly audit: Audit | undefined;
   readonly partner: Pick<Partner, 'isCurrent' | 'onInvalidate'>;
@@ -35,7 +36,7 @@ interface CachedAnswer {
   readonly paths: readonly string[];
   readonly expiresAt: number;
   /** Logs, counts and audits that the answer was given again. */
-  readonly onRepeated: () => void;
+  readonly onRepeated: (requestId: string) => void;
 }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
@@ -115,9 +116,9 @@ export function createAnswerCache(options: AnswerCacheOptions) {
       ? options.audit?.again(context.requester!.subject, name, id)
       : undefined;
     const counted = options.repeated({ id, kind: 'query', name, durationMs: 0, usage, codes: [] });
-    const onRepeated = (): void => {
-      written?.();
-      counted();
+    const onRepeated = (requestId: string): void => {
+      written?.(requestId);
+      counted(requestId);
     };
     const body = text.length > SHORT ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
@@ -126,15 +127,19 @@ export function createAnswerCache(options: AnswerCacheOptions) {
   }
 
   /** True if the request was answered. Whatever is not plain is left to Yoga. */
-  async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+  async function serve(
+    req: IncomingMessage,
+    res: ServerResponse,
+    requestId: string,
+  ): Promise<boolean> {
     if (!isPlainJson(req) || requestProblem(req, bodyBytes)) return false;
     try {
       const viewer = await options.viewerOf(req.socket, req.headers.authorization);
       const known = find(keyOf(viewer, await bodyOf(req, bodyBytes)));
       if (!known) return false;
-      known.onRepeated();
+      known.onRepeated(requestId);
       res.writeHead(200, {
-        ...options.corsHeaders(req.headers.origin),
+        ...corsHeadersOf(options.origins, req.headers.origin),
         'content-type': `${acceptedBy(req.headers.accept).json}; charset=utf-8`,
         'content-length': Buffer.byteLength(known.body),
         'cache-control': 'no-store',

@@ -20,7 +20,6 @@ export interface DocumentLimits extends ShapeLimits {
 export interface DocumentOptions {
   readonly limits: DocumentLimits;
   readonly introspection: boolean;
-  readonly onRejected: (code: string) => void;
 }
 
 /** Mostly for the syntax tree, which takes some 500 bytes a token. */
@@ -34,7 +33,7 @@ const SHOWN_ERRORS = 5;
  * cached, within a bound in bytes; others are not, since they would cost memory and nobody sends them twice.
  */
 export function useDocumentLimits(options: DocumentOptions): GatewayPlugin {
-  const { limits, introspection, onRejected } = options;
+  const { limits, introspection } = options;
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -65,9 +64,6 @@ export function useDocumentLimits(options: DocumentOptions): GatewayPlugin {
         return;
       }
       setParseFn(parseWithinLimits);
-      return ({ result }) => {
-        if (result instanceof Error) onRejected('BAD_USER_INPUT');
-      };
     },
     onValidate({ params: { documentAST }, setResult, setValidationFn }) {
       if (valid.has(documentAST)) {
@@ -83,7 +79,6 @@ export function useDocumentLimits(options: DocumentOptions): GatewayPlugin {
           cache.set(context.params.query!, documentAST);
           return;
         }
-        onRejected('BAD_USER_INPUT');
         // graphql adds one more, to say that there are too many.
         replace(result.slice(0, SHOWN_ERRORS).map(documentRejected));
       };

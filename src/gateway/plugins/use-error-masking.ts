@@ -3,6 +3,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
+import type { GatewayContext } from '../context.ts';
 import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
@@ -51,14 +52,16 @@ interface CodedError extends Error {
 
 const isCoded = (error: unknown): error is CodedError => error instanceof Error && 'code' in error;
 
-export type MaskError = (error: unknown) => ClientError;
+export type MaskError = (error: unknown, requestId?: string) => ClientError;
 
 /**
  * For Yoga's `maskedErrors`: the one function that decides what a client may read of a failure. What is not meant for
  * clients is handed to `onUnexpected`, to be logged, and replaced.
  */
-export function createMaskError(onUnexpected: (cause: unknown) => void): MaskError {
-  return (error) => {
+export function createMaskError(
+  onUnexpected: (cause: unknown, requestId?: string) => void,
+): MaskError {
+  return (error, requestId) => {
     if (error instanceof ClientError) return error;
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
@@ -80,7 +83,7 @@ export function createMaskError(onUnexpected: (cause: unknown) => void): MaskErr
     if (code === 'OPERATION_RESOLUTION_FAILURE') {
       return operationRejected('BAD_USER_INPUT', NO_OPERATION);
     }
-    onUnexpected(cause ?? error);
+    onUnexpected(cause ?? error, requestId);
     const http = located?.path ? undefined : { status: 500 };
     return new ClientError('INTERNAL_SERVER_ERROR', 'Unexpected error.', where, http);
   };
@@ -102,9 +105,10 @@ const extensionsOf = (error: CodedError) =>
 export function useErrorMasking(maskError: MaskError): GatewayPlugin {
   return {
     onExecute: () => ({
-      onExecuteDone({ result, setResult }) {
+      onExecuteDone({ args, result, setResult }) {
         if (isAsyncIterable(result) || !result.errors) return;
-        setResult({ ...result, errors: maskErrors(result, maskError) });
+        const { requestId } = args.contextValue as GatewayContext;
+        setResult({ ...result, errors: maskErrors(result, maskError, requestId) });
       },
     }),
   };
@@ -118,10 +122,11 @@ export function useErrorMasking(maskError: MaskError): GatewayPlugin {
 export function maskErrors(
   { data, errors = [] }: ExecutionResult,
   maskError: MaskError,
+  requestId?: string,
 ): readonly ClientError[] {
   const explained = new Set<string>();
   return errors
-    .map(maskError)
+    .map((error) => maskError(error, requestId))
     .toSorted(inDocumentOrder)
     .filter(({ path }) => {
       const position = path && nullPosition(path, data);

@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
-import type { ClientError } from '../client-error.ts';
 import type { GatewayContext } from '../context.ts';
 import { jsonResponse } from '../json-response.ts';
 import { acceptedBy, parseParams } from '../request.ts';
 import { type Enveloped, runOperation } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
+import type { MaskError } from './use-error-masking.ts';
 import { bodyOf } from './use-request-limits.ts';
 
 export interface JsonPostOptions {
   readonly bodyBytes: number;
-  readonly maskError: (error: unknown) => ClientError;
+  readonly maskError: MaskError;
 }
 
 /**
@@ -29,7 +29,7 @@ export function useJsonPosts({ bodyBytes, maskError }: JsonPostOptions): Gateway
       // A subscription is rejected, since the client takes no events: the result is never a stream.
       return (await runOperation(enveloped, params)) as ExecutionResult;
     } catch (error) {
-      return { errors: [maskError(error)] };
+      return { errors: [maskError(error, context.requestId)] };
     }
   }
 
@@ -41,7 +41,7 @@ export function useJsonPosts({ bodyBytes, maskError }: JsonPostOptions): Gateway
       const { req } = serverContext;
       if (!isPlainJson(req)) return;
       Object.assign(serverContext, { request });
-      endResponse(jsonResponse(await resultOf(serverContext), req, fetchAPI));
+      endResponse(jsonResponse(await resultOf(serverContext), serverContext, fetchAPI));
     },
   };
 }

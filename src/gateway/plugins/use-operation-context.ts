@@ -19,12 +19,13 @@ export function useOperationContext(options: OperationContextOptions): GatewayPl
   return {
     onExecute({ args, extendContext }) {
       const { requester, door, operation, res } = args.contextValue as Required<GatewayContext>;
-      const { kind, name } = operation!;
+      const { kind, name, requestId } = operation!;
       const trace = traceOperation(kind, name);
       const usage = createUsage({
         maxCalls: maxUpstreamCalls,
         priority: kind === 'mutation' ? 'write' : 'read',
         traceHeaders: trace.headers,
+        requestId,
       });
       extendContext(createContext(house, requester, usage, door, operation!, trace));
       const giveUp = () => usage.end();

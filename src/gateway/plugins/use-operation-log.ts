@@ -13,9 +13,10 @@ export function useOperationLog({
       onExecuteDone({ args, result }) {
         if (isAsyncIterable(result)) return;
         const { operation, usage } = args.contextValue as ExecutionContext;
-        const { id, kind, name, startedAt } = operation;
+        const { id, requestId, kind, name, startedAt } = operation;
         const codes = result.errors?.map(({ extensions }) => String(extensions['code'])) ?? [];
-        finished({ id, kind, name, durationMs: performance.now() - startedAt, usage, codes });
+        const durationMs = performance.now() - startedAt;
+        finished({ id, requestId, kind, name, durationMs, usage, codes });
       },
     }),
   };

@@ -2,21 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
 
-import { httpErrorIn, jsonResponse } from '../json-response.ts';
+import { httpErrorIn, jsonResponse, rejectedCodeOf, withRequestId } from '../json-response.ts';
 import { acceptedBy, parseParams, readBody, requestProblem } from '../request.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /** A socket that is cut at once may lose the answer. */
 const LINGER_MS = 250;
 
+/** A request or an operation was not executed: its code, the status, and the request's id. */
+export type OnRejected = (code: string, requestId?: string, status?: number) => void;
+
 export interface RequestLimits {
   readonly bodyBytes: number;
-  readonly onRejected: (code: string) => void;
+  readonly onRejected: OnRejected;
 }
 
 /**
  * Checks method, accepted types, content type and length before anything else (`onRequest`), and reads bodies from
- * node's own stream, with a limit and as strict UTF-8 (`onRequestParse`). No response may be stored (`onResponse`).
+ * node's own stream, with a limit and as strict UTF-8 (`onRequestParse`). Errors name the request (`onResultProcess`).
+ * Rejected requests are reported, and no response may be stored (`onResponse`).
  */
 export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): GatewayPlugin {
   return {
@@ -24,19 +28,24 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
       const { req } = serverContext;
       serverContext.door = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
       const problem = requestProblem(req, bodyBytes);
-      if (problem) endResponse(jsonResponse({ errors: [problem] }, req, fetchAPI));
+      if (problem) endResponse(jsonResponse({ errors: [problem] }, serverContext, fetchAPI));
     },
     onRequestParse({ serverContext, setRequestParser }) {
       setRequestParser(async () => ({
         ...parseParams(await bodyOf(serverContext.req, bodyBytes)),
       }));
     },
-    onResultProcess({ result, serverContext, setResultProcessor }) {
+    onResultProcess({ result, serverContext, setResult, setResultProcessor }) {
+      if (!('errors' in result) || !result.errors) return;
+      const { requestId } = serverContext;
+      const code = rejectedCodeOf(result);
+      if (code !== undefined) serverContext.rejectedCode = code;
+      const errors = result.errors.map((error) => withRequestId(error, requestId));
+      setResult({ ...result, errors });
       // A client that takes nothing but events still gets an error of HTTP as JSON.
-      if (!('errors' in result) || !httpErrorIn(result)) return;
+      if (!httpErrorIn(result)) return;
       setResultProcessor(
-        (rejected, fetchAPI) =>
-          jsonResponse(rejected as ExecutionResult, serverContext.req, fetchAPI),
+        (rejected, fetchAPI) => jsonResponse(rejected as ExecutionResult, serverContext, fetchAPI),
         'application/json',
       );
     },
@@ -47,8 +56,8 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
         response.headers.delete('Cache-Control');
         response.headers.set('cache-control', 'no-store');
       }
-      if (response.status < 400) return;
-      onRejected(response.status === 401 ? 'UNAUTHENTICATED' : 'BAD_USER_INPUT');
+      const { rejectedCode, requestId } = serverContext;
+      if (rejectedCode !== undefined) onRejected(rejectedCode, requestId, response.status);
       if (response.status === 413) closeAfter(serverContext.res, response);
     },
   };

@@ -19,7 +19,6 @@ export interface CostOptions {
   readonly cursors: CursorCodec;
   readonly maxEstimatedCalls: number;
   readonly maxUpstreamCalls: number;
-  readonly onRejected: (code: string) => void;
 }
 
 /**
@@ -27,16 +26,13 @@ export interface CostOptions {
  * `onSubscribe`). Tells what each one has cost in `extensions.upstream`.
  */
 export function useUpstreamCost(options: CostOptions): GatewayPlugin {
-  const { maxUpstreamCalls, onRejected } = options;
+  const { maxUpstreamCalls } = options;
 
   function prepare(args: ExecutionArgs): readonly ClientError[] | undefined {
     const context = args.contextValue as GatewayContext;
     const operation = operationOf(args, context, options);
-    if ('kind' in operation) context.operation = operation;
-    else {
-      onRejected(String(operation[0]?.extensions['code']));
-      return operation;
-    }
+    if (!('kind' in operation)) return operation;
+    context.operation = operation;
     return undefined;
   }
 
@@ -78,7 +74,7 @@ export function upstreamReport({ estimated }: Pick<Operation, 'estimated'>, usag
 
 function operationOf(
   args: ExecutionArgs,
-  { requester }: GatewayContext,
+  { requester, requestId }: GatewayContext,
   { cursors, maxEstimatedCalls }: CostOptions,
 ): Operation | readonly ClientError[] {
   const startedAt = performance.now();
@@ -92,6 +88,7 @@ function operationOf(
   const { operation, name } = validated.operation;
   return {
     id: nextOperationId(),
+    requestId,
     kind: KINDS[operation],
     name: name?.value,
     estimated: calls,

@@ -25,7 +25,7 @@ export function useViewer(viewerOf: ViewerOf): GatewayPlugin {
         (error: unknown) => {
           if (!isUnauthenticated(error)) throw error;
           const errors = [requestRejected(401, error.message, 'UNAUTHENTICATED')];
-          endResponse(jsonResponse({ errors }, req, fetchAPI));
+          endResponse(jsonResponse({ errors }, serverContext, fetchAPI));
         },
       );
     },

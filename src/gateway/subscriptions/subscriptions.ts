@@ -107,10 +107,10 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     /** For `subscribe`: checks what the viewer may see, and opens the field's own stream of events. */
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
-      const { operation, requester, door } = context;
+      const { operation, requester, door, requestId } = context;
       // The context lives as long as the subscription, and this is not needed any more.
       context.operation = undefined;
-      const usage = createUsage({ maxCalls: parts.maxUpstreamCalls });
+      const usage = createUsage({ maxCalls: parts.maxUpstreamCalls, requestId });
       const source = await createSourceEventStream({
         ...(operation!.args as ValidatedSubscriptionArgs),
         contextValue: createContext(house, requester, usage, door, operation!),
@@ -125,7 +125,7 @@ export function createSubscriptions(parts: SubscriptionsParts) {
       return subscription;
 
       function withoutPath(error: { readonly originalError: Error | undefined }) {
-        return parts.maskError(error.originalError ?? error);
+        return parts.maskError(error.originalError ?? error, requestId);
       }
     },
     /** The log was lost: subscriptions of the old one can't go on. Those that were opened since can. */

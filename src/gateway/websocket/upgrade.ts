@@ -1,31 +1,21 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+import type { Origins } from '../origins.ts';
+
 /** As many as Node keeps; past them it drops the rest, and what is left can't be trusted. */
 const MOST_HEADERS = 2_000;
 
 /** The status with which an upgrade is rejected, or undefined. */
-export function upgradeProblem(
-  req: IncomingMessage,
-  allowedOrigins: ReadonlySet<string>,
-): number | undefined {
-  const { url = '/', rawHeaders } = req;
+export function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefined {
+  const { url = '/', rawHeaders, headers } = req;
   if (rawHeaders.length >= 2 * MOST_HEADERS) return 431;
   const [path, ...query] = url.split('?');
   if (path !== '/graphql') return 404;
   // Tokens in URLs end up in logs: there is nothing that may be said in one.
   if (query.length > 0) return 400;
-  return isAllowedOrigin(req, allowedOrigins) ? undefined : 403;
-}
-
-/** Browsers always say where the page came from, and let any page open a socket to anywhere. */
-function isAllowedOrigin(
-  { headers: { origin, host } }: IncomingMessage,
-  allowedOrigins: ReadonlySet<string>,
-): boolean {
-  if (origin === undefined || allowedOrigins.has(origin)) return true;
-  const from = URL.canParse(origin) ? new URL(origin) : undefined;
-  return from !== undefined && from.host !== '' && from.host === host?.toLowerCase();
+  // Browsers always say where the page came from, and let any page open a socket to anywhere.
+  return origins.admits(headers.origin, headers.host) ? undefined : 403;
 }
 
 export function rejectUpgrade(socket: Duplex, status: number): void {

@@ -11,9 +11,12 @@ import { operationRejected } from '../client-error.ts';
 import type { GatewayContext } from '../context.ts';
 import { formatError } from '../json-response.ts';
 import { type OpenConnections, createOpenConnections } from '../open-connections.ts';
+import type { Origins } from '../origins.ts';
 import type { MaskError } from '../plugins/use-error-masking.ts';
+import type { OnRejected } from '../plugins/use-request-limits.ts';
 import { isUnauthenticated } from '../plugins/use-viewer.ts';
 import { paramsFrom } from '../request.ts';
+import { newRequestId } from '../request-id.ts';
 import { isSubscription, prepareOperation } from '../run-operation.ts';
 import type { ViewerConnections } from '../viewer-connections.ts';
 import type { GatewayYoga } from '../yoga.ts';
@@ -25,7 +28,8 @@ export interface WebSocketParts {
   readonly yoga: GatewayYoga;
   readonly authenticate: Authenticator['authenticate'];
   readonly limits: Limits;
-  readonly allowedOrigins: readonly string[];
+  readonly origins: Origins;
+  readonly onRejected: OnRejected;
   readonly viewers: ViewerConnections;
   readonly isServing: () => boolean;
   readonly maskError: MaskError;
@@ -49,6 +53,8 @@ const MAX_PING_BYTES = 128;
 /** WebSocket `/graphql`: graphql-transport-ws, by graphql-ws, with operations that run through Yoga's plugins. */
 export function createWebSockets(parts: WebSocketParts): WebSockets {
   const { limits, yoga, maskError } = parts;
+  /** One for each operation, by the message that asked for it. */
+  const requestIds = new WeakMap<SubscribePayload, string>();
 
   const protocol = makeServer<Record<string, unknown>, WsConnection>({
     connectionInitWaitTimeout: limits.socketInitMs,
@@ -58,7 +64,8 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       try {
         return extra.enter(await parts.authenticate(typeof given === 'string' ? given : undefined));
       } catch (error) {
-        if (!isUnauthenticated(error)) maskError(error);
+        if (isUnauthenticated(error)) parts.onRejected('UNAUTHENTICATED');
+        else maskError(error);
         return false;
       }
     },
@@ -69,10 +76,12 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
     /** What is thrown here would close the socket for all of its operations, for good. */
     async onSubscribe(ctx, id, payload) {
       if (id.length > MAX_ID_CHARACTERS) ctx.extra.close(CLOSE.badRequest);
+      const requestId = newRequestId();
+      requestIds.set(payload, requestId);
       try {
-        return await prepared(ctx, payload);
+        return await prepared(ctx, payload, requestId);
       } catch (error) {
-        return [maskError(error)];
+        return [maskError(error, requestId)];
       }
     },
     execute: (args) => yoga.getEnveloped().execute(args),
@@ -84,29 +93,34 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       subscription.sink = new WsSink(extra, id);
       return subscription;
     },
-    onNext: (_ctx, _id, _payload, _args, { errors, data, extensions }) => ({
-      ...(errors && { errors: errors.map(formatError) }),
+    onNext: (_ctx, _id, payload, _args, { errors, data, extensions }) => ({
+      ...(errors && { errors: errors.map((e) => formatError(e, requestIds.get(payload))) }),
       data: data ?? null,
       ...(extensions && { extensions }),
     }),
-    onError({ extra }, id, _payload, errors) {
+    onError({ extra }, id, payload, thrown) {
       extra.order.settled(id);
-      return errors.flatMap((error) =>
-        error.cause instanceof Rejected
-          ? error.cause.errors.map(formatError)
-          : [formatError(maskError(error))],
+      const requestId = requestIds.get(payload);
+      const errors = thrown.flatMap((error) =>
+        error.cause instanceof Rejected ? error.cause.errors : [maskError(error, requestId)],
       );
+      parts.onRejected(String(errors[0]?.extensions['code']), requestId);
+      return errors.map((error) => formatError(error, requestId));
     },
   });
 
-  async function prepared({ extra, subscriptions }: ProtocolContext, payload: SubscribePayload) {
+  async function prepared(
+    { extra, subscriptions }: ProtocolContext,
+    payload: SubscribePayload,
+    requestId: string,
+  ) {
     const most = limits.operationsPerSocket;
     if (Object.keys(subscriptions).length > most) {
       const message = `A socket may run at most ${most} operations at once.`;
       return [operationRejected('BAD_USER_INPUT', message)];
     }
     const params = paramsFrom(payload);
-    const context: GatewayContext = { requester: extra.viewer!, door: 'ws', params };
+    const context: GatewayContext = { requestId, requester: extra.viewer!, door: 'ws', params };
     const operation = await prepareOperation(yoga.getEnveloped(context), params);
     if (!('document' in operation)) return operation.errors;
     isSubscription(operation);
@@ -121,7 +135,6 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
   const pingEveryMs = limits.socketPingMs - open.checkMs;
   const { viewers, onSlow } = parts;
   const rules = { limits, pingEveryMs, viewers, onSlow };
-  const allowedOrigins = new Set(parts.allowedOrigins);
   const inTurn = createTurns();
   const server = new WebSocketServer({
     noServer: true,
@@ -166,7 +179,7 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
   return {
     open,
     upgrade(req, socket, head) {
-      const problem = parts.isServing() ? upgradeProblem(req, allowedOrigins) : 503;
+      const problem = parts.isServing() ? upgradeProblem(req, parts.origins) : 503;
       if (problem !== undefined) return rejectUpgrade(socket, problem);
       // A client that leaves while it waits is no failure.
       socket.on('error', () => undefined);

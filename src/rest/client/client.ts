@@ -159,10 +159,12 @@ export class Client {
 /** A GET, whose answer is checked and cached. */
 class Read extends Call {
   readonly target: Target;
+  private readonly requestId: string | undefined;
 
   constructor(client: Client, target: Target, usage: Usage) {
     super(client, target.endpoint, target.key, null, usage);
     this.target = target;
+    this.requestId = usage.requestId;
   }
 
   protected override resultOf(json: unknown, bytes: number): CacheEntry {
@@ -171,7 +173,7 @@ class Read extends Call {
     const { observer } = this.client;
     const value = endpoint.read(json, id, page);
     if (value === 'another-record') {
-      observer.otherRecord?.(template);
+      observer.otherRecord?.(template, this.requestId);
       throw new PartnerContractBroken(template, 'the answer is about another record');
     }
     if (value === undefined) {
@@ -184,7 +186,8 @@ class Read extends Call {
   private reportUnreadableRows({ rows }: Page<unknown>): void {
     if (!rows.includes(undefined)) return;
     const unreadable = rows.filter((row) => row === undefined).length;
-    this.client.observer.unreadableRows?.(this.target.endpoint.template, unreadable);
+    const { template } = this.target.endpoint;
+    this.client.observer.unreadableRows?.(template, unreadable, this.requestId);
   }
 
   protected override resultInsteadOf(error: unknown): CacheEntry | undefined {

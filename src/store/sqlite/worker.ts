@@ -1,5 +1,13 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Failure, failureOf, isLocked } from './failure.ts';
@@ -24,20 +32,40 @@ const post = (message: FromWorker) => port.postMessage(message);
 
 /** SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read. */
 function createPrivately(file: string): void {
-  try {
-    closeSync(openSync(file, 'a', 0o600));
-  } catch {
-    // SQLite fails on it too, with a code that says why.
-    return;
-  }
+  closeSync(openSync(file, 'a', 0o600));
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     if (existsSync(name)) chmodSync(name, 0o600);
   }
 }
 
+const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
+const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
+const NOT_A_DIRECTORY = `is a file, or lies below one, and must be a directory: remove the file, or ${OTHER_DIR}`;
+const READ_ONLY = `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`;
+const REFUSALS: Readonly<Record<string, string>> = {
+  EEXIST: NOT_A_DIRECTORY,
+  ENOTDIR: NOT_A_DIRECTORY,
+  EACCES: NOT_PERMITTED,
+  EPERM: NOT_PERMITTED,
+  EROFS: READ_ONLY,
+  ENOSPC: `is on a full disk: make room, or ${OTHER_DIR}`,
+};
+
+/** Why the directory can't be used, and what to do about it. */
+function refusalOf(error: unknown): string {
+  if (isLocked(error))
+    return `is in use by another process: ${OTHER_DIR}, or REDIS_URL to share one store`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return (
+    REFUSALS[code] ??
+    `cannot be opened as event store: ${failureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`
+  );
+}
+
 function open(): Engine | undefined {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
+    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
     const file = join(dir, 'events.db');
     createPrivately(file);
     const db = new DatabaseSync(file);
@@ -46,10 +74,7 @@ function open(): Engine | undefined {
     post({ opened: operations.bounds() });
     return { db, operations };
   } catch (error) {
-    const reason = isLocked(error)
-      ? 'is in use by another process: set EVENT_STORE_DIR to another directory, or REDIS_URL to share one store'
-      : `cannot be opened as event store: ${failureOf(error).reason}`;
-    post({ refused: `${dir} ${reason}` });
+    post({ refused: `${resolve(dir)} ${refusalOf(error)}` });
     return undefined;
   }
 }

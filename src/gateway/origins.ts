@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+
+export interface OriginOptions {
+  readonly allowedOrigins: readonly string[];
+  /** Any `http://localhost:*` may call as well. */
+  readonly allowsLocalhost: boolean;
+  /** Called at most once a minute for each origin. */
+  readonly onRefused: (origin: string) => void;
+}
+
+export type Origins = ReturnType<typeof createOrigins>;
+
+const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
+const REPORT_EVERY_MS = 60_000;
+/** Of origins that are reported in a minute: anybody can make up more. */
+const MAX_REPORTED = 20;
+
+/** Which pages a browser may call from, over HTTP and WebSocket. Programs that are no browser send no origin. */
+export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: OriginOptions) {
+  const listed = new Set(allowedOrigins);
+  const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPORT_EVERY_MS });
+
+  const isAllowed = (origin: string): boolean =>
+    listed.has(origin) || (allowsLocalhost && LOCALHOST.test(origin));
+
+  function report(from: URL | null): void {
+    const origin = from && from.origin !== 'null' ? from.origin : 'not a URL';
+    if (reported.has(origin)) return;
+    if (reported.size >= MAX_REPORTED) reported.purgeStale();
+    if (reported.size >= MAX_REPORTED) return;
+    reported.set(origin, true);
+    onRefused(origin);
+  }
+
+  return {
+    /** A page of another host. The browser has to be told with CORS headers that it may call. */
+    isAllowed,
+    /** Allowed, or of the same host, or no browser at all. Whatever else comes is reported. */
+    admits(origin: string | undefined, host: string | undefined): boolean {
+      if (origin === undefined || isAllowed(origin)) return true;
+      const from = URL.parse(origin);
+      if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
+      report(from);
+      return false;
+    },
+  };
+}
