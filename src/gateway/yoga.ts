@@ -68,7 +68,12 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
       useJsonPosts({ bodyBytes, maskError }),
       useDocumentLimits({ limits, introspection: http.graphiql, onRejected }),
       useErrorMasking(maskError),
-      useUpstreamCost({ ...operation, cursors: house.cursors, onRejected }),
+      useUpstreamCost({
+        ...operation,
+        cursors: house.cursors,
+        introspection: http.graphiql,
+        onRejected,
+      }),
       useOperationContext({ ...operation, house, operationMs: limits.operationMs }),
       useAudit(),
       useOperationLog(observer),

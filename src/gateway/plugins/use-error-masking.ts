@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { PartnerError, type PartnerErrorCode } from '../../rest/errors.ts';
@@ -72,6 +72,12 @@ export function createMaskError(onUnexpected: (cause: unknown) => void): MaskErr
     if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
       return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
     }
+    // A null for an argument that may not be null, from a variable with a default. It tells names and types.
+    if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
+      return located.path
+        ? new ClientError('BAD_USER_INPUT', located.message, where)
+        : operationRejected('BAD_USER_INPUT', located.message, where);
+    }
     // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
     const code = located && cause === undefined ? located.extensions['code'] : undefined;
     if (located && code === 'BAD_USER_INPUT') return new ClientError(code, located.message, where);
@@ -114,17 +120,17 @@ export function maskErrors(
   { data, errors = [] }: ExecutionResult,
   maskError: MaskError,
 ): readonly ClientError[] {
+  const masked = errors.map(maskError);
+  // Rejected, not executed: nothing is null.
+  if (data === undefined) return masked;
   const explained = new Set<string>();
-  return errors
-    .map(maskError)
-    .toSorted(inDocumentOrder)
-    .filter(({ path }) => {
-      const position = path && nullPosition(path, data);
-      if (position === undefined) return true;
-      const isFirst = !explained.has(position);
-      explained.add(position);
-      return isFirst;
-    });
+  return masked.toSorted(inDocumentOrder).filter(({ path }) => {
+    const position = path && nullPosition(path, data);
+    if (position === undefined) return true;
+    const isFirst = !explained.has(position);
+    explained.add(position);
+    return isFirst;
+  });
 }
 
 /** Where the data is null for an error: at its field, or above it where that may not be null. */
