@@ -20,6 +20,7 @@ import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
+import { readTrustedDocuments } from './trusted-documents.ts';
 import { createViewerConnections } from './viewer-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { corsHeadersOf, createGatewayYoga } from './yoga.ts';
@@ -79,6 +80,12 @@ export function createGateway(parts: GatewayParts): Gateway {
     repeated: observer.repeated,
     now: clock.now,
   });
+  const trusted = config.trustedDocuments
+    ? readTrustedDocuments(config.trustedDocuments, schema, {
+        limits,
+        introspection: http.graphiql,
+      })
+    : undefined;
   const yoga = createGatewayYoga({
     config,
     schema,
@@ -90,9 +97,11 @@ export function createGateway(parts: GatewayParts): Gateway {
     maskError,
     onRejected: (code) => metrics.operation(undefined, code, 0),
     answers,
+    trusted,
   });
   const sockets = createWebSockets({
     yoga,
+    trusted,
     authenticate: authenticator.authenticate,
     limits,
     allowedOrigins: http.allowedOrigins,

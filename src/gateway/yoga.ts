@@ -22,6 +22,7 @@ import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
 import { type ViewerOf, useViewer } from './plugins/use-viewer.ts';
 import type { SseStreams } from './subscriptions/sse-streams.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface HttpContext extends GatewayContext {
   readonly req: IncomingMessage;
@@ -43,6 +44,8 @@ export interface YogaParts {
   /** An operation or a request that was not executed, by its code. */
   readonly onRejected: (code: string) => void;
   readonly answers: AnswerCache;
+  /** Undefined: any document may run. */
+  readonly trusted: TrustedDocuments | undefined;
 }
 
 /** Everything that is done with an operation, in order. */
@@ -62,10 +65,10 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
     maskedErrors: { maskError },
     cors: corsOf(http.allowedOrigins),
     plugins: [
-      useRequestLimits({ bodyBytes, onRejected }),
+      useRequestLimits({ bodyBytes, trusted: parts.trusted, onRejected }),
       useViewer(parts.viewerOf),
       parts.answers.plugin,
-      useJsonPosts({ bodyBytes, maskError }),
+      useJsonPosts({ bodyBytes, trusted: parts.trusted, maskError }),
       useDocumentLimits({ limits, introspection: http.graphiql, onRejected }),
       useErrorMasking(maskError),
       useUpstreamCost({

@@ -97,7 +97,7 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
     if (!(error instanceof GraphQLError)) throw error;
     const { source: where, positions } = error;
     // The parser quotes the token that it did not expect: names may be told, values may not.
-    const message = error.message.replace(/\b(String|Int|Float) ".*"/s, '$1');
+    const message = error.message.replace(/\b(BlockString|String|Int|Float) ".*"/s, '$1');
     throw documentRejected(new GraphQLError(message, { source: where, positions }));
   }
 }

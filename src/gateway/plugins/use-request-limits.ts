@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 
 import { httpErrorIn, jsonResponse } from '../json-response.ts';
 import { acceptedBy, parseParams, readBody, requestProblem } from '../request.ts';
+import type { TrustedDocuments } from '../trusted-documents.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /** A socket that is cut at once may lose the answer. */
@@ -11,6 +12,7 @@ const LINGER_MS = 250;
 
 export interface RequestLimits {
   readonly bodyBytes: number;
+  readonly trusted: TrustedDocuments | undefined;
   readonly onRejected: (code: string) => void;
 }
 
@@ -18,7 +20,7 @@ export interface RequestLimits {
  * Checks method, accepted types, content type and length before anything else (`onRequest`), and reads bodies from
  * node's own stream, with a limit and as strict UTF-8 (`onRequestParse`). No response may be stored (`onResponse`).
  */
-export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): GatewayPlugin {
+export function useRequestLimits({ bodyBytes, trusted, onRejected }: RequestLimits): GatewayPlugin {
   return {
     onRequest({ serverContext, endResponse, fetchAPI }) {
       const { req } = serverContext;
@@ -28,7 +30,7 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
     },
     onRequestParse({ serverContext, setRequestParser }) {
       setRequestParser(async () => ({
-        ...parseParams(await bodyOf(serverContext.req, bodyBytes)),
+        ...parseParams(await bodyOf(serverContext.req, bodyBytes), trusted),
       }));
     },
     onResultProcess({ result, serverContext, setResultProcessor }) {
