@@ -146,7 +146,8 @@ export function paramsFrom(body: unknown, trusted?: TrustedDocuments): Operation
   };
 }
 
-function documentOf({ query, ...body }: Record<string, unknown>, trusted?: TrustedDocuments) {
+function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
+  const { query } = body;
   // graphql-ws's clients can't leave "query" out: they send it empty.
   const id = isGiven(query) && query !== '' ? undefined : documentIdOf(body);
   if (id !== undefined) {

@@ -163,19 +163,17 @@ function objectProblem(
 ): string {
   const subject = `Expected value of type "${type.name}"`;
   if (form !== 'object') return `${subject} to be an object.`;
-  const isAbout = (problem: string): boolean => error.message.startsWith(`${subject} ${problem}`);
-  const required = (name: string) => `to include required field "${name}"`;
-  const unknown = (name: string) => `not to include unknown field "${name}"`;
-  const missing = Object.keys(type.getFields()).find((name) => isAbout(required(name)));
-  if (missing !== undefined) return `${subject} ${required(missing)}.`;
+  const required = (name: string) => `${subject} to include required field "${name}"`;
+  const unknown = (name: string) => `${subject} not to include unknown field "${name}"`;
+  const missing = Object.keys(type.getFields()).find((name) =>
+    error.message.startsWith(required(name)),
+  );
+  if (missing !== undefined) return `${required(missing)}.`;
   // The keys of a variable are the client's own, as its values are: only a document's names are told.
   const [name] = nameOf(error);
-  const problem = name === undefined ? 'not to include unknown fields' : unknown(name);
-  const suggestion = suggestionFor(
-    type,
-    keys.find((key) => isAbout(unknown(key))),
-  );
-  return `${subject} ${problem}.${suggestion}`;
+  const problem = name === undefined ? `${subject} not to include unknown fields` : unknown(name);
+  const key = keys.find((given) => error.message.startsWith(unknown(given)));
+  return `${problem}.${suggestionFor(type, key)}`;
 }
 
 /** Of an unknown field that stands in the document. */
