@@ -36,7 +36,12 @@ export async function follow<E>(stream: Stream<E>): Promise<void> {
 /** It makes no sense to ask again. */
 export class Refused extends Error {}
 
-const FINAL = new Set(['BAD_USER_INPUT', 'NOT_FOUND', 'UNAUTHENTICATED']);
+const FINAL = new Set([
+  'BAD_USER_INPUT',
+  'DOCUMENT_NOT_TRUSTED',
+  'NOT_FOUND',
+  'UNAUTHENTICATED',
+]);
 
 /** Where to go on from: an event that could not be told, or a log that no longer reaches back, means to read anew. */
 async function afterFailure(result: Result, after: string, refetch: () => Promise<string>) {

@@ -121,7 +121,7 @@ const CODES = [
   ),
 ]
   .map(([, code]) => code ?? '')
-  .concat('INTERNAL_SERVER_ERROR');
+  .concat('INTERNAL_SERVER_ERROR', 'DOCUMENT_NOT_TRUSTED', 'PERSISTED_QUERY_NOT_SUPPORTED');
 
 const headingsOf = (text: string): readonly string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

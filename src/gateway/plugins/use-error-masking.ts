@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
@@ -77,6 +77,12 @@ export function createMaskError(
     if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
       return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
     }
+    // A null for an argument that may not be null, from a variable with a default. It tells names and types.
+    if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
+      return located.path
+        ? new ClientError('BAD_USER_INPUT', located.message, where)
+        : operationRejected('BAD_USER_INPUT', located.message, where);
+    }
     // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
     const code = located && cause === undefined ? located.extensions['code'] : undefined;
     if (located && code === 'BAD_USER_INPUT') return new ClientError(code, located.message, where);
@@ -124,17 +130,17 @@ export function maskErrors(
   maskError: MaskError,
   requestId?: string,
 ): readonly ClientError[] {
+  const masked = errors.map((error) => maskError(error, requestId));
+  // Rejected, not executed: nothing is null.
+  if (data === undefined) return masked;
   const explained = new Set<string>();
-  return errors
-    .map((error) => maskError(error, requestId))
-    .toSorted(inDocumentOrder)
-    .filter(({ path }) => {
-      const position = path && nullPosition(path, data);
-      if (position === undefined) return true;
-      const isFirst = !explained.has(position);
-      explained.add(position);
-      return isFirst;
-    });
+  return masked.toSorted(inDocumentOrder).filter(({ path }) => {
+    const position = path && nullPosition(path, data);
+    if (position === undefined) return true;
+    const isFirst = !explained.has(position);
+    explained.add(position);
+    return isFirst;
+  });
 }
 
 /** Where the data is null for an error: at its field, or above it where that may not be null. */

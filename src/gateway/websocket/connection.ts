@@ -74,10 +74,9 @@ export class WsConnection {
     return true;
   }
 
-  close(code: number): void {
+  // Our own reason for every code: graphql-ws would put the client's id into one, which may be longer than a reason can be.
+  close(code: number, reason = REASONS[code] ?? 'Unexpected error'): void {
     if (!this.isOpen) return;
-    // Ours for every code: graphql-ws would put the client's own id into one, which may be longer than a reason can be.
-    const reason = REASONS[code] ?? 'Unexpected error';
     this.release(code, reason);
     this.ws.close(code, reason);
   }

@@ -18,6 +18,7 @@ import { isUnauthenticated } from '../plugins/use-viewer.ts';
 import { paramsFrom } from '../request.ts';
 import { newRequestId } from '../request-id.ts';
 import { isSubscription, prepareOperation } from '../run-operation.ts';
+import type { TrustedDocuments } from '../trusted-documents.ts';
 import type { ViewerConnections } from '../viewer-connections.ts';
 import type { GatewayYoga } from '../yoga.ts';
 import { CLOSE, WsConnection, WsSink } from './connection.ts';
@@ -26,6 +27,7 @@ import { rejectUpgrade, upgradeProblem } from './upgrade.ts';
 
 export interface WebSocketParts {
   readonly yoga: GatewayYoga;
+  readonly trusted: TrustedDocuments | undefined;
   readonly authenticate: Authenticator['authenticate'];
   readonly limits: Limits;
   readonly origins: Origins;
@@ -58,14 +60,17 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
 
   const protocol = makeServer<Record<string, unknown>, WsConnection>({
     connectionInitWaitTimeout: limits.socketInitMs,
+    ...(parts.trusted && { jsonMessageReviver: withQuery }),
     async onConnect({ connectionParams, extra }) {
       const { authorization, Authorization } = connectionParams ?? {};
       const given = authorization ?? Authorization;
       try {
         return extra.enter(await parts.authenticate(typeof given === 'string' ? given : undefined));
       } catch (error) {
-        if (isUnauthenticated(error)) parts.onRejected('UNAUTHENTICATED');
-        else maskError(error);
+        if (isUnauthenticated(error)) {
+          parts.onRejected('UNAUTHENTICATED');
+          extra.close(CLOSE.forbidden, error.message);
+        } else maskError(error);
         return false;
       }
     },
@@ -119,7 +124,7 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       const message = `A socket may run at most ${most} operations at once.`;
       return [operationRejected('BAD_USER_INPUT', message)];
     }
-    const params = paramsFrom(payload);
+    const params = paramsFrom(payload, parts.trusted);
     const context: GatewayContext = { requestId, requester: extra.viewer!, door: 'ws', params };
     const operation = await prepareOperation(yoga.getEnveloped(context), params);
     if (!('document' in operation)) return operation.errors;
@@ -186,6 +191,13 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       inTurn(() => server.handleUpgrade(req, socket, head, accept));
     },
   };
+}
+
+/** graphql-ws closes the socket of a client that sends an id and no "query". */
+function withQuery(key: string, value: unknown): unknown {
+  const { type, payload } = Object(value) as { type?: unknown; payload?: Record<string, unknown> };
+  const isOperation = key === '' && type === 'subscribe' && typeof payload === 'object';
+  return isOperation ? { ...(value as object), payload: { query: '', ...payload } } : value;
 }
 
 /** An operation that was not executed. graphql-ws tells a client so with an `error` message where its results throw. */
