@@ -59,7 +59,7 @@ export const operationsAlone = (perSecond: number): Load => ({ ...NOTHING, opera
 /** Nobody listens. */
 export const webhooksAlone = (perSecond: number): Load => ({ ...NOTHING, webhooks: perSecond });
 
-/** A wall of screens: everybody hears everything. */
+/** Every event is delivered to every subscriber. */
 export const toEverybody =
   (subscribers: number) =>
   (perSecond: number): Load => ({
@@ -72,7 +72,7 @@ export const toEverybody =
 /** What is compared, by what its amount counts. */
 export const LOADS: Readonly<Record<string, (amount: number) => Load>> = {
   'operations a second': operationsAlone,
-  'webhooks a second, nobody listens': webhooksAlone,
-  'events a second, 5,000 hear each': toEverybody(5_000),
+  'webhooks a second, no subscribers': webhooksAlone,
+  'events a second to 5,000 subscribers each': toEverybody(5_000),
   clinicians,
 };
