@@ -6,7 +6,7 @@ export interface Load {
   readonly webhooks: number;
   readonly subscribers: number;
   /** Subscribers that one event is for. */
-  readonly hearers: number;
+  readonly recipients: number;
   readonly mix: readonly Kind[];
 }
 
@@ -40,7 +40,7 @@ export const pieceUs = (kind: Kind, figures: Figures): number =>
 export const callsAnOperation = (mix: readonly Kind[]): number =>
   mix.reduce((sum, kind) => sum + kind.share * callsOf(kind), 0);
 
-const NOTHING: Load = { operations: 0, webhooks: 0, subscribers: 0, hearers: 0, mix: MIX };
+const NOTHING: Load = { operations: 0, webhooks: 0, subscribers: 0, recipients: 0, mix: MIX };
 
 /**
  * At the busiest hour a clinician looks at something every 25 seconds, has a webhook every 500 (sessions of an hour,
@@ -51,7 +51,7 @@ export const clinicians = (count: number): Load => ({
   operations: count / 25,
   webhooks: count / 500,
   subscribers: count,
-  hearers: 1,
+  recipients: 1,
 });
 
 export const operationsAlone = (perSecond: number): Load => ({ ...NOTHING, operations: perSecond });
@@ -66,7 +66,7 @@ export const toEverybody =
     ...NOTHING,
     webhooks: perSecond,
     subscribers,
-    hearers: subscribers,
+    recipients: subscribers,
   });
 
 /** What is compared, by what its amount counts. */
