@@ -86,11 +86,24 @@ describe('the files of the front page', () => {
   });
 });
 
+it('serves the schema as text', async () => {
+  const response = await fetch(`${gateway.url}/schema.graphql`);
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  const file = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
+  expect(await response.text()).toBe(file);
+});
+
 describe('with GRAPHIQL off', () => {
   it('serves no page and none of its files', async () => {
     await using closed = await openGateway({ env: { GRAPHIQL: 'off' } });
     const headers = { accept: 'text/html' };
-    for (const path of ['/', '/graphql', '/assets/main.js', '/assets/graphiql/graphiql.js']) {
+    for (const path of [
+      '/',
+      '/graphql',
+      '/schema.graphql',
+      '/assets/main.js',
+      '/assets/graphiql/graphiql.js',
+    ]) {
       const response = await fetch(`${closed.url}${path}`, { headers });
       expect([path, response.status]).toEqual([path, path === '/graphql' ? 405 : 404]);
       expect(response.headers.get('content-type')).toMatch(/json/);

@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { PartnerError, type PartnerErrorCode } from '../../rest/errors.ts';
+import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
@@ -23,7 +23,7 @@ const CLIENT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The Partner API's errors name a route, for the log. This is what clients read instead. */
-const PARTNER_MESSAGES: Readonly<Record<PartnerErrorCode, string>> = {
+const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
   OUTCOME_UNKNOWN:
@@ -37,6 +37,8 @@ const PARTNER_MESSAGES: Readonly<Record<PartnerErrorCode, string>> = {
   UPSTREAM_ROUTE: 'The Partner API does not have what was asked of it.',
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
+
+const CONFLICT = 'The request conflicts with the present state of the record.';
 
 /** What an error may tell beside its message. */
 const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
@@ -85,8 +87,11 @@ export function createMaskError(onUnexpected: (cause: unknown) => void): MaskErr
 }
 
 /** Absent and forbidden must look the same, whoever noticed. */
-const messageOf = (error: CodedError): string =>
-  error instanceof PartnerError ? PARTNER_MESSAGES[error.code] : error.message;
+function messageOf(error: CodedError): string {
+  if (error instanceof PartnerConflict) return CONFLICT;
+  if (!(error instanceof PartnerError)) return error.message;
+  return PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.';
+}
 
 const extensionsOf = (error: CodedError) =>
   Object.fromEntries(
