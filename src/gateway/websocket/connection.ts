@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { WebSocket } from 'ws';
 
 import type { Limits } from '../../config.ts';
@@ -5,7 +7,6 @@ import type { Viewer } from '../../viewer/viewer.ts';
 import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
 import type { EventResult, Sink } from '../subscriptions/subscription.ts';
 import type { ViewerConnections } from '../viewer-connections.ts';
-import { MessageOrder } from './message-order.ts';
 
 /** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
 const STALLED_MS = 10_000;
@@ -42,20 +43,23 @@ export interface ConnectionRules {
 /** One client's socket, and the limits on it. */
 export class WsConnection {
   readonly ws: WebSocket;
-  readonly order = new MessageOrder();
   /** Undefined until the client has said who it is. */
   viewer: Viewer | undefined;
   /** False once it is being closed: nothing is sent any more. */
   isOpen = true;
   hasPonged = true;
-  /** Ends what graphql-ws has running. */
-  onClosed: ((code: number, reason: string) => void) | undefined;
+  /** graphql-ws' handlers of a message and of the end. */
+  handle: ((text: string) => Promise<void>) | undefined;
+  onClosed: ((code: number, reason: string) => Promise<void>) | undefined;
   readonly #rules: ConnectionRules;
   #messages = 0;
   #windowEndsAt = 0;
   #pingAt: number;
   /** There while the reader is behind. */
   #backlog: Backlog<string> | undefined;
+  #initializing: Promise<void> | undefined;
+  /** Operations that begin or end. */
+  #busy: Map<string, PromiseWithResolvers<void>> | undefined;
 
   constructor(ws: WebSocket, rules: ConnectionRules) {
     this.ws = ws;
@@ -88,7 +92,7 @@ export class WsConnection {
     this.isOpen = false;
     this.#backlog?.drop();
     if (this.viewer) this.#rules.viewers.leave(this.viewer.subject);
-    this.onClosed?.(code, reason);
+    void this.onClosed?.(code, reason);
   }
 
   /** False, and closed, if the client sends too much. Everything counts, pings too: each costs an answer or a look. */
@@ -102,6 +106,33 @@ export class WsConnection {
     this.#messages += 1;
     if (this.#messages > socketMessages) this.close(CLOSE.tryAgainLater);
     return this.isOpen;
+  }
+
+  /**
+   * graphql-ws handles messages side by side. An operation that is begun, completed and begun again at once would run
+   * twice, and one sent with the first message would come before its viewer is known. So messages wait until the
+   * connection is initialized, and those about an operation until the one before has taken effect.
+   */
+  receive(text: string): void {
+    if (!this.isOpen) return;
+    const { type, id } = headOf(text);
+    const before = this.#initializing ?? (id === undefined ? id : this.#busy?.get(id)?.promise);
+    if (before) return void before.then(() => this.receive(text));
+    if (id !== undefined) (this.#busy ??= new Map()).set(id, Promise.withResolvers());
+    // It throws for what makes no sense: a type that only servers send, for one.
+    const handled = this.handle!(text).catch(() => this.close(CLOSE.badRequest));
+    if (type === 'connection_init')
+      this.#initializing = handled.finally(() => (this.#initializing = undefined));
+    // A subscribe lasts as long as its operation. Of the others graphql-ws knows nothing more after the next turn.
+    else if (type !== 'subscribe' && id !== undefined)
+      void handled.then(() => nextTurn()).then(() => this.settled(id));
+  }
+
+  /** The operation runs, or does not: what else is said of it may be handled. */
+  settled(id: string): void {
+    this.#busy?.get(id)?.resolve();
+    this.#busy?.delete(id);
+    if (this.#busy?.size === 0) this.#busy = undefined;
   }
 
   /** A message of the protocol itself, or the result of a query. It does not wait, but neither may such messages pile up. */
@@ -155,6 +186,15 @@ export class WsConnection {
 
   #isExpired(): boolean {
     return this.viewer?.expiresAt !== undefined && Date.now() >= this.viewer.expiresAt;
+  }
+}
+
+function headOf(text: string): { readonly type?: unknown; readonly id?: string } {
+  try {
+    const { type, id } = JSON.parse(text) as Record<string, unknown>;
+    return { type, ...(typeof id === 'string' && { id }) };
+  } catch {
+    return {};
   }
 }
 
