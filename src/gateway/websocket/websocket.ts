@@ -143,24 +143,12 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
     ws.on('error', () => connection.release(CLOSE.badRequest, ''));
     ws.on('ping', () => connection.count());
     ws.on('pong', () => (connection.hasPonged = connection.count()));
+    ws.on('message', (data: Buffer, isBinary: boolean) => connection.receive(data, isBinary));
     ws.on('close', (code, reason) => {
       connection.release(code, reason.toString());
       open.remove(connection);
     });
-    ws.on('message', (data: Buffer, isBinary: boolean) => {
-      if (!connection.isOpen || !connection.count()) return;
-      if (isBinary) connection.close(CLOSE.badRequest);
-      else connection.receive(data.toString());
-    });
-    connection.onClosed = protocol.opened(
-      {
-        protocol: ws.protocol,
-        send: (text) => connection.send(text),
-        close: (code = CLOSE.badRequest) => connection.close(code),
-        onMessage: (handle) => void (connection.handle = handle),
-      },
-      connection,
-    );
+    connection.onClosed = protocol.opened(connection, connection);
   }
 
   return {
