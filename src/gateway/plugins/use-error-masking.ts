@@ -66,7 +66,8 @@ export function createMaskError(
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
     if (cause instanceof ClientError) return cause;
-    const where = { nodes: located?.nodes, path: located?.path };
+    const { nodes, source, positions, path } = located ?? {};
+    const where = { nodes, source, positions, path };
     if (isCoded(cause) && CLIENT_CODES.has(cause.code)) {
       return new ClientError(cause.code, messageOf(cause), {
         ...where,
