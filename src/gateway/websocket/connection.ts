@@ -89,8 +89,12 @@ export class WsConnection implements ProtocolSocket {
     this.#handle = handle;
   }
 
-  // Our own reason for every code: graphql-ws would put the client's id into one, which may be longer than a reason can be.
-  close(code: number = CLOSE.badRequest, reason = REASONS[code] ?? 'Unexpected error'): void {
+  /** With a reason of our own: graphql-ws would put the client's id into one, which may be longer than a reason can be. */
+  close(code: number = CLOSE.badRequest): void {
+    this.closeWithReason(code, REASONS[code] ?? 'Unexpected error');
+  }
+
+  closeWithReason(code: number, reason: string): void {
     if (!this.isOpen) return;
     this.release(code, reason);
     this.ws.close(code, reason);
