@@ -1,4 +1,4 @@
-# Nothing is compiled: the sources are the program. Node comes from the image, so the packaged one is left out.
+# There is no build step: Node runs the sources. Node comes from the image, so the packaged one is left out.
 FROM node:24-slim
 
 ENV NODE_ENV=production
@@ -11,12 +11,12 @@ COPY sandbox sandbox
 COPY web web
 RUN node scripts/warm.mjs
 
-# The embedded event log. With REDIS_URL set nothing is written here but audit lines while nobody reads stdout.
+# The embedded event log. With REDIS_URL set, only audit lines are written here, while stdout is not read.
 ENV EVENT_STORE_DIR=/data
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 USER node
 EXPOSE 4000
-# Docker itself only calls it unhealthy then: Swarm, or whatever watches containers, has to replace it.
+# Docker itself only marks the container as unhealthy; Swarm or another orchestrator replaces it.
 HEALTHCHECK --interval=10s --timeout=3s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:4000/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "--import", "./scripts/check-node.mjs", "src/server.ts"]

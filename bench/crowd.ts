@@ -19,7 +19,7 @@ export interface Crowd extends Disposable {
   /** Lets more in until there are so many. */
   grow(size: number): Promise<void>;
   fire(deliveries: readonly Delivery[], expected: number): Promise<Fired>;
-  /** Fires until everybody hears it: subscribing is not acknowledged, so that is how one knows. */
+  /** Fires until every subscriber has received an event: subscribing itself is not acknowledged. */
   settle(event: () => Delivery, expected: number): Promise<Fired>;
 }
 
@@ -36,7 +36,7 @@ const WITHIN_MS = 10_000;
 const SETTLING_TRIES = 10;
 
 let event = 0;
-/** Never the same twice, whoever asks. */
+/** Never the same value twice. */
 export const nextEvent = (clinician?: number): Delivery => noteReady((event += 1), clinician);
 
 export function openCrowd(url: string, filtered: boolean): Crowd {
@@ -66,7 +66,7 @@ export function openCrowd(url: string, filtered: boolean): Crowd {
         const fired = await fire([nextDelivery()], expected, 2_000);
         if (fired.lastMs[0] !== undefined) return fired;
       }
-      throw new Error(`all ${expected} subscribers must hear an event, but did not`);
+      throw new Error(`all ${expected} subscribers must receive an event, but did not`);
     },
     [Symbol.dispose]: () => void child.kill(),
   };

@@ -17,7 +17,7 @@ let lastAt = 0;
 let sample = '';
 let onReceived: (() => void) | undefined;
 
-function heard(data: Buffer): void {
+function onEvent(data: Buffer): void {
   received += 1;
   lastAt = performance.now();
   if (sample === '') sample = data.toString();
@@ -41,7 +41,7 @@ function join({ url, tokens, query, clinicianIds }: Join, number: number): Promi
       socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } })),
     );
     socket.on('message', (data: Buffer) => {
-      if (isJoined) return heard(data);
+      if (isJoined) return onEvent(data);
       isJoined = true;
       socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query, variables } }));
       resolve();

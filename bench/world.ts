@@ -16,7 +16,7 @@ export type Kind = keyof typeof PREFIXES;
 export const PAGE_SIZE = 10;
 const CLIENTS_OF_A_CLINIC = 25;
 const SESSIONS_OF_A_CLIENT = 10;
-/** Room for the longest list that is measured. */
+/** At least as long as the longest list that is measured. */
 const CLIENT_STRIDE = 16_384;
 const SESSION_STRIDE = 16;
 

@@ -16,10 +16,10 @@ async function report(name: string, options: StoreOptions, harm?: () => Promise<
   const acknowledged = new Set<string>();
   let kills = 0;
   for (let round = 1; round <= rounds; round++) {
-    const heard = await killRound(options, `round-${round}`, Math.random, harm);
+    const result = await killRound(options, `round-${round}`, Math.random, harm);
     // One that ended by itself was not killed, and proves nothing.
-    if (heard.signal === 'SIGKILL') kills++;
-    for (const key of heard.acknowledged) acknowledged.add(key);
+    if (result.signal === 'SIGKILL') kills++;
+    for (const key of result.acknowledged) acknowledged.add(key);
   }
   const { events, lost, repeated } = await tally(options, acknowledged);
   console.log(

@@ -73,7 +73,7 @@ function apt(args) {
 }
 
 function runTests(missing) {
-  // npm puts the Node that "npm ci" brought first on the path; whoever runs this file directly gets it too.
+  // npm puts the Node that "npm ci" installed first in PATH; running this file directly uses it too.
   const bundled = join(root, 'node_modules/.bin/node');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];

@@ -19,33 +19,21 @@ interface NoteOwner {
   readonly clientId: Uuid | undefined;
 }
 
-/** Events and changes drop the cached answers that they make stale, on every instance: that keeps answers right, not their TTL. */
-export interface Invalidation {
-  /** Events of the log, on every instance, before they are delivered. */
-  apply(events: readonly PartnerEvent[]): Promise<void>;
-  /** An event that this instance has taken in: it alone records where the client is. */
-  accepted(event: EventFacts): void;
-  /** A copy is not in the log, so it is published to the other instances. */
-  applyCopies(copies: readonly EventFacts[]): Promise<void>;
-  /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
-  noteChanged(note: ChangedNote): Promise<void>;
-  listsChanged(paths: readonly string[]): Promise<void>;
-  /** A note that may be cached by its own id from now on, and its session, where that is known. */
-  noteRead(noteId: Uuid, sessionId: Uuid | undefined, clientId: Uuid | undefined): void;
-}
-
 /** More notes than the cache holds. */
 const MAX_NOTES = 50_000;
 
 const PATHS = 'invalidate';
 const NOTE = 'invalidate-note';
 
+export type Invalidation = ReturnType<typeof createInvalidation>;
+
+/** Events and changes drop the cached answers that they make stale, on every instance: that keeps answers right, not their TTL. */
 export function createInvalidation(
   partner: Partner,
   store: Store,
   milestones: Milestones,
   onEvent: (event: PartnerEvent) => void,
-): Invalidation {
+) {
   const { bus, places } = store;
   bus.subscribe(PATHS, (message) => partner.forget(JSON.parse(message) as string[]));
   bus.subscribe(NOTE, (message) => forgetNote(JSON.parse(message) as ChangedNote));
@@ -92,7 +80,8 @@ export function createInvalidation(
   }
 
   return {
-    async apply(events) {
+    /** Events of the log, on every instance, before they are delivered. */
+    async apply(events: readonly PartnerEvent[]): Promise<void> {
       try {
         await Promise.all(marksOf(events));
       } finally {
@@ -102,24 +91,28 @@ export function createInvalidation(
         }
       }
     },
-    accepted(event) {
+    /** An event that this instance has taken in: it alone records where the client is. */
+    accepted(event: EventFacts): void {
       if (!isSessionEvent(event)) return;
       places.record(event.clientId, { kind: 'clinician', id: event.clinicianId });
       places.record(event.clientId, { kind: 'clinic', id: event.clinicId });
     },
-    async applyCopies(copies) {
+    /** A copy is not in the log, so it is published to the other instances. */
+    async applyCopies(copies: readonly EventFacts[]): Promise<void> {
       // The process may have been killed after the first delivery was stored, and before this was done.
       await Promise.all(marksOf(copies));
       await forgetEverywhere(copies.flatMap(stalePaths));
     },
-    noteRead(noteId, sessionId, clientId) {
+    /** A note that may be cached by its own id from now on, and its session, where that is known. */
+    noteRead(noteId: Uuid, sessionId: Uuid | undefined, clientId: Uuid | undefined): void {
       const known = ownerOf.get(noteId);
       if (!sessionId || (known?.sessionId === sessionId && (known.clientId || !clientId))) return;
       ownerOf.set(noteId, { sessionId, clientId });
       const notes = notesOf.get(sessionId) ?? new Set();
       notesOf.set(sessionId, notes.add(noteId));
     },
-    async noteChanged(note) {
+    /** Here and on every other instance, before the change is answered. Never rejects: it has happened. */
+    async noteChanged(note: ChangedNote): Promise<void> {
       await Promise.all([forgetNote(note), bus.publish(NOTE, JSON.stringify(note))]);
     },
     listsChanged: forgetEverywhere,

@@ -24,7 +24,6 @@ import { createMilestones } from './store/milestones.ts';
 import { createOnce } from './store/once.ts';
 import { openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
-import { createPlaceOf } from './events/place-of.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
 import { createGlobalIds } from './schema/global-id.ts';
 
@@ -96,7 +95,7 @@ export async function openServer(
       log: store.log,
       cursors: createEventCursors(sealerFor('event cursor')),
       apply: invalidation.apply,
-      placeOf: createPlaceOf(store.places),
+      places: store.places,
       async setAside(entry) {
         metrics.eventsPoisonous();
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });

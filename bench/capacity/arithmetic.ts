@@ -16,28 +16,29 @@ export interface Piece {
   readonly us: number;
 }
 
-/** How many of `n` instances have a hearer of an event, if sockets are spread evenly. */
-const withHearers = (hearers: number, n: number): number => n * (1 - (1 - 1 / n) ** hearers);
+/** How many of `n` instances have a recipient of an event, if sockets are spread evenly. */
+const instancesReached = (recipients: number, n: number): number =>
+  n * (1 - (1 - 1 / n) ** recipients);
 
 /** What one of `n` instances has to do. Reading every event is the part that does not shrink with `n`. */
 export function instancePieces(load: Load, n: number, f: Figures): readonly Piece[] {
-  const { webhooks, hearers } = load;
+  const { webhooks, recipients } = load;
   const groups = groupsOf(load, n, f);
-  const heard = (webhooks * withHearers(hearers, n)) / n;
+  const delivered = (webhooks * instancesReached(recipients, n)) / n;
   return [
     ...load.mix.flatMap((kind): Piece[] => {
       const perSecond = (load.operations * kind.share) / n;
       const us = pieceUs(kind, f);
-      // Answers of one level come close together, so that whoever comes then waits for all of them.
+      // Answers of one level come close together, so that a request that comes then waits for all of them.
       return [{ perSecond, us }, ...kind.calls.map((calls) => ({ perSecond, us: calls * us }))];
     }),
     { perSecond: webhooks / n, us: f.takeInEvent },
     { perSecond: webhooks / n / groups.taken, us: f.takeInGroup },
     { perSecond: webhooks / groups.read, us: f.readGroup + groups.read * f.readEvent },
-    { perSecond: heard, us: f.execute / 2 },
+    { perSecond: delivered, us: f.execute / 2 },
     {
-      perSecond: heard,
-      us: f.execute / 2 + (heard > 0 ? (webhooks * hearers) / n / heard : 0) * f.send,
+      perSecond: delivered,
+      us: f.execute / 2 + (delivered > 0 ? (webhooks * recipients) / n / delivered : 0) * f.send,
     },
   ].filter(({ perSecond }) => perSecond > 0);
 }
@@ -73,9 +74,9 @@ export function residueUs(pieces: readonly Piece[], f: Figures): number {
 export const waitUs = (residue: number, rho: number): number =>
   (residue * Math.log(100 * rho)) / (1 - rho);
 
-/** Calls a second to the Partner API: what misses the cache, and one an event on every instance that has a hearer. */
-export const upstreamCalls = ({ operations, webhooks, hearers, mix }: Load, n: number): number =>
-  operations * callsAnOperation(mix) + webhooks * withHearers(hearers, n);
+/** Calls a second to the Partner API: what misses the cache, and one an event on every instance that has a recipient. */
+export const upstreamCalls = ({ operations, webhooks, recipients, mix }: Load, n: number): number =>
+  operations * callsAnOperation(mix) + webhooks * instancesReached(recipients, n);
 
 export const memoryMb = ({ subscribers }: Load, n: number, f: Figures): number =>
   f.baseMemory + (subscribers / n) * (f.subscriberMemory / 2 ** 20);

@@ -32,8 +32,8 @@ export interface InstanceParts {
   readonly upstream: Upstream;
   readonly isMeasured: () => boolean;
   readonly waits: Samples;
-  /** How many hearers of the event are here. */
-  readonly hearersOf: (event: number) => number;
+  /** How many recipients of the event are here. */
+  readonly recipientsOf: (event: number) => number;
 }
 
 /** One gateway: what its one thread does, and what it waits for in between. */
@@ -98,10 +98,10 @@ export function createInstance(parts: InstanceParts): Instance {
   }
 
   function tell(event: number): void {
-    const hearers = parts.hearersOf(event);
-    if (hearers === 0) return;
+    const recipients = parts.recipientsOf(event);
+    if (recipients === 0) return;
     thread.submit(work(f.execute / 2), () =>
-      upstream.call(() => thread.submit(work(f.execute / 2 + hearers * f.send))),
+      upstream.call(() => thread.submit(work(f.execute / 2 + recipients * f.send))),
     );
   }
 

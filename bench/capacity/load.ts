@@ -6,7 +6,7 @@ export interface Load {
   readonly webhooks: number;
   readonly subscribers: number;
   /** Subscribers that one event is for. */
-  readonly hearers: number;
+  readonly recipients: number;
   readonly mix: readonly Kind[];
 }
 
@@ -40,7 +40,7 @@ export const pieceUs = (kind: Kind, figures: Figures): number =>
 export const callsAnOperation = (mix: readonly Kind[]): number =>
   mix.reduce((sum, kind) => sum + kind.share * callsOf(kind), 0);
 
-const NOTHING: Load = { operations: 0, webhooks: 0, subscribers: 0, hearers: 0, mix: MIX };
+const NOTHING: Load = { operations: 0, webhooks: 0, subscribers: 0, recipients: 0, mix: MIX };
 
 /**
  * At the busiest hour a clinician looks at something every 25 seconds, has a webhook every 500 (sessions of an hour,
@@ -51,7 +51,7 @@ export const clinicians = (count: number): Load => ({
   operations: count / 25,
   webhooks: count / 500,
   subscribers: count,
-  hearers: 1,
+  recipients: 1,
 });
 
 export const operationsAlone = (perSecond: number): Load => ({ ...NOTHING, operations: perSecond });
@@ -59,20 +59,20 @@ export const operationsAlone = (perSecond: number): Load => ({ ...NOTHING, opera
 /** Nobody listens. */
 export const webhooksAlone = (perSecond: number): Load => ({ ...NOTHING, webhooks: perSecond });
 
-/** A wall of screens: everybody hears everything. */
+/** Every event is delivered to every subscriber. */
 export const toEverybody =
   (subscribers: number) =>
   (perSecond: number): Load => ({
     ...NOTHING,
     webhooks: perSecond,
     subscribers,
-    hearers: subscribers,
+    recipients: subscribers,
   });
 
 /** What is compared, by what its amount counts. */
 export const LOADS: Readonly<Record<string, (amount: number) => Load>> = {
   'operations a second': operationsAlone,
-  'webhooks a second, nobody listens': webhooksAlone,
-  'events a second, 5,000 hear each': toEverybody(5_000),
+  'webhooks a second, no subscribers': webhooksAlone,
+  'events a second to 5,000 subscribers each': toEverybody(5_000),
   clinicians,
 };

@@ -1,4 +1,3 @@
-import { PREFIX } from '../../src/store/redis/scripts.ts';
 import { median } from '../figures.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import type { Loader } from '../loader.ts';
@@ -19,8 +18,8 @@ export interface RedisFigures {
   readonly version: string;
   readonly rounds: readonly RedisRound[];
   /** Of one record, to know what it lies under; and how many of them an event tells of. */
-  readonly linkBytes: number;
-  readonly linksAnEvent: number;
+  readonly placeBytes: number;
+  readonly placesAnEvent: number;
 }
 
 /** One, two and three instances on a Redis of their own. */
@@ -31,8 +30,8 @@ export async function measureRedis(
 ): Promise<RedisFigures> {
   const rounds: RedisRound[] = [];
   let version = '';
-  let linkBytes = 0;
-  let linksAnEvent = 0;
+  let placeBytes = 0;
+  let placesAnEvent = 0;
   for (const instances of [1, 2, 3]) {
     await using redis = await openRedis();
     ({ version } = redis);
@@ -53,11 +52,11 @@ export async function measureRedis(
       );
       rounds.push(round);
     }
-    const records = await redis.count(`${PREFIX}lineage`);
-    linkBytes = (await redis.bytesOf('parents', 'children', 'lineage')) / records;
-    linksAnEvent = records / (await redis.usage()).events;
+    const clients = await redis.count('place:');
+    placeBytes = (await redis.bytesOf('place:')) / clients;
+    placesAnEvent = clients / (await redis.usage()).events;
   }
-  return { version, rounds, linkBytes, linksAnEvent };
+  return { version, rounds, placeBytes, placesAnEvent };
 }
 
 async function measure(

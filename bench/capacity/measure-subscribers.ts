@@ -14,7 +14,7 @@ const WARM_UP = 300;
 const STORED = 20_000;
 
 export interface SubscriberFigures {
-  /** Of an event that one subscriber hears, over one that nobody does; and of each subscriber more. */
+  /** Of an event to one subscriber, minus one to none; and of each further subscriber. */
   readonly execute: number;
   readonly send: number;
   readonly baseMb: number;
@@ -22,7 +22,7 @@ export interface SubscriberFigures {
   readonly subscriberHeapBytes: number;
 }
 
-/** One gateway, events one after the other: heard by nobody, by one, by a thousand, by five thousand. */
+/** One gateway, events one after the other: to no subscriber, to one, to a thousand, to five thousand. */
 export async function measureSubscribers(
   upstreamUrl: string,
   loader: Loader,

@@ -42,7 +42,7 @@ export async function measure(say: (line: string) => void): Promise<void> {
   say('collector');
   const gc = await measureCollector(upstream.url, loader);
   say('Redis');
-  const { version, rounds, linkBytes, linksAnEvent } = await measureRedis(
+  const { version, rounds, placeBytes, placesAnEvent } = await measureRedis(
     upstream.url,
     loader,
     say,
@@ -78,7 +78,7 @@ export async function measure(say: (line: string) => void): Promise<void> {
     redisAppendGroup: us(append.group, 'Redis: a group appended'),
     redisAppendEvent: us(append.event, 'Redis: each event of it'),
     redisReadGroup: us(page.group, 'Redis: a page read by one instance'),
-    redisReadEvent: us(page.event, 'Redis: each event of it, its links written by that instance'),
+    redisReadEvent: us(page.event, 'Redis: each event of it'),
     redisFlush: us(measureFlushUs(), 'a flush of this disk (waited for, not CPU)'),
     gcShare: { value: gc.share, unit: 'share', what: 'of that time, the collector', by: HERE },
     gcPause: us(gc.pauseUs, 'one of its pauses'),
@@ -101,21 +101,21 @@ export async function measure(say: (line: string) => void): Promise<void> {
       by: HERE,
     },
     redisEventBytes: {
-      value: bytes - linksAnEvent * linkBytes,
+      value: bytes - placesAnEvent * placeBytes,
       unit: 'bytes',
       what: 'an event in Redis, with its keys',
       by: HERE,
     },
     redisLinkBytes: {
-      value: linkBytes,
+      value: placeBytes,
       unit: 'bytes',
-      what: 'Redis: what one record lies under; two new ones an event, a million at most',
+      what: 'Redis: the places of one client',
       by: HERE,
     },
     embeddedEventBytes: {
       value: embeddedBytes,
       unit: 'bytes',
-      what: 'an event in the embedded log, with keys and links',
+      what: 'an event in the embedded log, with its keys',
       by: HERE,
     },
   };

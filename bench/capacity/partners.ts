@@ -38,7 +38,7 @@ const PARTNERS: readonly Partner[] = [
 ];
 
 /** Which part is full first, if there are ever more clinicians; and at how many. */
-function firstToGive(n: number, f: Figures, but: readonly Part[]): string {
+function firstLimit(n: number, f: Figures, but: readonly Part[]): string {
   const at = (count: number) =>
     usesOf(clinicians(count), n, f, DEFAULTS).filter(({ part }) => !but.includes(part));
   let count = 1;
@@ -76,17 +76,17 @@ export function partnersSection(f: Figures): string {
       ...column((_, load, n) => rounded(callsInFlight(load, n, DEFAULTS.latencyUs))),
     ],
     [
-      `first to give way, if the API takes ${DEFAULTS.perSecond} calls a second`,
-      ...column((_, __, n) => firstToGive(n, f, [])),
+      `first limit, if the API allows ${DEFAULTS.perSecond} calls a second`,
+      ...column((_, __, n) => firstLimit(n, f, [])),
     ],
-    ['and if it takes any number', ...column((_, __, n) => firstToGive(n, f, [rate]))],
+    ['and if it allows any number', ...column((_, __, n) => firstLimit(n, f, [rate]))],
     [
       'and with more calls in flight',
-      ...column((_, __, n) => firstToGive(n, f, [rate, 'calls in flight'])),
+      ...column((_, __, n) => firstLimit(n, f, [rate, 'calls in flight'])),
     ],
     [
       'and with more sockets an instance',
-      ...column((_, __, n) => firstToGive(n, f, [rate, 'calls in flight', 'sockets'])),
+      ...column((_, __, n) => firstLimit(n, f, [rate, 'calls in flight', 'sockets'])),
     ],
   ];
   return table(['', ...PARTNERS.map(({ name }) => name)], rows);

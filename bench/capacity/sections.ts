@@ -41,8 +41,8 @@ function oneSection(f: Figures): string {
   const held = (load: (amount: number) => Load) => capacityOf(load, 1, f, WIDE);
   const events = (subscribers: number) => {
     const { amount } = held(toEverybody(subscribers));
-    const hear = subscribers === 1 ? 'one subscriber hears' : `${rounded(subscribers)} hear`;
-    return [`events that ${hear}`, rounded(amount)];
+    const to = subscribers === 1 ? 'one subscriber' : `${rounded(subscribers)} subscribers`;
+    return [`events to ${to}`, rounded(amount)];
   };
   const full = { ...operationsAlone(0), subscribers: SOCKETS_OF_AN_INSTANCE };
   return table(
@@ -52,8 +52,8 @@ function oneSection(f: Figures): string {
       ['operations, executed', `${alone(f.executedSmall)} small, ${alone(f.executedLarge)} large`],
       ['operations, uncached', `${alone(f.uncachedSmall)} small, ${alone(f.uncachedLarge)} large`],
       ['operations, the mix below', rounded(held(operationsAlone).amount)],
-      ['webhooks that nobody hears, embedded log, 32 at once', alone(f.takeInEmbedded)],
-      ['webhooks that nobody hears, Redis, as they come', rounded(held(webhooksAlone).amount)],
+      ['webhooks without subscribers, embedded log, 32 at once', alone(f.takeInEmbedded)],
+      ['webhooks without subscribers, Redis, as they come', rounded(held(webhooksAlone).amount)],
       ...[1, 1_000, 5_000].map(events),
       [
         'subscribers',

@@ -61,9 +61,9 @@ export function simulate({
     return () => void (isMeasured() && acknowledged.add(agenda.now - since));
   };
 
-  // An event for one socket is heard where that socket is; one for all, everywhere.
-  const isForAll = load.hearers >= n;
-  const shareOfAll = load.hearers / n;
+  // An event for one socket is delivered where that socket is; one for all, everywhere.
+  const isForAll = load.recipients >= n;
+  const shareOfAll = load.recipients / n;
   const placeOf = (event: number) => Math.floor(createRandom(seed + event).uniform() * n);
 
   const all = Array.from({ length: n }, (_, number) => {
@@ -77,7 +77,8 @@ export function simulate({
       isMeasured,
       waits,
       upstream: createUpstream(agenda, random, limits),
-      hearersOf: (event) => (isForAll ? shareOfAll : placeOf(event) === number ? load.hearers : 0),
+      recipientsOf: (event) =>
+        isForAll ? shareOfAll : placeOf(event) === number ? load.recipients : 0,
     });
     log.onGrown(instance.wake);
     return instance;

@@ -32,9 +32,9 @@ export async function subscriberPlots(upstream: Upstream): Promise<readonly Plot
     const before = await gateway.usage();
     const deliveries = Array.from({ length: EVENTS }, () => nextEvent());
     const { lastMs } = await crowd.fire(deliveries, size);
-    const heard = lastMs.filter((ms) => ms !== undefined);
-    if (heard.length < EVENTS) throw new Error('each event must reach everybody, but did not');
-    time.push([size, median(heard)]);
+    const received = lastMs.filter((ms) => ms !== undefined);
+    if (received.length < EVENTS) throw new Error('each event must reach everybody, but did not');
+    time.push([size, median(received)]);
     cpu.push([size, ((await gateway.usage()).cpuUs - before.cpuUs) / EVENTS / 1_000]);
   }
   const x = 'subscribers with the same document';

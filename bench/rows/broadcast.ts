@@ -115,11 +115,12 @@ async function fired({ name, child, crowd, next }: Side): Promise<Round> {
   const before = await child.usage();
   const { lastMs } = await crowd.fire(deliveries, crowd.size);
   const after = await child.usage();
-  const heard = lastMs.filter((ms) => ms !== undefined);
-  if (heard.length < EVENTS_A_ROUND) throw new Error(`${name} must reach everybody, but did not`);
+  const received = lastMs.filter((ms) => ms !== undefined);
+  if (received.length < EVENTS_A_ROUND)
+    throw new Error(`${name} must reach everybody, but did not`);
   return {
     cpuUs: (after.cpuUs - before.cpuUs) / EVENTS_A_ROUND,
-    lastMs: median(heard),
+    lastMs: median(received),
     rssBytes: after.rssBytes,
   };
 }

@@ -42,7 +42,7 @@ export async function filteredRows(bench: Bench): Promise<readonly Figure[]> {
   ];
 }
 
-/** The last to join is the last to be heard of: once it has an event, all are there. */
+/** Once the last subscriber has received an event, all are subscribed. */
 async function joined(crowd: Crowd, size: number): Promise<void> {
   await crowd.grow(size);
   await crowd.settle(() => nextEvent(size), 1);

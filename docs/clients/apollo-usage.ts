@@ -75,6 +75,6 @@ export const NOTE_READY: TypedDocumentNode<NoteReady, { after: string }> = gql`
   }
 `;
 
-/** After the `eventCursor` of the query that filled the page, so that nothing falls between the two. */
+/** Starts after the `eventCursor` of the query that filled the page, so that no event is missed. */
 export const notesAfter = (client: ApolloClient, after: string) =>
   client.subscribe({ query: NOTE_READY, variables: { after }, fetchPolicy: 'no-cache' });

@@ -42,7 +42,7 @@ export function createApollo(url: string, token: () => string | Promise<string>)
   return { client, close: () => sockets.dispose() };
 }
 
-/** `extensions.code` of whatever failed; nothing if no answer came at all. */
+/** `extensions.code` of each error; empty if there was no response. */
 export function codesOf(error: unknown): readonly string[] {
   if (!CombinedGraphQLErrors.is(error)) return [];
   return error.errors.map(({ extensions }) => String(extensions?.['code']));

@@ -1,4 +1,4 @@
-/** Which types stand behind each interface and union of schema.graphql. */
+/** The types of each interface and union of schema.graphql. */
 export const possibleTypes = {
   Node: [
     'Organization',

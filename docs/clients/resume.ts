@@ -9,7 +9,7 @@ import {
 /** Longer than any proxy should take to pass a pong on. */
 const PONG_MS = 5_000;
 
-/** A client that comes back for as long as it takes, each time with a token of that moment. */
+/** A client that reconnects without end, each time with a new token. */
 export function connect(url: string, token: () => string | Promise<string>): Client {
   let overdue: ReturnType<typeof setTimeout> | undefined;
   const client = createClient({
@@ -19,7 +19,7 @@ export function connect(url: string, token: () => string | Promise<string>): Cli
     // Without this an unreachable server, which is an error and no close, ends every subscription.
     shouldRetry: () => true,
     retryWait: (retries) => pause(Math.min(10_000, 500 * 2 ** retries) * (0.5 + Math.random() / 2)),
-    // A connection that died without a word is noticed by a pong that does not come.
+    // A dead connection is detected by a missing pong.
     keepAlive: 10_000,
     on: {
       ping: (isReceived) => {
@@ -43,7 +43,7 @@ export function resuming(client: Client): Client {
       let after = payload.variables?.['after'];
       const variables = {
         ...payload.variables,
-        // Read anew whenever the client sends its subscriptions again.
+        // Read each time the client sends its subscriptions again.
         get after() {
           return after;
         },
@@ -67,14 +67,14 @@ export interface Follow<E> {
   readonly client: Client;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Reads all that is shown, `eventCursor` in the same query, and answers that cursor. */
+  /** Reads all data that is shown, with `eventCursor` in the same query, and returns that cursor. */
   readonly refetch: () => Promise<string>;
   readonly onEvent: (event: E) => void;
-  /** It is over: the errors of the gateway, a final close, or what `refetch` threw. */
+  /** The subscription has ended: errors of the gateway, a final close code, or an error of `refetch`. */
   readonly onEnd: (reason: unknown) => void;
 }
 
-/** Reads, then hears everything after what was read, once. Answers how to stop. */
+/** Reads the data, then delivers each later event once. Returns a function that stops it. */
 export function follow<E extends object>(options: Follow<E>): () => void {
   const client = resuming(options.client);
   let isOver = false;
@@ -98,7 +98,7 @@ export function follow<E extends object>(options: Follow<E>): () => void {
           const event = eventIn(data);
           last = event?.cursor ?? last;
           if (event) return options.onEvent(event as E);
-          // Something happened that could not be told.
+          // An event could not be delivered.
           unsubscribe?.();
           begin().catch(end);
         },
@@ -119,7 +119,7 @@ export function follow<E extends object>(options: Follow<E>): () => void {
   };
 }
 
-/** Refused for reasons that may be over in a moment. */
+/** Errors that are usually temporary. */
 const PASSING = new Set([
   'INTERNAL_SERVER_ERROR',
   'TIMEOUT',

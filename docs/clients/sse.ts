@@ -5,7 +5,7 @@ export interface Stream<E> {
   /** Takes `$after: EventCursor` and selects `cursor`. */
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Reads all that is shown, `eventCursor` in the same query, and answers that cursor. */
+  /** Reads all data that is shown, with `eventCursor` in the same query, and returns that cursor. */
   readonly refetch: () => Promise<string>;
   readonly onEvent: (event: E) => void;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ interface Result {
 /** The gateway sends a comment every 12 seconds: a stream that is silent for longer is dead. */
 const SILENCE_MS = 30_000;
 
-/** Hears every event once until `signal` says otherwise. Rejects where the gateway refuses for good. */
+/** Delivers each event once until `signal` aborts. Rejects when the gateway rejects the subscription for good. */
 export async function follow<E>(stream: Stream<E>): Promise<void> {
   let after = await stream.refetch();
   for (let failures = 0; !stream.signal.aborted; failures += 1) {
@@ -33,12 +33,17 @@ export async function follow<E>(stream: Stream<E>): Promise<void> {
   }
 }
 
-/** It makes no sense to ask again. */
+/** Retrying would fail again. */
 export class Refused extends Error {}
 
-const FINAL = new Set(['BAD_USER_INPUT', 'NOT_FOUND', 'UNAUTHENTICATED']);
+const FINAL = new Set([
+  'BAD_USER_INPUT',
+  'DOCUMENT_NOT_TRUSTED',
+  'NOT_FOUND',
+  'UNAUTHENTICATED',
+]);
 
-/** Where to go on from: an event that could not be told, or a log that no longer reaches back, means to read anew. */
+/** The cursor to continue from. If an event could not be delivered, or the cursor has expired, the data is read again. */
 async function afterFailure(result: Result, after: string, refetch: () => Promise<string>) {
   const code = result.errors?.[0]?.extensions.code ?? '';
   if (result.data === null || code === 'EVENTS_EXPIRED') return refetch();
@@ -46,7 +51,7 @@ async function afterFailure(result: Result, after: string, refetch: () => Promis
   return after;
 }
 
-/** Of one connection. That it breaks is no failure: the next one goes on. */
+/** The results of one connection. If it breaks, the next one continues. */
 async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Result> {
   const silence = new AbortController();
   const overdue = () => silence.abort();

@@ -40,7 +40,7 @@ export function createUrql(url: string, token: () => string) {
   return { client, close: () => sockets.dispose() };
 }
 
-/** `extensions.code` of whatever failed; nothing if no answer came at all. */
+/** `extensions.code` of each error; empty if there was no response. */
 export const codesOf = (error: CombinedError | undefined): readonly string[] =>
   (error?.graphQLErrors ?? []).map(({ extensions }) => String(extensions['code']));
 

@@ -1,16 +1,16 @@
 import type { NewEvent } from '../store/event-log.ts';
-import { toUuid } from '../uuid.ts';
-import type { AssessmentFacts, EventFacts, EventType } from './partner-event.ts';
+import type { AssessmentFacts, EventFacts } from './partner-event.ts';
 import {
+  type Fields,
+  Unreadable,
   assessmentFacts,
   field,
   isEventType,
   isFields,
-  isUnreadable,
   sessionFacts,
   toNewEvent,
+  uuidIn,
 } from './stored-event.ts';
-import type { Fields, Unreadable } from './stored-event.ts';
 
 /** No client completes this many at once; more would be one delivery that fills the log. */
 const MAX_SCORES = 500;
@@ -27,7 +27,7 @@ export type Envelope =
       readonly events: readonly ParsedEvent[];
       readonly credibleTime: boolean;
     }
-  /** An envelope, but of a type or with a payload that is not known: the sender can't mend that. */
+  /** An envelope, but of a type or with a payload that is not known: a retry would not help. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
   | { readonly kind: 'malformed' };
 
@@ -49,48 +49,33 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
   if (typeof type !== 'string' || !isFields(payload)) return MALFORMED;
   if (!isEventType(type)) return { kind: 'unknown', reason: 'unknown eventType', body };
 
-  const time = readTimeStamp(field(json, 'timeStamp'), receivedAt);
-  const facts = factsOfPayload(type, payload, time.occurredAt);
-  if (isUnreadable(facts)) {
-    return { kind: 'unknown', reason: `${type}: ${facts.problem}`, body };
+  const { occurredAt, credible } = readTimeStamp(field(json, 'timeStamp'), receivedAt);
+  try {
+    const facts: readonly EventFacts[] =
+      type === 'assessment_completed'
+        ? factsOfScores(payload, occurredAt)
+        : [sessionFacts(type, payload, occurredAt)];
+    const events = facts.map((each) => ({
+      facts: each,
+      entry: toNewEvent(each, receivedAt, credible ? occurredAt : undefined),
+    }));
+    return { kind: 'events', events, credibleTime: credible };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { kind: 'unknown', reason: `${type}: ${error.message}`, body };
   }
-  const events = facts.map((each) => ({
-    facts: each,
-    entry: toNewEvent(each, receivedAt, time.credible ? time.occurredAt : undefined),
-  }));
-  return { kind: 'events', events, credibleTime: time.credible };
-}
-
-function factsOfPayload(
-  type: EventType,
-  payload: Fields,
-  occurredAt: string,
-): readonly EventFacts[] | Unreadable {
-  if (type === 'assessment_completed') return factsOfScores(payload, occurredAt);
-  const facts = sessionFacts(type, payload, occurredAt);
-  return isUnreadable(facts) ? facts : [facts];
 }
 
 /** One event for each score. Its client is `patientId`; any other id in there is not part of the event. */
-function factsOfScores(
-  payload: Fields,
-  occurredAt: string,
-): readonly AssessmentFacts[] | Unreadable {
-  const clientId = toUuid(field(payload, 'patientId'));
+function factsOfScores(payload: Fields, occurredAt: string): readonly AssessmentFacts[] {
+  const clientId = uuidIn(payload, 'patientId');
   const scores = field(payload, 'assessmentScores');
-  if (clientId === undefined) return { problem: 'patientId must be a UUID' };
-  if (!Array.isArray(scores)) return { problem: 'assessmentScores must be an array' };
-  if (scores.length > MAX_SCORES) return { problem: `more than ${MAX_SCORES} scores` };
+  if (!Array.isArray(scores)) throw new Unreadable('assessmentScores must be an array');
+  if (scores.length > MAX_SCORES) throw new Unreadable(`more than ${MAX_SCORES} scores`);
   const byScore = new Map<string, AssessmentFacts>();
   for (const score of scores as readonly unknown[]) {
-    if (!isFields(score)) return { problem: 'a score must be an object' };
-    const facts = assessmentFacts(
-      clientId,
-      field(score, 'id'),
-      field(score, 'assessmentId'),
-      occurredAt,
-    );
-    if (isUnreadable(facts)) return facts;
+    if (!isFields(score)) throw new Unreadable('a score must be an object');
+    const facts = assessmentFacts(clientId, uuidIn(score, 'id'), score, occurredAt);
     if (!byScore.has(facts.scoreId)) byScore.set(facts.scoreId, facts);
   }
   return [...byScore.values()];

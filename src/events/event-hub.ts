@@ -5,51 +5,21 @@ import { LRUCache } from 'lru-cache';
 import type { Loaded } from '../loaded.ts';
 import { LogLost } from '../store/errors.ts';
 import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
+import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import type { EventCursors } from './event-cursor.ts';
-import { createSubscriptionIndex, placeByOwnIds } from './filter.ts';
-import type { EventFilter, Place, PlaceOf } from './filter.ts';
-import { createLogReader } from './log-reader.ts';
-import type { LogStretch } from './log-reader.ts';
+import { type EventFilter, type Place, createSubscriptionIndex, placeByOwnIds } from './filter.ts';
+import { type LogStretch, createLogReader } from './log-reader.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
 import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
-import type { Attempt } from './quarantine.ts';
 import { fromStored } from './stored-event.ts';
 
 /** A promise that a listener returns is awaited during a replay, and not once live. */
-export type EventListener = (event: PartnerEvent, place: Place) => void | Promise<void>;
+export type EventListener = (event: PartnerEvent) => void | Promise<void>;
 
 /** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
-export interface EventHub extends AsyncDisposable {
-  /** Everything up to here has been applied and delivered on this instance. */
-  readonly position: Position;
-  /** Incremented when events were lost to this instance: a subscription of an earlier generation has a gap. */
-  readonly generation: number;
-  /** Resolves when this instance has applied the event, or after a second. */
-  applied(position: Position): Promise<void>;
-  cursorAt(position: Position): string;
-  /** Query, then subscribe after this: nothing falls between. */
-  newestCursor(): string;
-  /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
-  subscribe(filter: EventFilter, listener: EventListener): () => void;
-  /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
-  resume(cursor: string): Promise<Position>;
-  /** The position before the oldest event that is kept: where to begin without a cursor. */
-  oldestPosition(): Promise<Position>;
-  /**
-   * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
-   * than two reads of one `reader` run at once. Throws EventsExpired if some of it is gone.
-   */
-  scan(after: Position, limit: number, reader?: string): Promise<LogStretch>;
-  /** The newest ones, oldest first. */
-  ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]>;
-  placeOf(event: PartnerEvent): Promise<Place>;
-  /** The client that the newest event of the session in the log names. */
-  clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined>;
-  /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
-  readonly attempt: Attempt;
-}
+export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
   /** The store is out of reach; the hub goes on trying. */
@@ -59,7 +29,6 @@ export type HubProblem =
   /** An entry of the log that this version can't read, and skipped. */
   | 'unreadable'
   | 'apply'
-  | 'place'
   | 'listener';
 
 export interface HubParts {
@@ -67,10 +36,16 @@ export interface HubParts {
   readonly cursors: EventCursors;
   /** Invalidates what the events make stale, and records what they say for good. Nothing is delivered before. */
   readonly apply: (events: readonly PartnerEvent[]) => void | Promise<void>;
-  readonly placeOf: PlaceOf;
+  readonly places: Pick<Places, 'of'>;
   /** Keeps an event that can't be handled, for an operator to look at and replay. */
   readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
+}
+
+/** A caller that waits until an event is applied. */
+interface Waiter {
+  readonly position: Position;
+  readonly done: () => void;
 }
 
 const MAX_SESSION_CLIENTS = 50_000;
@@ -80,16 +55,15 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Delivers what comes after this moment. What came before is read from the log. */
-export async function openHub(parts: HubParts): Promise<EventHub> {
-  const { log, onProblem, setAside } = parts;
+export async function openHub(parts: HubParts) {
+  const { log, onProblem, places, setAside } = parts;
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
-  const waiting = createWaiting();
+  const waiters = new Set<Waiter>();
   const takeTurn = createTurns(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
-  let batches: AsyncIterableIterator<readonly StoredEvent[]> | undefined;
   const reader = createLogReader(log, parts.cursors, () => epoch);
   /** By session. Events that come keep it right. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
@@ -97,22 +71,27 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const retrying = { signal, firstPauseMs: FIRST_PAUSE_MS };
   const attemptApply = createAttempt({ setAside, onFailure: reporting('apply'), signal });
   const attempt = createAttempt({ setAside, onFailure: reporting('listener'), signal });
 
-  const placeOf = (event: PartnerEvent): Promise<Place> =>
-    retry(() => parts.placeOf(event), {
-      ...retrying,
-      retryable: () => true,
-      onFailure: reporting('place'),
-    }).catch(() => placeByOwnIds(event));
+  /** The lists that last held an assessment's client. */
+  async function placeOf(event: PartnerEvent): Promise<Place> {
+    if (isSessionEvent(event)) return placeByOwnIds(event);
+    const known = await places.of(event.clientId);
+    const idsOf = (kind: 'clinic' | 'clinician') =>
+      new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
+    return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
+  }
 
   /** Returns the events that can't be applied. A store that is down is waited for, and then done without. */
   async function apply(events: readonly PartnerEvent[]): Promise<readonly PartnerEvent[]> {
     try {
-      const onFailure = reporting('apply');
-      await retry(() => parts.apply(events), { ...retrying, retryable: isTransient, onFailure });
+      await retry(() => parts.apply(events), {
+        retryable: isTransient,
+        firstPauseMs: FIRST_PAUSE_MS,
+        signal,
+        onFailure: reporting('apply'),
+      });
       return [];
     } catch (error) {
       if (isTransient(error)) return [];
@@ -131,21 +110,20 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     const events = batch.map(fromStored);
     const readable = events.filter((event) => event !== undefined);
     const failed = await apply(readable);
-    const unplaced = readable.filter((event) => !isSessionEvent(event));
-    const places = new Map<PartnerEvent, Place>(
-      await Promise.all(unplaced.map(async (event) => [event, await placeOf(event)] as const)),
+    const assessments = readable.filter((event) => !isSessionEvent(event));
+    const placeOfAssessment = new Map<PartnerEvent, Place>(
+      await Promise.all(assessments.map(async (event) => [event, await placeOf(event)] as const)),
     );
-    // From here on nothing is awaited: whoever subscribes finds `position` and what was delivered agree.
+    // From here on nothing is awaited: for a new subscription, `position` and what was delivered agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
       const event = events[i];
-      if (event && isSessionEvent(event))
-        clients.set(event.sessionId, { clientId: event.clientId });
-      if (event === undefined) onProblem('unreadable');
-      else if (index.size > 0 && !failed.includes(event))
-        deliver(event, places.get(event) ?? placeByOwnIds(event));
+      if (event === undefined) return onProblem('unreadable');
+      if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
+      if (index.size > 0 && !failed.includes(event))
+        deliver(event, placeOfAssessment.get(event) ?? placeByOwnIds(event));
     });
-    waiting.settle(position);
+    for (const waiter of waiters) if (waiter.position <= position) waiter.done();
   }
 
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
@@ -157,7 +135,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   function deliver(event: PartnerEvent, place: Place): void {
     for (const subscription of index.receivers(event, place)) {
       if (!subscription.active) continue;
-      const listen = () => subscription.listener(event, place);
+      const listen = () => subscription.listener(event);
       try {
         listen()?.catch((error: unknown) => deliverAgain(event, error, listen));
       } catch (error) {
@@ -192,9 +170,7 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         if (failures > 0) await recheck();
-        batches = log.follow(position);
-        for await (const batch of batches) {
-          if (signal.aborted) return;
+        for await (const batch of log.follow(position, signal)) {
           await receive(batch);
           failures = 0;
         }
@@ -210,19 +186,38 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
   const following = follow();
 
   return {
-    get position() {
+    /** Everything up to here has been applied and delivered on this instance. */
+    get position(): Position {
       return position;
     },
-    get generation() {
+    /** Incremented when events were lost to this instance: a subscription of an earlier generation has a gap. */
+    get generation(): number {
       return generation;
     },
-    applied: (at) => (at <= position ? Promise.resolve() : waiting.until(at)),
+    /** Resolves when this instance has applied the event, or after a second. */
+    async applied(at: Position): Promise<void> {
+      if (at <= position) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiter: Waiter = { position: at, done: resolve };
+      waiters.add(waiter);
+      const timer = setTimeout(resolve, APPLIED_WITHIN_MS).unref();
+      await promise;
+      clearTimeout(timer);
+      waiters.delete(waiter);
+    },
     cursorAt: reader.cursorAt,
-    newestCursor: () => reader.cursorAt(position),
-    subscribe: (filter, listener) => index.add(filter, listener),
+    /** Query, then subscribe after this: nothing falls between. */
+    newestCursor: (): string => reader.cursorAt(position),
+    /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
+    subscribe: (filter: EventFilter, listener: EventListener): (() => void) =>
+      index.add(filter, listener),
     resume: reader.resume,
     oldestPosition: reader.oldestPosition,
-    async scan(after, limit, of) {
+    /**
+     * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
+     * than two reads of one `reader` run at once. Throws EventsExpired if some of it is gone.
+     */
+    async scan(after: Position, limit: number, of?: string): Promise<LogStretch> {
       const done = of === undefined ? undefined : await takeTurn(of);
       try {
         await setImmediate();
@@ -231,49 +226,22 @@ export async function openHub(parts: HubParts): Promise<EventHub> {
         done?.();
       }
     },
-    ofSession: async (sessionId, limit) =>
+    /** The newest ones, oldest first. */
+    ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await reader.ofSession(sessionId, limit)).filter((event) => event.position <= position),
     placeOf,
-    clientOfSession(sessionId) {
+    /** The client that the newest event of the session in the log names. */
+    clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
       const known = clients.get(sessionId);
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
+    /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
     attempt,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
-      await batches?.return?.();
       await following;
-      waiting.settle(Infinity);
+      for (const waiter of waiters) waiter.done();
     },
-  };
-}
-
-/** Callers that wait for a position. One timer for all of them: there is one for each webhook. */
-function createWaiting() {
-  let waiters: { readonly position: Position; readonly since: number; resolve(): void }[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  function release(isDone: (waiter: (typeof waiters)[number]) => boolean): void {
-    const done = waiters.filter(isDone);
-    if (done.length === 0) return;
-    waiters = waiters.filter((waiter) => !isDone(waiter));
-    for (const { resolve } of done) resolve();
-  }
-
-  function expire(): void {
-    const before = performance.now() - APPLIED_WITHIN_MS;
-    release(({ since }) => since <= before);
-    timer = waiters[0] && setTimeout(expire, waiters[0].since - before).unref();
-  }
-
-  return {
-    until(position: Position): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiters.push({ position, since: performance.now(), resolve });
-      timer ??= setTimeout(expire, APPLIED_WITHIN_MS).unref();
-      return promise;
-    },
-    settle: (position: Position) => release((waiter) => waiter.position <= position),
   };
 }
 

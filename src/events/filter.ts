@@ -14,35 +14,29 @@ export interface EventFilter {
   readonly clientOfSession?: Uuid;
 }
 
-/** What an event lies under. For an assessment, which names its client only, the lineage tells. */
+/** The clinics and clinicians whose lists last held an assessment's client. Empty: not known. */
 export interface Place {
-  readonly organizationIds: ReadonlySet<string>;
   readonly clinicIds: ReadonlySet<string>;
   readonly clinicianIds: ReadonlySet<string>;
 }
 
-export type PlaceOf = (event: EventFacts) => Promise<Place>;
+const UNKNOWN: Place = { clinicIds: new Set(), clinicianIds: new Set() };
 
-const NONE: ReadonlySet<string> = new Set();
+/** Where an event says that it lies: an assessment names its client alone. */
+export const placeByOwnIds = (event: EventFacts): Place =>
+  isSessionEvent(event)
+    ? { clinicIds: new Set([event.clinicId]), clinicianIds: new Set([event.clinicianId]) }
+    : UNKNOWN;
 
-/** Where an event says that it lies: nowhere, for an assessment. */
-export function placeByOwnIds(event: EventFacts): Place {
-  if (!isSessionEvent(event)) {
-    return { organizationIds: NONE, clinicIds: NONE, clinicianIds: NONE };
-  }
-  return {
-    organizationIds: new Set([event.organizationId]),
-    clinicIds: new Set([event.clinicId]),
-    clinicianIds: new Set([event.clinicianId]),
-  };
-}
-
-/** True if `place` can change whether the filter takes the event: finding it may cost a look-up. */
+/** True if only `place`, or a list of the Partner API, can say whether the filter takes the event. */
 export const needsPlace = (filter: EventFilter, event: EventFacts): boolean =>
   !isSessionEvent(event) &&
   (filter.organizationId ?? filter.clinicId ?? filter.clinicianId) !== undefined;
 
-/** A session's event is judged by its own ids; `place` speaks only for those that have none. */
+/**
+ * A session's event is decided by its own ids. An assessment is only a candidate where `needsPlace`: a place of another
+ * clinician or clinic rules it out, and whoever delivers it verifies the rest by the Partner API's lists.
+ */
 export function matches(filter: EventFilter, event: EventFacts, place: Place): boolean {
   if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
   if (!agrees(filter.clientId, event.clientId)) return false;
@@ -56,17 +50,26 @@ export function matches(filter: EventFilter, event: EventFacts, place: Place): b
   }
   return (
     filter.sessionId === undefined &&
-    within(filter.clinicianId, place.clinicianIds) &&
-    within(filter.clinicId, place.clinicIds) &&
-    within(filter.organizationId, place.organizationIds)
+    mayBeAmong(filter.clinicianId, place.clinicianIds) &&
+    mayBeAmong(filter.clinicId, place.clinicIds)
   );
+}
+
+/** The same, with the place looked up where it decides. */
+export async function isCandidate(
+  filter: EventFilter,
+  event: PartnerEvent,
+  placeOf: (event: PartnerEvent) => Promise<Place>,
+): Promise<boolean> {
+  const place = needsPlace(filter, event) ? await placeOf(event) : placeByOwnIds(event);
+  return matches(filter, event, place);
 }
 
 const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
   wanted === undefined || wanted === is;
 
-const within = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
-  wanted === undefined || ids.has(wanted);
+const mayBeAmong = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
+  wanted === undefined || ids.size === 0 || ids.has(wanted);
 
 export interface Subscription<L> {
   readonly filter: EventFilter;
@@ -126,17 +129,37 @@ export function createSubscriptionIndex<L>() {
 }
 
 function keysOf(filter: EventFilter): readonly string[] {
-  const { sessionId, clientId, clinicianId, clinicId, organizationId, types = [ANY] } = filter;
-  const id = sessionId ?? clientId ?? clinicianId ?? clinicId ?? organizationId ?? ANY;
-  return [...new Set<string>(types)].map((type) => `${type} ${id}`);
+  const ids = idsIn(filter);
+  return [...new Set<string>(filter.types ?? [ANY])].flatMap((type) =>
+    ids.map((id) => `${type} ${id}`),
+  );
 }
 
-/** A set, so that one id in two roles is looked up once. */
-function idsOf(event: PartnerEvent, place: Place): ReadonlySet<string> {
+/** By role, so that one id in two roles is not found twice. The second key is for events whose place is not known. */
+function idsIn(filter: EventFilter): readonly string[] {
+  const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
+  if (sessionId) return [`session:${sessionId}`];
+  if (clientId) return [`client:${clientId}`];
+  if (clinicianId) return [`clinician:${clinicianId}`, 'any clinician'];
+  if (clinicId) return [`clinic:${clinicId}`, 'any clinic'];
+  if (organizationId) return [`organization:${organizationId}`, 'any organization'];
+  return [ANY];
+}
+
+function idsOf(event: PartnerEvent, place: Place): readonly string[] {
+  const client = `client:${event.clientId}`;
   if (isSessionEvent(event)) {
-    const { sessionId, clientId, clinicianId, clinicId, organizationId } = event;
-    return new Set([sessionId, clientId, clinicianId, clinicId, organizationId, ANY]);
+    const { sessionId, clinicianId, clinicId, organizationId } = event;
+    const above = [`clinician:${clinicianId}`, `clinic:${clinicId}`];
+    return [`session:${sessionId}`, client, ...above, `organization:${organizationId}`, ANY];
   }
-  const { clinicianIds, clinicIds, organizationIds } = place;
-  return new Set([event.clientId, ...clinicianIds, ...clinicIds, ...organizationIds, ANY]);
+  const clinicians = Array.from(place.clinicianIds, (id) => `clinician:${id}`);
+  const clinics = Array.from(place.clinicIds, (id) => `clinic:${id}`);
+  return [
+    client,
+    ...(clinicians.length > 0 ? clinicians : ['any clinician']),
+    ...(clinics.length > 0 ? clinics : ['any clinic']),
+    'any organization',
+    ANY,
+  ];
 }

@@ -1,7 +1,6 @@
 import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
-import { BadCursor, EventsExpired } from './cursor-errors.ts';
-import type { EventCursors } from './event-cursor.ts';
+import { BadCursor, EventsExpired, type EventCursors } from './event-cursor.ts';
 import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
 import { fromStored, sessionSubject } from './stored-event.ts';
 
@@ -29,12 +28,14 @@ export function createLogReader(log: EventLog, cursors: EventCursors, epoch: () 
 
   return {
     cursorAt: (position: Position) => cursors.encode(epoch(), position),
+    /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
       if (decoded === undefined) throw new BadCursor();
       await mustReach(decoded.epoch === epoch() ? decoded.position : NOWHERE);
       return decoded.position;
     },
+    /** The position before the oldest event that is kept: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     /** Nothing past `newest`: the caches may not know of it yet. */
     async scan(after: Position, limit: number, newest: Position): Promise<LogStretch> {

@@ -13,8 +13,13 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+interface Dated {
+  /** The sender's time, as ISO 8601 in UTC; the time of receipt where the sender's is no use. */
+  readonly occurredAt: string;
+}
+
 /** The ids that six of the seven events share. */
-export interface SessionIds {
+interface OfSession extends Dated {
   readonly sessionId: Uuid;
   /** The partner's own name for the session: opaque, and never a way to find anything. */
   readonly sessionExternalId: string | null;
@@ -24,32 +29,19 @@ export interface SessionIds {
   readonly organizationId: Uuid;
 }
 
-interface Dated {
-  /** The sender's time, as ISO 8601 in UTC; the time of receipt where the sender's is no use. */
-  readonly occurredAt: string;
-}
-
-export interface ProgressNoteFacts extends Dated, SessionIds {
-  readonly type:
-    | 'progress_note_generated'
-    | 'progress_note_regenerated'
-    | 'progress_note_finalized';
-  readonly progressNoteId: Uuid;
-}
-
-export interface TranscriptReadyFacts extends Dated, SessionIds {
-  readonly type: 'transcript_ready';
-}
-
-export interface TranscriptErrorFacts extends Dated, SessionIds {
-  readonly type: 'session_transcript_error';
-  readonly error: string;
-}
-
-export interface MdmFacts extends Dated, SessionIds {
-  readonly type: 'mdm_elements_identified';
-  readonly mdmId: Uuid | null;
-}
+export type SessionFacts = OfSession &
+  (
+    | {
+        readonly type:
+          | 'progress_note_generated'
+          | 'progress_note_regenerated'
+          | 'progress_note_finalized';
+        readonly progressNoteId: Uuid;
+      }
+    | { readonly type: 'transcript_ready' }
+    | { readonly type: 'session_transcript_error'; readonly error: string }
+    | { readonly type: 'mdm_elements_identified'; readonly mdmId: Uuid | null }
+  );
 
 /** One score of one client. The event names no session, clinician, clinic or organization. */
 export interface AssessmentFacts extends Dated {
@@ -58,12 +50,6 @@ export interface AssessmentFacts extends Dated {
   readonly assessmentId: string;
   readonly scoreId: Uuid;
 }
-
-export type SessionFacts =
-  | ProgressNoteFacts
-  | TranscriptReadyFacts
-  | TranscriptErrorFacts
-  | MdmFacts;
 
 /**
  * What a webhook said, before the log gave it a place. Ids only: a URL of the payload goes no further
@@ -77,14 +63,13 @@ interface Logged {
   readonly receivedAt: number;
 }
 
-export type ProgressNoteEvent = ProgressNoteFacts & Logged;
-export type TranscriptReadyEvent = TranscriptReadyFacts & Logged;
-export type TranscriptErrorEvent = TranscriptErrorFacts & Logged;
-export type MdmEvent = MdmFacts & Logged;
-export type AssessmentEvent = AssessmentFacts & Logged;
-
 export type SessionEvent = SessionFacts & Logged;
+export type AssessmentEvent = AssessmentFacts & Logged;
 export type PartnerEvent = EventFacts & Logged;
+export type ProgressNoteEvent = Extract<SessionEvent, { readonly progressNoteId: Uuid }>;
+export type TranscriptReadyEvent = Extract<SessionEvent, { readonly type: 'transcript_ready' }>;
+export type TranscriptErrorEvent = Extract<SessionEvent, { readonly error: string }>;
+export type MdmEvent = Extract<SessionEvent, { readonly type: 'mdm_elements_identified' }>;
 
 export const isSessionEvent = <T extends EventFacts>(
   event: T,

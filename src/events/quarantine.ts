@@ -4,7 +4,7 @@ import type { EventLog, NewEvent } from '../store/event-log.ts';
 import type { Quarantine, QuarantineEntry } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
 import type { PartnerEvent } from './partner-event.ts';
-import { field, fromStored, isFields, parsed, toNewEvent } from './stored-event.ts';
+import { fromStored, toNewEvent } from './stored-event.ts';
 
 const TRIES = 5;
 const FIRST_PAUSE_MS = 10;
@@ -46,8 +46,6 @@ export const isTransient = (error: unknown): boolean =>
   typeof error.code === 'string' &&
   !error.code.startsWith('ERR_');
 
-const isPermanent = (error: unknown): boolean => !isTransient(error);
-
 interface AttemptParts {
   readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
@@ -71,7 +69,7 @@ export function createAttempt({ setAside, onFailure, signal }: AttemptParts): At
     const tries = failed.has(event.position) ? 1 : TRIES;
     try {
       return await retry(task, {
-        retryable: isPermanent,
+        retryable: (error) => !isTransient(error),
         tries,
         firstPauseMs: FIRST_PAUSE_MS,
         signal,
@@ -88,10 +86,17 @@ export function createAttempt({ setAside, onFailure, signal }: AttemptParts): At
   };
 }
 
+/** The body of an event that was in the log. */
+interface HandledBody {
+  readonly position: number;
+  readonly facts: unknown;
+}
+
 function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknown) {
   const kind = error instanceof Error ? error.constructor.name : typeof error;
   const reason = `${facts.type}: could not be handled (${kind})`;
-  return { receivedAt, reason, body: JSON.stringify({ position, facts }) };
+  const body: HandledBody = { position, facts };
+  return { receivedAt, reason, body: JSON.stringify(body) };
 }
 
 export interface Redriven {
@@ -122,21 +127,14 @@ export async function redrive(
 }
 
 /** A webhook as it came, or an event that was in the log and could not be handled. */
-function entriesOf(held: QuarantineEntry): readonly NewEvent[] | undefined {
-  const envelope = readEnvelope(Buffer.from(held.body), held.receivedAt);
+function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] | undefined {
+  const envelope = readEnvelope(Buffer.from(body), receivedAt);
   if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
-  const again = envelope.kind === 'malformed' ? redrivenEvent(held) : undefined;
-  return again && [again];
-}
-
-/** It is in the log already, so it counts as new only under another key; and only once so. */
-function redrivenEvent({ body, receivedAt }: QuarantineEntry): NewEvent | undefined {
-  const json = parsed(body);
-  if (!isFields(json)) return undefined;
-  const position = Number(field(json, 'position'));
-  const event = fromStored({ position, receivedAt, body: JSON.stringify(field(json, 'facts')) });
+  if (envelope.kind === 'unknown') return undefined;
+  const { position, facts } = JSON.parse(body) as HandledBody;
+  const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
-  const { position: _position, receivedAt: _receivedAt, ...facts } = event;
-  const entry = toNewEvent(facts, receivedAt);
-  return { ...entry, key: `redriven:${position}:${entry.key}` };
+  const entry = toNewEvent(event, receivedAt);
+  // It is in the log already, so it counts as new only under another key; and only once so.
+  return [{ ...entry, key: `redriven:${position}:${entry.key}` }];
 }

@@ -1,7 +1,6 @@
 import type { Position } from '../store/event-log.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
-import { matches, needsPlace, placeByOwnIds, type EventFilter, type Place } from './filter.ts';
-import { isSessionEvent, type PartnerEvent } from './partner-event.ts';
+import { type EventFilter, isCandidate } from './filter.ts';
 
 /** Events read at once: small enough not to be noticed by other work. */
 const PIECE = 100;
@@ -26,8 +25,8 @@ export async function subscribeFrom(
     const { events, scannedTo } = await hub.scan(last, PIECE, reader);
     for (const event of events) {
       if (signal.aborted) return;
-      const place = await placeIfWanted(hub, filter, event);
-      if (place !== undefined && !signal.aborted) await listener(event, place);
+      const isWanted = await isCandidate(filter, event, hub.placeOf);
+      if (isWanted && !signal.aborted) await listener(event);
     }
     last = scannedTo;
   }
@@ -35,19 +34,8 @@ export async function subscribeFrom(
   // Nothing was awaited since the loop compared positions, so no event fell between. The guard is for
   // a cursor of an instance that is ahead of this one.
   const joinedAt = last;
-  const stop = hub.subscribe(filter, (event, place) =>
-    event.position > joinedAt ? listener(event, place) : undefined,
+  const stop = hub.subscribe(filter, (event) =>
+    event.position > joinedAt ? listener(event) : undefined,
   );
   signal.addEventListener('abort', stop, { once: true });
-}
-
-/** The event's place if it matches the filter. Looked up for those only, and where it decides. */
-async function placeIfWanted(
-  hub: Pick<EventHub, 'placeOf'>,
-  filter: EventFilter,
-  event: PartnerEvent,
-): Promise<Place | undefined> {
-  if (!needsPlace(filter, event) && !matches(filter, event, placeByOwnIds(event))) return undefined;
-  const place = isSessionEvent(event) ? placeByOwnIds(event) : await hub.placeOf(event);
-  return matches(filter, event, place) ? place : undefined;
 }

@@ -18,7 +18,7 @@ export type Verify = (headers: IncomingHttpHeaders, body: Uint8Array) => boolean
 export function createVerifier(settings: SignatureSettings): Verify {
   const { algorithm, encoding, prefix } = settings;
   const header = settings.header.toLowerCase();
-  // Anybody can sign with an empty key: an unset secret must open no door.
+  // Anybody can sign with an empty key: an unset secret accepts nothing.
   const keys = [settings.secret, settings.previousSecret ?? '']
     .filter((secret) => secret !== '')
     .map((secret) => createSecretKey(secret, 'utf8'));

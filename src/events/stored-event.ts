@@ -12,9 +12,9 @@ import type {
 /** Whatever JSON held. Only own fields are read, so a name like `__proto__` means nothing. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A record that can't be understood, and why: field names, never values. */
-export interface Unreadable {
-  readonly problem: string;
+/** A record that can't be understood. Its message holds field names, never values. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
 }
 
 /** The API bounds none of its free text. */
@@ -32,15 +32,11 @@ export const isFields = (value: unknown): value is Fields =>
 export const field = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
-export const isUnreadable = (value: object): value is Unreadable => 'problem' in value;
-
-/** Undefined for what is no JSON. */
-export function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+/** `formerName` is what the API called it before. */
+export function uuidIn(fields: Fields, name: string, formerName = name): Uuid {
+  const uuid = toUuid(field(fields, name)) ?? toUuid(field(fields, formerName));
+  if (uuid === undefined) throw new Unreadable(`${name} must be a UUID`);
+  return uuid;
 }
 
 /** Reads a payload, and just as well what the log kept of one. */
@@ -48,58 +44,47 @@ export function sessionFacts(
   type: SessionFacts['type'],
   from: Fields,
   occurredAt: string,
-): SessionFacts | Unreadable {
-  const sessionId = toUuid(field(from, 'sessionId'));
-  const clientId = toUuid(field(from, 'clientId'));
-  const clinicianId = toUuid(field(from, 'clinicianId'));
-  const clinicId = toUuid(field(from, 'clinicId'));
-  // `organization` is the deprecated duplicate of `organizationId` in the events of a note.
-  const organizationId =
-    toUuid(field(from, 'organizationId')) ?? toUuid(field(from, 'organization'));
-  if (sessionId === undefined) return { problem: 'sessionId must be a UUID' };
-  if (clientId === undefined) return { problem: 'clientId must be a UUID' };
-  if (clinicianId === undefined) return { problem: 'clinicianId must be a UUID' };
-  if (clinicId === undefined) return { problem: 'clinicId must be a UUID' };
-  if (organizationId === undefined) return { problem: 'organizationId must be a UUID' };
+): SessionFacts {
   const externalId = field(from, 'sessionExternalId');
-  const sessionExternalId =
-    typeof externalId === 'string' ? capped(externalId, MAX_EXTERNAL_ID) : null;
-  const ids = { sessionId, sessionExternalId, clientId, clinicianId, clinicId, organizationId };
+  const shared = {
+    sessionId: uuidIn(from, 'sessionId'),
+    sessionExternalId: typeof externalId === 'string' ? capped(externalId, MAX_EXTERNAL_ID) : null,
+    clientId: uuidIn(from, 'clientId'),
+    clinicianId: uuidIn(from, 'clinicianId'),
+    clinicId: uuidIn(from, 'clinicId'),
+    organizationId: uuidIn(from, 'organizationId', 'organization'),
+    occurredAt,
+  };
   switch (type) {
     case 'transcript_ready':
-      return { ...ids, type, occurredAt };
+      return { ...shared, type };
     case 'session_transcript_error': {
       const error = field(from, 'error');
-      if (typeof error !== 'string') return { problem: 'error must be a string' };
-      return { ...ids, type, occurredAt, error: capped(error, MAX_ERROR) };
+      if (typeof error !== 'string') throw new Unreadable('error must be a string');
+      return { ...shared, type, error: capped(error, MAX_ERROR) };
     }
     case 'mdm_elements_identified':
-      return { ...ids, type, occurredAt, mdmId: toUuid(field(from, 'mdmId')) ?? null };
-    default: {
-      const progressNoteId = toUuid(field(from, 'progressNoteId'));
-      if (progressNoteId === undefined) return { problem: 'progressNoteId must be a UUID' };
-      return { ...ids, type, occurredAt, progressNoteId };
-    }
+      return { ...shared, type, mdmId: toUuid(field(from, 'mdmId')) ?? null };
+    default:
+      return { ...shared, type, progressNoteId: uuidIn(from, 'progressNoteId') };
   }
 }
 
 export function assessmentFacts(
   clientId: Uuid,
-  scoreId: unknown,
-  assessmentId: unknown,
+  scoreId: Uuid,
+  from: Fields,
   occurredAt: string,
-): AssessmentFacts | Unreadable {
-  const score = toUuid(scoreId);
-  if (score === undefined) return { problem: 'the id of a score must be a UUID' };
-  if (typeof assessmentId !== 'string' || assessmentId === '') {
-    return { problem: 'assessmentId must be a string' };
-  }
+): AssessmentFacts {
+  const assessmentId = field(from, 'assessmentId');
+  if (typeof assessmentId !== 'string' || assessmentId === '')
+    throw new Unreadable('assessmentId must be a string');
   return {
     type: 'assessment_completed',
     occurredAt,
     clientId,
     assessmentId: capped(assessmentId, MAX_ASSESSMENT_ID),
-    scoreId: score,
+    scoreId,
   };
 }
 
@@ -122,34 +107,26 @@ export const sessionSubject = (sessionId: string): string => `session:${sessionI
 
 /** The keys that the Partner API documents. */
 function dedupeId(facts: EventFacts): string {
-  switch (facts.type) {
-    case 'progress_note_generated':
-    case 'progress_note_regenerated':
-    case 'progress_note_finalized':
-      return facts.progressNoteId;
-    case 'assessment_completed':
-      return facts.scoreId;
-    default:
-      return facts.sessionId;
-  }
+  if ('progressNoteId' in facts) return facts.progressNoteId;
+  return isSessionEvent(facts) ? facts.sessionId : facts.scoreId;
 }
 
 /** Undefined for what another version of this gateway wrote and this one can't read. */
-export function fromStored({ position, receivedAt, body, value }: StoredEvent) {
-  const facts = (value as EventFacts | undefined) ?? factsOf(parsed(body));
-  if (isUnreadable(facts)) return undefined;
-  const event: PartnerEvent = { ...facts, position, receivedAt };
-  return event;
+export function fromStored(stored: StoredEvent): PartnerEvent | undefined {
+  const { position, receivedAt, body, value } = stored;
+  try {
+    const facts = (value as EventFacts | undefined) ?? factsOf(JSON.parse(body));
+    return { ...facts, position, receivedAt };
+  } catch {
+    return undefined;
+  }
 }
 
-function factsOf(fields: unknown): EventFacts | Unreadable {
-  if (!isFields(fields)) return { problem: 'not an object' };
+function factsOf(fields: unknown): EventFacts {
+  if (!isFields(fields)) throw new Unreadable('not an object');
   const type = field(fields, 'type');
   const occurredAt = field(fields, 'occurredAt');
-  if (!isEventType(type) || typeof occurredAt !== 'string') return { problem: 'not an event' };
+  if (!isEventType(type) || typeof occurredAt !== 'string') throw new Unreadable('not an event');
   if (type !== 'assessment_completed') return sessionFacts(type, fields, occurredAt);
-  const clientId = toUuid(field(fields, 'clientId'));
-  if (clientId === undefined) return { problem: 'clientId must be a UUID' };
-  const [scoreId, assessmentId] = [field(fields, 'scoreId'), field(fields, 'assessmentId')];
-  return assessmentFacts(clientId, scoreId, assessmentId, occurredAt);
+  return assessmentFacts(uuidIn(fields, 'clientId'), uuidIn(fields, 'scoreId'), fields, occurredAt);
 }

@@ -79,7 +79,7 @@ export function createWebhookHandler(parts: WebhookParts) {
         parts.onForged?.();
         return rejected(401, 'signature');
       }
-      // Only whoever holds the secret learns that encodings are not supported.
+      // Only a sender with the secret learns that encodings are not supported.
       if (isEncoded(headers)) return rejected(415, 'encoding');
       const receivedAt = parts.now();
       const envelope = readEnvelope(body, receivedAt);
@@ -139,7 +139,7 @@ export function createWebhookHandler(parts: WebhookParts) {
   return handle;
 }
 
-/** A status and nothing else: whoever can't sign learns nothing, and whoever can needs no more. */
+/** A status and no body: a sender without the secret learns nothing. */
 function answer(res: ServerResponse, status: Status): void {
   if (status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
   res.writeHead(status, { 'content-length': 0 }).end();
@@ -150,10 +150,7 @@ function isEncoded(headers: IncomingHttpHeaders): boolean {
   return encoding !== undefined && encoding !== '' && encoding !== 'identity';
 }
 
-/**
- * Forgeries come by the thousand, and a line for each would be the attack. One line a second says how
- * many there were and in which header, never what was in it.
- */
+/** One line a second at most, since a line for each forged request would fill the log. Never the header's value. */
 export function createForgeryLog(header: string, warn: (message: string) => void): () => void {
   let count = 0;
 

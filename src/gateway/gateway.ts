@@ -21,6 +21,7 @@ import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
+import { readTrustedDocuments } from './trusted-documents.ts';
 import { createViewerConnections } from './viewer-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { createGatewayYoga } from './yoga.ts';
@@ -88,6 +89,12 @@ export function createGateway(parts: GatewayParts): Gateway {
     repeated: observer.repeated,
     now: clock.now,
   });
+  const trusted = config.trustedDocuments
+    ? readTrustedDocuments(config.trustedDocuments, schema, {
+        limits,
+        introspection: http.graphiql,
+      })
+    : undefined;
   const yoga = createGatewayYoga({
     config,
     schema,
@@ -100,9 +107,11 @@ export function createGateway(parts: GatewayParts): Gateway {
     origins,
     onRejected: observer.rejected,
     answers,
+    trusted,
   });
   const sockets = createWebSockets({
     yoga,
+    trusted,
     authenticate: authenticator.authenticate,
     limits,
     origins,

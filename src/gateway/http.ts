@@ -60,7 +60,7 @@ export function createHttpHandler(parts: HttpParts) {
     const path = query < 0 ? url : url.slice(0, query);
     if (path === '/graphql' && method !== 'TRACE') return graphql;
     const methods = routes.get(path);
-    if (!methods) return rejected(404, 'Not found.');
+    if (!methods) return rejected(404, 'Nothing is here: GraphQL is at /graphql.');
     if (Object.hasOwn(methods, method)) return methods[method]!;
     return rejected(405, 'Method not allowed.', { allow: Object.keys(methods).join(', ') });
   }
@@ -123,7 +123,14 @@ function json(res: ServerResponse, status: number, body: object): void {
 const rejected =
   (status: number, message: string, headers: Record<string, string> = {}): Handler =>
   (_req, res, requestId) =>
-    errors(res, requestId, status, message, 'BAD_USER_INPUT', headers);
+    errors(
+      res,
+      requestId,
+      status,
+      message,
+      status === 404 ? 'NOT_FOUND' : 'BAD_USER_INPUT',
+      headers,
+    );
 
 /** JSON like everything else here, so that a client's parser never meets a surprise. */
 function errors(

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { MOST_LEVELS, isNestedTooDeep } from '../nesting.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 
 /** GraphQL over HTTP has two JSON types: they differ in what the status says. */
 export type JsonType = 'application/graphql-response+json' | 'application/json';
@@ -50,7 +51,12 @@ export function requestProblem(req: IncomingMessage, maxBytes: number): ClientEr
   return contentProblem(req) ?? (announced > maxBytes ? tooLarge(maxBytes) : undefined);
 }
 
-const NOT_POST = requestRejected(405, 'Method not allowed.', 'BAD_USER_INPUT', { allow: 'POST' });
+const NOT_POST = requestRejected(
+  405,
+  'Send a POST with a JSON body. Clients that send queries by GET can be told not to: preferGetMethod: false in urql, useGETForQueries: false in Apollo Client.',
+  'BAD_USER_INPUT',
+  { allow: 'POST' },
+);
 const NOT_ACCEPTABLE = requestRejected(
   406,
   'Answers can be had as application/graphql-response+json, application/json or text/event-stream.',
@@ -102,32 +108,27 @@ export interface OperationParams {
   readonly operationName?: string;
 }
 
-/** In the words by which clients know that they have to send the document itself. */
-const PERSISTED_QUERIES_OFF = 'PersistedQueryNotSupported';
-
-export function parseParams(text: string): OperationParams {
+export function parseParams(text: string, trusted?: TrustedDocuments): OperationParams {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
     throw requestRejected(400, 'The body must be valid JSON.');
   }
-  return paramsFrom(json);
+  return paramsFrom(json, trusted);
 }
 
-/** Reads only the names it knows, so that nothing else in a body (`__proto__` included) can have an effect. */
-export function paramsFrom(body: unknown): OperationParams {
+/**
+ * Reads only the names it knows, so that nothing else in a body (`__proto__` included) can have an effect. All
+ * transports read operations here: with trusted documents, no other gets any further.
+ */
+export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
   rejectIf(Array.isArray(body), 'Batching is not supported: send one operation a request.');
   if (!isPlainObject(body)) {
     throw requestRejected(400, 'The body must be a JSON object with a "query".');
   }
-  const { query, variables, operationName, extensions } = body;
-  if (!isGiven(query) && isPlainObject(extensions) && isGiven(extensions['persistedQuery'])) {
-    throw requestRejected(404, PERSISTED_QUERIES_OFF, 'NOT_FOUND');
-  }
-  if (typeof query !== 'string' || query === '') {
-    throw requestRejected(400, '"query" must be a string that holds a GraphQL document.');
-  }
+  const { variables, operationName, extensions } = body;
+  const query = documentOf(body, trusted);
   rejectIf(isGiven(variables) && !isPlainObject(variables), '"variables" must be an object.');
   rejectIf(
     isNestedTooDeep(variables),
@@ -143,6 +144,29 @@ export function paramsFrom(body: unknown): OperationParams {
     ...(isPlainObject(variables) && { variables }),
     ...(typeof operationName === 'string' && { operationName }),
   };
+}
+
+function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
+  const { query } = body;
+  // graphql-ws's clients can't leave "query" out: they send it empty.
+  const id = isGiven(query) && query !== '' ? undefined : documentIdOf(body);
+  if (id !== undefined) {
+    if (trusted) return trusted.byId(id);
+    // In the words by which clients know that they have to send the document itself.
+    throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
+  }
+  if (typeof query !== 'string' || query === '') {
+    throw requestRejected(400, '"query" must be a string that holds a GraphQL document.');
+  }
+  return trusted ? trusted.byText(query) : query;
+}
+
+/** As GraphQL over HTTP has it, or as Apollo Client sends it. */
+function documentIdOf({ documentId, extensions }: Record<string, unknown>): unknown {
+  if (isGiven(documentId)) return documentId;
+  const persisted = isPlainObject(extensions) ? extensions['persistedQuery'] : undefined;
+  if (!isGiven(persisted)) return undefined;
+  return isPlainObject(persisted) ? (persisted['sha256Hash'] ?? null) : null;
 }
 
 function rejectIf(isWrong: boolean, message: string): void {

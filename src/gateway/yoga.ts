@@ -24,6 +24,7 @@ import { type ViewerOf, useViewer } from './plugins/use-viewer.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { SseStreams } from './subscriptions/sse-streams.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface HttpContext extends GatewayContext {
   readonly req: IncomingMessage;
@@ -45,6 +46,8 @@ export interface YogaParts {
   readonly origins: Origins;
   readonly onRejected: OnRejected;
   readonly answers: AnswerCache;
+  /** Undefined: any document may run. */
+  readonly trusted: TrustedDocuments | undefined;
 }
 
 /** Everything that is done with an operation, in order. */
@@ -65,13 +68,13 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
     maskedErrors: { maskError: (error) => maskError(error) },
     cors: corsOf(parts.origins),
     plugins: [
-      useRequestLimits({ bodyBytes, onRejected }),
+      useRequestLimits({ bodyBytes, trusted: parts.trusted, onRejected }),
       useViewer(parts.viewerOf),
       parts.answers.plugin,
-      useJsonPosts({ bodyBytes, maskError }),
+      useJsonPosts({ bodyBytes, trusted: parts.trusted, maskError }),
       useDocumentLimits({ limits, introspection: http.graphiql }),
       useErrorMasking(maskError),
-      useUpstreamCost({ ...operation, cursors: house.cursors }),
+      useUpstreamCost({ ...operation, cursors: house.cursors, introspection: http.graphiql }),
       useOperationContext({ ...operation, house, operationMs: limits.operationMs }),
       useAudit(),
       useOperationLog(observer),

@@ -1,12 +1,12 @@
 import type { PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
-import { type EventFilter, matches, needsPlace, placeByOwnIds } from '../events/filter.ts';
+import { type EventFilter, isCandidate } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import type { Position } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
 import { BadInput } from './bad-input.ts';
 import { sawEvent } from './access/audit-reads.ts';
-import { maySeeEvent } from './access/event-access.ts';
+import { matchesByList, maySeeEvent } from './access/event-access.ts';
 import { requireFilterAccess } from './access/filter-access.ts';
 
 const DEFAULT_EVENTS = 10;
@@ -95,7 +95,7 @@ async function readEvents(after: Position, first: number, filter: EventFilter, c
     if (piece.scannedTo === at) return { found, goesOnAt: undefined };
     for (const event of piece.events) {
       if (ctx.usage.isOver) break;
-      if (!(await isWanted(event, filter, ctx)) || !(await maySeeEvent(event, ctx))) continue;
+      if (!(await isWanted(event, filter, ctx))) continue;
       found.push(event);
       if (found.length > first) return { found, goesOnAt: event.position };
     }
@@ -104,10 +104,10 @@ async function readEvents(after: Position, first: number, filter: EventFilter, c
   return { found, goesOnAt: at };
 }
 
-async function isWanted(event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> {
-  const place = needsPlace(filter, event) ? await ctx.hub.placeOf(event) : placeByOwnIds(event);
-  return matches(filter, event, place);
-}
+const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
+  (await isCandidate(filter, event, ctx.hub.placeOf)) &&
+  (await maySeeEvent(event, ctx)) &&
+  (await matchesByList(filter, event, ctx));
 
 function windowOf(
   found: readonly PartnerEvent[],

@@ -4,63 +4,11 @@ import { answersOf, crisisInterventionOf, riskOf, totalScoreOf } from './assumed
 import { isObject, objectsOf, textOf } from './json.ts';
 import type { JsonObject } from './json.ts';
 
-/** The answer names another record than the one that was asked for: it must be neither shown nor cached. */
-export const otherRecord: unique symbol = Symbol('another record');
-
-/** Undefined if the body is not what the endpoint promises. */
-export type Checked<T> = T | undefined | typeof otherRecord;
-
-export interface NoteRecord {
-  /** Null while the first generation runs; a regeneration may change it. */
-  readonly id: Uuid | null;
-  readonly isLoading: boolean;
-  /** Empty or partial while loading. The elements' shape is not documented. */
-  readonly note: readonly unknown[];
-  readonly sessionId: Uuid | null;
-  readonly raw: JsonObject;
-}
-
-export interface TranscriptRecord {
-  readonly items: readonly TranscriptItem[];
-  readonly raw: JsonObject;
-}
-
-export interface TranscriptItem {
-  /** Number or text: the unit is not documented, so both are passed through. */
-  readonly startTime: unknown;
-  readonly endTime: unknown;
-  readonly speaker: string | null;
-  readonly transcript: string | null;
-}
-
-export interface MdmRecord {
-  readonly problemsAddressed: readonly ProblemAddressed[];
-  readonly risk: unknown;
-  readonly crisisIntervention: boolean | null;
-  readonly raw: JsonObject;
-}
-
-export interface ProblemAddressed {
-  readonly rationale: string | null;
-  readonly level: string | null;
-}
-
-export interface ScoreRecord {
-  readonly id: Uuid;
-  /** Whose it is, where the body says so: it is not documented to. */
-  readonly clientId: Uuid | null;
-  readonly assessmentId: string | null;
-  readonly totalScore: number | null;
-  readonly answers: readonly ScoreAnswer[];
-  readonly raw: JsonObject;
-}
-
-export interface ScoreAnswer {
-  readonly questionKey: string | null;
-  readonly questionDisplay: string | null;
-  readonly answerValue: unknown;
-  readonly answerDisplay: string | null;
-}
+/**
+ * Undefined if the body is not what the endpoint promises. `another-record`: it names another record than the one that
+ * was asked for, and must be neither shown nor cached.
+ */
+export type Checked<T> = T | 'another-record' | undefined;
 
 /**
  * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one
@@ -76,13 +24,13 @@ const isOther = (named: unknown, asked: Uuid): boolean =>
 export function readNote(body: unknown, asked: Uuid): Checked<NoteRecord> {
   if (!isNote(body)) return undefined;
   const named = toUuid(body['progressNoteId']) ?? toUuid(body['id']);
-  return isOther(named, asked) ? otherRecord : noteOf(body, asked, toUuid(body['sessionId']));
+  return isOther(named, asked) ? 'another-record' : noteOf(body, asked, toUuid(body['sessionId']));
 }
 
 /** The answer of the session's route: an `id` in it could be anybody's, so only `progressNoteId` counts. */
 export function readNoteOfSession(body: unknown, asked: Uuid): Checked<NoteRecord> {
   if (!isNote(body)) return undefined;
-  if (isOther(body['sessionId'], asked)) return otherRecord;
+  if (isOther(body['sessionId'], asked)) return 'another-record';
   return noteOf(body, toUuid(body['progressNoteId']), toUuid(body['sessionId']));
 }
 
@@ -90,11 +38,14 @@ function isNote(body: unknown): body is JsonObject {
   return isObject(body) && (Array.isArray(body['note']) || typeof body['isLoading'] === 'boolean');
 }
 
-function noteOf(raw: JsonObject, id: Uuid | undefined, sessionId: Uuid | undefined): NoteRecord {
+export type NoteRecord = ReturnType<typeof noteOf>;
+function noteOf(raw: JsonObject, id: Uuid | undefined, sessionId: Uuid | undefined) {
   const { isLoading, note } = raw;
   return {
+    /** Null while the first generation runs; a regeneration may change it. */
     id: id ?? null,
     isLoading: isLoading === true,
+    /** Empty or partial while loading. The elements' shape is not documented. */
     note: Array.isArray(note) ? sectionsOf(note) : [],
     sessionId: sessionId ?? null,
     raw,
@@ -105,14 +56,19 @@ function noteOf(raw: JsonObject, id: Uuid | undefined, sessionId: Uuid | undefin
 const sectionsOf = (note: readonly unknown[]): readonly unknown[] =>
   note.includes(null) ? note.filter((section) => section !== null) : note;
 
-export function readTranscript(
-  body: unknown,
-  sessionId: Uuid,
-): Checked<TranscriptRecord | NotReady> {
+type RecordOf<Read extends (body: unknown, id: Uuid) => unknown> = Exclude<
+  ReturnType<Read>,
+  string | undefined
+>;
+
+export type TranscriptRecord = RecordOf<typeof readTranscript>;
+export type TranscriptItem = TranscriptRecord['items'][number];
+export function readTranscript(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
-  if (isOther(body['sessionId'], sessionId)) return otherRecord;
+  if (isOther(body['sessionId'], sessionId)) return 'another-record';
   if (!Array.isArray(body['transcriptItems'])) return 'not-ready';
   const items = objectsOf(body['transcriptItems']).map((item) => ({
+    // Number or text: the unit is not documented, so both are passed through.
     startTime: item['startTime'] ?? null,
     endTime: item['endTime'] ?? null,
     speaker: textOf(item['speaker']),
@@ -121,9 +77,11 @@ export function readTranscript(
   return { items, raw: body };
 }
 
-export function readMdm(body: unknown, sessionId: Uuid): Checked<MdmRecord | NotReady> {
+export type MdmRecord = RecordOf<typeof readMdm>;
+export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
+export function readMdm(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
-  if (isOther(body['sessionId'], sessionId)) return otherRecord;
+  if (isOther(body['sessionId'], sessionId)) return 'another-record';
   if (!Array.isArray(body['problemsAddressed'])) return 'not-ready';
   const problemsAddressed = objectsOf(body['problemsAddressed']).map((problem) => ({
     rationale: textOf(problem['rationale']),
@@ -137,9 +95,11 @@ export function readMdm(body: unknown, sessionId: Uuid): Checked<MdmRecord | Not
   };
 }
 
-export function readScore(body: unknown, asked: Uuid): Checked<ScoreRecord> {
+export type ScoreRecord = RecordOf<typeof readScore>;
+export type ScoreAnswer = ScoreRecord['answers'][number];
+export function readScore(body: unknown, asked: Uuid) {
   if (!isObject(body)) return undefined;
-  if (isOther(body['id'], asked)) return otherRecord;
+  if (isOther(body['id'], asked)) return 'another-record';
   const answers = objectsOf(answersOf(body)).map((answer) => ({
     questionKey: textOf(answer['questionKey']),
     questionDisplay: textOf(answer['questionDisplay']),
@@ -148,6 +108,7 @@ export function readScore(body: unknown, asked: Uuid): Checked<ScoreRecord> {
   }));
   return {
     id: asked,
+    /** Whose it is, where the body says so: it is not documented to. */
     clientId: toUuid(body['clientId']) ?? toUuid(body['patientId']) ?? null,
     assessmentId: textOf(body['assessmentId']),
     totalScore: totalScoreOf(body),

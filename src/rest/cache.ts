@@ -1,10 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 
-/**
- * An answer of the Partner API, as it is cached. Never changed: a newer answer replaces the object, so that whoever
- * holds one can ask whether it is still the one that is cached.
- */
+/** A cached answer. Never changed: a newer answer replaces the object, so that identity says whether it is current. */
 export interface CacheEntry<T = unknown> {
   /** The path with its query. */
   readonly key: string;
@@ -21,7 +18,6 @@ export type InvalidationListener = (path: string | undefined) => void;
 const MAX_TOTALS = 50_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */
 const OVERHEAD_BYTES = 512;
-
 const PURGE_EVERY_MS = 1000;
 
 /**
@@ -31,7 +27,7 @@ const PURGE_EVERY_MS = 1000;
 export class ResponseCache {
   private readonly clock: Clock;
   private readonly entries: LRUCache<string, CacheEntry>;
-  /** The keys of a list's pages and filters. Most paths name one record and are their own key: those need no entry. */
+  /** The keys of a list's pages and filters. A record's path is its own key and has no entry here. */
   private readonly keysByPath = new Map<string, Set<string>>();
   private readonly totals = new LRUCache<string, number>({ max: MAX_TOTALS });
   private purgedAt = 0;
@@ -41,15 +37,16 @@ export class ResponseCache {
     this.clock = clock;
     this.entries = new LRUCache({
       maxSize: maxBytes,
-      // One large answer must not push out all the others.
+      // One large answer must not evict all the others.
       maxEntrySize: Math.ceil(maxBytes / 4),
       dispose: ({ path }, key, reason) => {
-        if (reason !== 'set' && key !== path) this.unindex(path, key);
+        if (reason === 'set' || key === path) return;
+        const keys = this.keysByPath.get(path);
+        if (keys?.delete(key) && keys.size === 0) this.keysByPath.delete(path);
       },
     });
   }
 
-  /** Only what is still right. */
   get(key: string): CacheEntry | undefined {
     const entry = this.entries.get(key);
     if (!entry || entry.expiresAt > this.clock.now()) return entry;
@@ -67,7 +64,11 @@ export class ResponseCache {
     if (now - this.purgedAt >= PURGE_EVERY_MS) this.purge(now);
     const replaced = this.entries.peek(key);
     this.entries.set(key, entry, { size: bytes + OVERHEAD_BYTES });
-    if (key !== path && this.entries.has(key)) this.index(path, key);
+    if (key !== path && this.entries.has(key)) {
+      const keys = this.keysByPath.get(path);
+      if (keys) keys.add(key);
+      else this.keysByPath.set(path, new Set([key]));
+    }
     if (replaced && replaced.expiresAt > now) this.notify(path);
   }
 
@@ -82,12 +83,12 @@ export class ResponseCache {
     this.notify(undefined);
   }
 
-  /** A list's length as last seen, long after its rows are gone. A hint, not a fact. */
+  /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
   totalOf(listKey: string): number | undefined {
     return this.totals.get(listKey);
   }
 
-  /** A list's length, as an answer has it. A window must never be put together from two states of its list. */
+  /** A new length drops the list's pages: a window must never be put together from two states of its list. */
   setTotal(listKey: string, path: string, total: number): void {
     const last = this.totals.get(listKey);
     if (last === total) return;
@@ -125,16 +126,5 @@ export class ResponseCache {
 
   private notify(path: string | undefined): void {
     for (const listener of this.listeners) listener(path);
-  }
-
-  private index(path: string, key: string): void {
-    const keys = this.keysByPath.get(path);
-    if (keys) keys.add(key);
-    else this.keysByPath.set(path, new Set([key]));
-  }
-
-  private unindex(path: string, key: string): void {
-    const keys = this.keysByPath.get(path);
-    if (keys?.delete(key) && keys.size === 0) this.keysByPath.delete(path);
   }
 }

@@ -1,10 +1,10 @@
-/** Time, passed in so that tests can turn it. */
+/** Time, passed in so that tests can control it. */
 export interface Clock {
-  /** Milliseconds that only ever go forward: lifetimes must survive a wall clock that jumps. */
+  /** Monotonic milliseconds: lifetimes must survive a wall clock that jumps. */
   now(): number;
   /** The wall clock, in milliseconds since 1970: for HTTP dates and calendar days only. */
   wallNow(): number;
-  /** Runs `run` once, `ms` from now; the answer calls it off. */
+  /** Runs `run` once, `ms` from now. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -16,9 +16,3 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
-
-/** Wall time that does not jump, by this clock. */
-export function steadily({ now, wallNow }: Pick<Clock, 'now' | 'wallNow'>): () => number {
-  const began = wallNow() - now();
-  return () => Math.round(began + now());
-}

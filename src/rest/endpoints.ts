@@ -1,58 +1,50 @@
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
 import { readMdm, readNote, readNoteOfSession, readScore, readTranscript } from './artifacts.ts';
-import type {
-  Checked,
-  MdmRecord,
-  NoteRecord,
-  NotReady,
-  ScoreRecord,
-  TranscriptRecord,
-} from './artifacts.ts';
+import type { Checked, NoteRecord } from './artifacts.ts';
 import type { Repeat } from './client/retry.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 
-/** A route's template, such as `/sessions/:sessionId/mdm`, and the paths built from it. */
+/** What all calls of one route have in common. */
 export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Such as `/sessions/:sessionId/mdm`. */
   readonly template: string;
+  readonly repeat: Repeat;
+  /** Its effect matters: it is not aborted once sent, and an unclear end is reported as one. */
+  readonly isWrite: boolean;
+  /** All but the request for a token. */
+  readonly isAuthorized: boolean;
   readonly path: (id: Uuid | undefined) => string;
 }
 
-/** What all calls of one route have in common. */
-export interface CallKind {
-  readonly method: 'GET' | 'POST' | 'PATCH';
-  readonly template: string;
-  readonly repeat: Repeat;
-  /** Its effect matters: it is not cut off once sent, and an unclear end is reported as one. */
-  readonly isWrite: boolean;
-  /** All but the call that obtains the token. */
-  readonly isAuthorized: boolean;
-}
-
-/** A GET: what its answers mean, and for how long they are right. */
+/** A GET: what its answers mean, and for how long they are valid. */
 export interface Endpoint<T> extends Route {
-  readonly get: CallKind;
   /** `page` counts for lists only. */
   read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
   ttlMs(value: T): number;
   /** What a 404 means, for the routes where it is a normal answer. */
   readonly missing?: { readonly value: T };
-  /** Lists only. */
-  totalOf?(value: T): number;
-  unreadableRowsIn?(value: T): number;
 }
+
+const AUTHENTICATE = '/partners/authenticate';
 
 /**
  * Nothing but a UUID gets into a path. `encodeURIComponent('..')` is `..`, so encoding alone would let an id
- * climb out of its template.
+ * leave its template.
  */
-export function route(template: string): Route {
+export function route(method: Route['method'], template: string, repeat: Repeat): Route {
   const [before = '', after] = template.split(/:\w+/);
-  if (after === undefined) return { template, path: () => template };
+  const isAuthorized = template !== AUTHENTICATE;
   return {
+    method,
     template,
+    repeat,
+    isAuthorized,
+    isWrite: isAuthorized && method !== 'GET',
     path(id) {
+      if (after === undefined) return template;
       const uuid = toUuid(id);
       if (!uuid) throw new TypeError(`${template} wants a UUID, but got something else`);
       return before + uuid + after;
@@ -60,12 +52,10 @@ export function route(template: string): Route {
   };
 }
 
-export function getRoute(template: string): Route & { readonly get: CallKind } {
-  const kind = { template, repeat: 'freely', isWrite: false, isAuthorized: true } as const;
-  return { ...route(template), get: { method: 'GET', ...kind } };
-}
+/** Obtains the partner's token. Repeated freely: a second token does not end the first. */
+export const authenticate = route('POST', AUTHENTICATE, 'freely');
 
-/** Events and mutations drop what they make stale; this bounds what neither of them told us. */
+/** Events and mutations drop what they make stale; this bounds what neither of them reported. */
 export const LIST_TTL_MS = 5000;
 const NOTE_TTL_MS = 5000;
 /** A finished artifact does not change. */
@@ -79,15 +69,15 @@ const noteTtlMs = (note: NoteRecord | undefined): number =>
 const artifactTtlMs = (artifact: unknown): number =>
   artifact === 'not-ready' || artifact === undefined ? UNFINISHED_TTL_MS : FINISHED_TTL_MS;
 
-function record<T>(
+function record<T, M extends 'not-ready' | undefined>(
   template: string,
   read: (body: unknown, id: Uuid) => Checked<T>,
-  ttlMs: (value: T) => number,
-  missing: T,
-): Endpoint<T> {
-  // The path was built first, so there is an id.
+  ttlMs: (value: T | M) => number,
+  missing: M,
+): Endpoint<T | M> {
   return {
-    ...getRoute(template),
+    ...route('GET', template, 'freely'),
+    // The path was built first, so there is an id.
     read: (body, id) => id && read(body, id),
     ttlMs,
     missing: { value: missing },
@@ -96,38 +86,18 @@ function record<T>(
 
 /** Records that have a route of their own. */
 export const endpoints = {
-  note: record<NoteRecord | undefined>(
-    '/progress-notes/:progressNoteId',
-    readNote,
-    noteTtlMs,
-    undefined,
-  ),
-  noteOfSession: record<NoteRecord | undefined>(
+  note: record('/progress-notes/:progressNoteId', readNote, noteTtlMs, undefined),
+  noteOfSession: record(
     '/sessions/:sessionId/progress-note',
     readNoteOfSession,
     noteTtlMs,
     undefined,
   ),
-  transcript: record<TranscriptRecord | NotReady>(
-    '/sessions/:sessionId/transcript',
-    readTranscript,
-    artifactTtlMs,
-    'not-ready',
-  ),
-  mdm: record<MdmRecord | NotReady>(
-    '/sessions/:sessionId/mdm',
-    readMdm,
-    artifactTtlMs,
-    'not-ready',
-  ),
-  score: record<ScoreRecord | undefined>(
-    '/assessment-scores/:assessmentScoreId',
-    readScore,
-    artifactTtlMs,
-    undefined,
-  ),
+  transcript: record('/sessions/:sessionId/transcript', readTranscript, artifactTtlMs, 'not-ready'),
+  mdm: record('/sessions/:sessionId/mdm', readMdm, artifactTtlMs, 'not-ready'),
+  score: record('/assessment-scores/:assessmentScoreId', readScore, artifactTtlMs, undefined),
   partner: {
-    ...getRoute('/partners'),
+    ...route('GET', '/partners', 'freely'),
     read: (body: unknown) => (isObject(body) ? body : undefined),
     ttlMs: () => FINISHED_TTL_MS,
   } satisfies Endpoint<JsonObject>,
@@ -141,5 +111,3 @@ export const paths = {
   mdm: endpoints.mdm.path,
   score: endpoints.score.path,
 };
-
-export const AUTHENTICATE = '/partners/authenticate';

@@ -1,28 +1,14 @@
-/** What a caller of the Partner API may have to react to, as the frontend reads it in `extensions.code`. */
-export type PartnerErrorCode =
-  | 'BAD_USER_INPUT'
-  | 'NOT_FOUND'
-  | 'OUTCOME_UNKNOWN'
-  | 'QUERY_TOO_EXPENSIVE'
-  | 'TIMEOUT'
-  | 'UPSTREAM_BAD_RESPONSE'
-  | 'UPSTREAM_CREDENTIALS'
-  | 'UPSTREAM_RATE_LIMITED'
-  | 'UPSTREAM_ROUTE'
-  | 'UPSTREAM_UNAVAILABLE';
-
 /**
  * One class per reaction. Messages may be logged: they name the route's template and never the URL, a body
  * or an id, which can all carry patient data. For the same reason there is no `cause`.
  */
 export abstract class PartnerError extends Error {
-  abstract readonly code: PartnerErrorCode;
-  readonly route: string;
+  /** As the frontend reads it in `extensions.code`. */
+  abstract readonly code: string;
 
   constructor(route: string, what: string) {
     super(`${route}: ${what}`);
     this.name = new.target.name;
-    this.route = route;
   }
 }
 

@@ -2,12 +2,10 @@ import { PAGE_SIZE } from '../page.ts';
 import type { Page } from '../page.ts';
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import { otherRecord } from './artifacts.ts';
 import type { Checked } from './artifacts.ts';
-import { LIST_TTL_MS, getRoute } from './endpoints.ts';
+import { LIST_TTL_MS, route } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { isObject } from './json.ts';
-import type { JsonObject } from './json.ts';
 import {
   readAssessment,
   readClient,
@@ -18,49 +16,15 @@ import {
   readProgram,
   readSession,
 } from './records.ts';
-import type {
-  AssessmentRecord,
-  ClientRecord,
-  ClinicRecord,
-  ClinicianRecord,
-  MagicEditRecord,
-  OrganizationRecord,
-  ProgramRecord,
-  ReadRow,
-  SessionRecord,
-} from './records.ts';
-
-interface RecordByList {
-  readonly organizations: OrganizationRecord;
-  readonly clinicsOfOrganization: ClinicRecord;
-  readonly programsOfOrganization: ProgramRecord;
-  readonly cliniciansOfClinic: ClinicianRecord;
-  readonly clientsOfClinic: ClientRecord;
-  readonly assessmentsOfClinic: AssessmentRecord;
-  readonly clientsOfClinician: ClientRecord;
-  readonly magicEditsOfClinician: MagicEditRecord;
-  readonly sessionsOfClient: SessionRecord;
-  readonly programsOfClient: ProgramRecord;
-}
-
-export type ListName = keyof RecordByList;
-export type RecordOf<N extends ListName> = RecordByList[N];
-
-/** One list: whose it is, and what of it. */
-export interface ListRef<N extends ListName = ListName> {
-  readonly name: N;
-  /** The parent's. Only `organizations` has none. */
-  readonly id?: Uuid | undefined;
-  readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
-}
+import type { ReadRow } from './records.ts';
 
 /** What GraphQL's Int can hold: `totalCount` is one. */
-const MOST_ROWS = 2_147_483_647;
+const MAX_ROWS = 2_147_483_647;
 
 /**
  * `parentNames` is what a row may call its parent, where a row has one parent for good: a row that names another one does
- * not belong into this list. A client may be in the lists of several clinics and clinicians, and a clinician in those
- * of several clinics, so that the ids in their rows prove nothing.
+ * not belong to this list. A client may be in the lists of several clinics and clinicians, and a clinician in those
+ * of several clinics, so the ids in their rows prove nothing.
  */
 function list<T>(
   template: string,
@@ -68,17 +32,13 @@ function list<T>(
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
   return {
-    ...getRoute(template),
+    ...route('GET', template, 'freely'),
     read: (body, id, page) => readPage(body, page, readRow, id, parentNames),
     ttlMs: () => LIST_TTL_MS,
-    totalOf: ({ total }) => total,
-    unreadableRowsIn: ({ rows }) => (rows.includes(undefined) ? rows.filter(isGap).length : 0),
   };
 }
 
-const isGap = (row: unknown): boolean => row === undefined;
-
-export const lists: { readonly [N in ListName]: Endpoint<Page<RecordOf<N>>> } = {
+export const lists = {
   organizations: list('/organizations', readOrganization),
   clinicsOfOrganization: list(
     '/organizations/:organizationId/clinics',
@@ -99,7 +59,21 @@ export const lists: { readonly [N in ListName]: Endpoint<Page<RecordOf<N>>> } = 
   programsOfClient: list('/clients/:clientId/programs', readProgram),
 };
 
-/** Undefined if it is no page, or not the page that was asked for. */
+type RecordByList = {
+  [N in keyof typeof lists]: (typeof lists)[N] extends Endpoint<Page<infer Row>> ? Row : never;
+};
+export type ListName = keyof RecordByList;
+export type RecordOf<N extends ListName> = RecordByList[N];
+
+/** One list: whose it is, and what of it. */
+export interface ListRef<N extends ListName = ListName> {
+  readonly name: N;
+  /** The parent's. Only `organizations` has none. */
+  readonly id?: Uuid | undefined;
+  readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** Undefined if it is not a page, or not the page that was asked for. */
 export function readPage<T>(
   body: unknown,
   page: number,
@@ -110,33 +84,26 @@ export function readPage<T>(
   if (!isObject(body) || !isObject(body['meta']) || !Array.isArray(body['data'])) return undefined;
   const { totalItems: total, currentPage } = body['meta'];
   if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
-  if (total < 0 || total > MOST_ROWS) return undefined;
+  if (total < 0 || total > MAX_ROWS) return undefined;
 
   // An API that answers a page past the end with its last one would repeat rows.
-  const isPastEnd = page > Math.max(1, Math.ceil(total / PAGE_SIZE));
-  if (isPastEnd) return { rows: [], total, page };
+  if (page > Math.max(1, Math.ceil(total / PAGE_SIZE))) return { rows: [], total, page };
 
   if (typeof currentPage === 'number' && currentPage !== page) return undefined;
   if (body['data'].length > PAGE_SIZE) return undefined;
   const rows: (T | undefined)[] = [];
   for (const row of body['data'] as readonly unknown[]) {
-    if (!isObject(row)) rows.push(undefined);
-    else if (isOfAnother(row, parentId, parentNames)) return otherRecord;
-    else rows.push(readRow(row));
+    if (!isObject(row)) {
+      rows.push(undefined);
+      continue;
+    }
+    for (const name of parentNames) {
+      const named = toUuid(row[name]);
+      if (named !== undefined && named !== parentId) return 'another-record';
+    }
+    rows.push(readRow(row));
   }
   return { rows, total, page };
-}
-
-function isOfAnother(
-  row: JsonObject,
-  parentId: Uuid | undefined,
-  parentNames: readonly string[],
-): boolean {
-  for (const name of parentNames) {
-    const named = toUuid(row[name]);
-    if (named !== undefined && named !== parentId) return true;
-  }
-  return false;
 }
 
 /** The path without its query: what `forget` takes. */
@@ -144,24 +111,22 @@ export function pathOf(ref: ListRef): string {
   return lists[ref.name].path(ref.id);
 }
 
-/** Names the list with its filter, all pages of it. */
+/**
+ * Names the list with its filter, all pages of it. The same filter gives the same text, in whatever order its fields
+ * were named.
+ */
 export function listKeyOf(ref: ListRef): string {
-  const filter = queryOf(ref.filter);
-  return filter ? `${pathOf(ref)}?${filter}` : pathOf(ref);
-}
-
-export function pageKeyOf(listKey: string, page: number): string {
-  return `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
-}
-
-/** The same filter gives the same text, in whatever order its fields were named. */
-function queryOf(filter: Readonly<Record<string, string | undefined>> | undefined): string {
-  if (!filter) return '';
+  const { filter } = ref;
+  if (!filter) return pathOf(ref);
   const pairs: string[] = [];
   for (const name of Object.keys(filter).toSorted()) {
     const value = filter[name];
     // Half of a surrogate pair can't be encoded; a `+` must be, or it would be read as a space.
     if (value !== undefined) pairs.push(`${name}=${encodeURIComponent(value.toWellFormed())}`);
   }
-  return pairs.join('&');
+  return pairs.length > 0 ? `${pathOf(ref)}?${pairs.join('&')}` : pathOf(ref);
+}
+
+export function pageKeyOf(listKey: string, page: number): string {
+  return `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
 }

@@ -1,20 +1,10 @@
 import type { LookupFunction } from 'node:net';
-import { ResponseCache } from './cache.ts';
 import type { CacheEntry, InvalidationListener } from './cache.ts';
-import { worstOf } from './client/breaker.ts';
 import type { BreakerState } from './client/breaker.ts';
-import type { CallParts } from './client/call.ts';
 import { Client } from './client/client.ts';
-import { createLimiter } from './client/limiter.ts';
-import { RetryBudget } from './client/retry.ts';
-import { createTokens } from './client/token.ts';
-import { isForbiddenHost, openPool } from './client/transport.ts';
-import { systemClock } from './clock.ts';
+import type { Outcome } from './client/transport.ts';
 import type { Clock } from './clock.ts';
-import { AUTHENTICATE } from './endpoints.ts';
-import type { CallKind } from './endpoints.ts';
 import { Loaders } from './loaders.ts';
-import type { PartnerObserver } from './observer.ts';
 import { createUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
 import { Writes } from './writes.ts';
@@ -43,136 +33,90 @@ export interface PartnerOptions {
   readonly lookup: LookupFunction;
 }
 
-/** The Partner API, as the rest of the gateway uses it. */
-export interface Partner extends AsyncDisposable {
-  /** For one operation, or one delivered event: what they read is counted into `usage`. */
-  loadersFor(usage: Usage): Loaders;
-  readonly writes: Writes;
-  /**
-   * Drops what is cached under these paths, all pages and filters of a list, and detaches reads in flight:
-   * whoever asks after this reads anew, and the late answers are not kept.
-   */
-  forget(paths: readonly string[]): void;
-  /** For when news of what is stale may have been missed. */
-  forgetAll(): void;
-  /** Whether the cache still holds exactly this object. */
-  isCurrent(entry: CacheEntry): boolean;
-  /**
-   * Called with each path whose answers are no longer right: it was forgotten, a newer answer has replaced one, or the
-   * list's length has changed. Called with `undefined` when all of them are. The answer ends it.
-   */
-  onInvalidate(listener: InvalidationListener): () => void;
-  /** Resolves if a token is obtainable and the API key is taken; rejects with the `PartnerError` that says why. */
-  check(): Promise<void>;
-  state(): PartnerState;
+/** For metrics and logs. Templates, counts and codes only. */
+export interface PartnerObserver {
+  /** One HTTP attempt ended. */
+  attempt?(attempt: ObservedAttempt): void;
+  /** Rows of a list had no usable id. */
+  unreadableRows?(route: string, count: number, requestId?: string): void;
+  /** An answer named another record than the one asked for, and was dropped. */
+  otherRecord?(route: string, requestId?: string): void;
+  breakerChanged?(state: BreakerState, route: string): void;
+  tokenRenewed?(): void;
+  /** A background renewal failed; the present token goes on being used. */
+  tokenRenewalFailed?(code: string): void;
 }
 
-export interface PartnerState {
-  readonly queued: number;
-  readonly inFlight: number;
-  readonly tokenAgeSeconds: number | undefined;
-  readonly callsToday: number;
-  /** Undefined without a quota. */
-  readonly quotaRemaining: number | undefined;
-  /** Of the routes together: `closed` if all are. */
-  readonly breaker: BreakerState;
-  readonly cacheBytes: number;
-  readonly cacheEntries: number;
+export interface ObservedAttempt {
+  readonly method: string;
+  readonly route: string;
+  /** Undefined if there was no answer. */
+  readonly status: number | undefined;
+  /** `status` for a 4xx or 5xx. */
+  readonly outcome: 'ok' | 'status' | Outcome;
+  readonly durationMs: number;
+  /** Those of the operation that it belongs to: name, value, name, value. */
+  readonly traceHeaders: readonly string[];
 }
 
-const CACHE_BYTES = 64 * 1024 * 1024;
 /** After the API key was refused, how often a readiness check may ask whether it still is. */
 const CHECK_PAUSE_MS = 5000;
 
-const authentication: CallKind = {
-  method: 'POST',
-  template: AUTHENTICATE,
-  // A second token takes nothing from the first.
-  repeat: 'freely',
-  isWrite: false,
-  isAuthorized: false,
-};
+export type Partner = ReturnType<typeof createPartner>;
 
+/** The Partner API, as the rest of the gateway uses it. */
 export function createPartner(
   connection: PartnerConnection,
   options: Partial<PartnerOptions> = {},
-): Partner {
-  const base = baseOf(connection.baseUrl);
-  const { clock = systemClock, observer = {}, random = Math.random, dailyQuota } = options;
-  const { maxConcurrency = 64, timeoutMs = 5000, cacheBytes = CACHE_BYTES } = options;
-
-  const limiter = createLimiter(
-    { maxInFlight: maxConcurrency, ratePerSecond: options.ratePerSecond, dailyQuota },
-    clock,
-  );
-  const pool = openPool(base.origin, {
-    connections: maxConcurrency,
-    connectMs: timeoutMs,
-    lookup: options.lookup,
-  });
-  const { clientId, clientSecret } = connection;
-  const credentials = JSON.stringify({ clientId, clientSecret });
-  const authenticate = () => client.send(authentication, AUTHENTICATE, credentials);
-  const tokens = createTokens(authenticate, clock, observer);
-  const parts: CallParts = {
-    pool,
-    limiter,
-    breakers: new Map(),
-    tokens,
-    budget: new RetryBudget(clock),
-    clock,
-    observer,
-    random,
-    apiKey: connection.apiKey,
-    pathPrefix: base.path,
-    timeoutMs,
-    keyRefused: undefined,
-  };
-  const cache = new ResponseCache(clock, cacheBytes);
-  const client = new Client(cache, parts);
+) {
+  const client = new Client(connection, options);
+  const { cache, clock, limiter, tokens } = client;
   return {
-    loadersFor: (usage) => new Loaders(client, usage),
+    /** For one operation, or one delivered event: what they read is counted into `usage`. */
+    loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
     writes: new Writes(client),
-    forget(paths) {
+    /** Drops what is cached under these paths, all pages and filters of a list. Reads in flight are not cached either. */
+    forget(paths: readonly string[]): void {
       for (const path of paths) client.invalidate(path);
     },
-    forgetAll: () => client.invalidateAll(),
-    isCurrent: (entry) => cache.isCurrent(entry),
-    onInvalidate: (listener) => cache.onInvalidate(listener),
-    async check() {
+    /** For when an invalidation may have been missed. */
+    forgetAll: (): void => client.invalidateAll(),
+    /** Whether the cache still holds exactly this object. */
+    isCurrent: (entry: CacheEntry): boolean => cache.isCurrent(entry),
+    /**
+     * Called with each path whose answers are no longer valid: it was forgotten, a newer answer has replaced one, or the
+     * list's length has changed. Called with `undefined` for all paths. Returns a function that removes the listener.
+     */
+    onInvalidate: (listener: InvalidationListener) => cache.onInvalidate(listener),
+    /** Resolves if a token is obtainable and the API key is accepted; rejects with the `PartnerError` that says why. */
+    async check(): Promise<void> {
       await tokens.obtain();
-      const { keyRefused } = parts;
+      const { keyRefused } = client;
       if (!keyRefused) return;
       if (clock.now() - keyRefused.at < CHECK_PAUSE_MS) throw keyRefused.error;
       await new Loaders(client, createUsage()).partner({ fresh: true });
     },
-    state: () => ({
-      queued: limiter.queued,
-      inFlight: limiter.inFlight,
-      tokenAgeSeconds: tokens.ageMs === undefined ? undefined : tokens.ageMs / 1000,
-      callsToday: limiter.usedToday,
-      quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - limiter.usedToday,
-      breaker: worstOf(parts.breakers.values()),
-      cacheBytes: cache.bytes,
-      cacheEntries: cache.size,
-    }),
-    async [Symbol.asyncDispose]() {
+    state() {
+      const { ageMs } = tokens;
+      const { inFlight, queued, usedToday } = limiter;
+      const { dailyQuota } = options;
+      const breakers = new Set(Array.from(client.breakers.values(), ({ state }) => state));
+      const worst = (['open', 'half-open'] as const).find((state) => breakers.has(state));
+      return {
+        queued,
+        inFlight,
+        tokenAgeSeconds: ageMs === undefined ? undefined : ageMs / 1000,
+        callsToday: usedToday,
+        quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday,
+        /** Of all routes: `closed` if all are. */
+        breaker: worst ?? 'closed',
+        cacheBytes: cache.bytes,
+        cacheEntries: cache.size,
+      };
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
-      await pool.close();
+      await client.pool.close();
     },
   };
-}
-
-/** Without `/v2` every route is unknown to the API, and the error reads as one about credentials. */
-function baseOf(baseUrl: string): { readonly origin: string; readonly path: string } {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const path = url?.pathname.replace(/\/+$/, '') ?? '';
-  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
-  if (!isPlain || !/^https?:$/.test(url.protocol) || !path.endsWith('/v2')) {
-    throw new Error('the base URL of the Partner API must be an http(s) URL that ends in /v2');
-  }
-  if (isForbiddenHost(url.hostname)) {
-    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
-  }
-  return { origin: url.origin, path };
 }

@@ -15,113 +15,76 @@ export type {
   TranscriptRecord,
 } from './artifacts.ts';
 
-interface Row {
-  readonly id: Uuid;
-  readonly raw: JsonObject;
-}
-
-interface Named extends Row {
-  readonly name: string | null;
-}
-
-export type OrganizationRecord = Named;
-export type ClinicRecord = Named;
-export type ProgramRecord = Named;
-export type MagicEditRecord = Row;
-
-export interface ClinicianRecord extends Row {
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-  readonly email: string | null;
-  readonly externalId: string | null;
-}
-
-export interface ClientRecord extends ClinicianRecord {
-  readonly phoneNumber: string | null;
-  /** YYYY-MM-DD. */
-  readonly dateOfBirth: string | null;
-  /** As the API spells it, values that we do not know included. */
-  readonly status: string | null;
-}
-
-export interface SessionRecord extends Row {
-  readonly sessionExternalId: string | null;
-  readonly fileUrl: string | null;
-}
-
-export interface AssessmentRecord {
-  /** A string such as `phq9`: assessments alone are not named by a UUID. */
-  readonly id: string;
-  readonly name: string | null;
-  readonly raw: JsonObject;
-}
-
-/** Reads a list's row; undefined if it can't be told which record it is. */
+/** Reads a list's row; undefined if it does not say which record it is. */
 export type ReadRow<T> = (raw: JsonObject) => T | undefined;
+
+type RecordOf<Read extends (raw: JsonObject) => unknown> = Exclude<ReturnType<Read>, undefined>;
 
 // The API shows `id` for clients only; other records may well use `<noun>Id`, as its events do.
 const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
   toUuid(raw['id']) ?? toUuid(raw[idName]);
 
-const named =
-  (idName: string): ReadRow<Named> =>
-  (raw) => {
-    const id = idOf(raw, idName);
-    return id && { id, name: textOf(raw['name']), raw };
-  };
+const named = (idName: string) => (raw: JsonObject) => {
+  const id = idOf(raw, idName);
+  return id && { id, name: textOf(raw['name']), raw };
+};
 
-export const readOrganization: ReadRow<OrganizationRecord> = named('organizationId');
-export const readClinic: ReadRow<ClinicRecord> = named('clinicId');
-export const readProgram: ReadRow<ProgramRecord> = named('programId');
+export const readOrganization = named('organizationId');
+export type OrganizationRecord = RecordOf<typeof readOrganization>;
 
-export const readMagicEdit: ReadRow<MagicEditRecord> = (raw) => {
+export const readClinic = named('clinicId');
+export type ClinicRecord = RecordOf<typeof readClinic>;
+
+export const readProgram = named('programId');
+export type ProgramRecord = RecordOf<typeof readProgram>;
+
+export type MagicEditRecord = RecordOf<typeof readMagicEdit>;
+export function readMagicEdit(raw: JsonObject) {
   const id = idOf(raw, 'magicEditId');
   return id && { id, raw };
-};
+}
 
-export const readClinician: ReadRow<ClinicianRecord> = (raw) => {
+const personOf = (raw: JsonObject) => ({
+  firstName: textOf(raw['firstName']),
+  lastName: textOf(raw['lastName']),
+  email: textOf(raw['email']),
+  externalId: textOf(raw['externalId']),
+});
+
+export type ClinicianRecord = RecordOf<typeof readClinician>;
+export function readClinician(raw: JsonObject) {
   const id = idOf(raw, 'clinicianId');
   return id && { id, ...personOf(raw), raw };
-};
+}
 
-export const readClient: ReadRow<ClientRecord> = (raw) => {
+export type ClientRecord = RecordOf<typeof readClient>;
+export function readClient(raw: JsonObject) {
   const id = idOf(raw, 'clientId');
-  return (
-    id && {
-      id,
-      ...personOf(raw),
-      phoneNumber: textOf(raw['phoneNumber']),
-      dateOfBirth: calendarDateOf(raw['dateOfBirth']),
-      status: textOf(raw['status']),
-      raw,
-    }
-  );
-};
+  if (!id) return undefined;
+  return {
+    id,
+    ...personOf(raw),
+    phoneNumber: textOf(raw['phoneNumber']),
+    dateOfBirth: calendarDateOf(raw['dateOfBirth']),
+    /** As the API spells it, unknown values included. */
+    status: textOf(raw['status']),
+    raw,
+  };
+}
 
-export const readSession: ReadRow<SessionRecord> = (raw) => {
+export type SessionRecord = RecordOf<typeof readSession>;
+export function readSession(raw: JsonObject) {
   const id = idOf(raw, 'sessionId');
-  return (
-    id && {
-      id,
-      sessionExternalId: textOf(raw['sessionExternalId']),
-      fileUrl: textOf(raw['fileUrl']),
-      raw,
-    }
-  );
-};
+  if (!id) return undefined;
+  const sessionExternalId = textOf(raw['sessionExternalId']);
+  return { id, sessionExternalId, fileUrl: textOf(raw['fileUrl']), raw };
+}
 
-export const readAssessment: ReadRow<AssessmentRecord> = (raw) => {
+/** Its id is a string such as `phq9`: assessments alone are not named by a UUID. */
+export type AssessmentRecord = RecordOf<typeof readAssessment>;
+export function readAssessment(raw: JsonObject) {
   const id = textOf(raw['id']) || textOf(raw['assessmentId']);
   return id ? { id, name: textOf(raw['name']), raw } : undefined;
-};
-
-function personOf(raw: JsonObject) {
-  return {
-    firstName: textOf(raw['firstName']),
-    lastName: textOf(raw['lastName']),
-    email: textOf(raw['email']),
-    externalId: textOf(raw['externalId']),
-  };
 }
 
 /** The date as written. Going through a Date would shift it by the machine's time zone. */

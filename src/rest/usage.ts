@@ -1,18 +1,12 @@
 import type { CacheEntry } from './cache.ts';
-import { createCallQueue } from './client/limiter.ts';
-import type { CallQueue } from './client/limiter.ts';
+import type { CallQueue, Rank } from './client/limiter.ts';
 
 export interface UsageOptions {
   readonly maxCalls?: number;
-  readonly priority?: 'read' | 'write';
+  readonly priority?: Rank;
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
   /** For log lines. */
   readonly requestId?: string | undefined;
-}
-
-/** A call that an operation waits for. */
-export interface Abandonable {
-  abandon(usage: Usage): void;
 }
 
 /** What one operation, or one delivered event, has used of the Partner API. */
@@ -22,8 +16,10 @@ export class Usage {
   cached = 0;
   coalesced = 0;
   retried = 0;
-  /** Every cached answer that the operation's data was made of: it is right for as long as each of them is current. */
+  /** Every cached answer that the operation's data was made of: it is valid while each of them is current. */
   readonly entries = new Set<CacheEntry>();
+  /** The calls it waits for. */
+  readonly pending = new Set<{ abandon(usage: Usage): void }>();
   /** True once nobody waits for the operation any more. */
   isOver = false;
   /** Its calls that wait for a slot. */
@@ -31,28 +27,18 @@ export class Usage {
   /** Name, value, name, value. */
   readonly traceHeaders: readonly string[];
   readonly requestId: string | undefined;
-  private pending: Set<Abandonable> | undefined;
 
   constructor({ maxCalls, priority = 'read', traceHeaders, requestId }: UsageOptions) {
     this.requestId = requestId;
     this.maxCalls = maxCalls ?? Number.POSITIVE_INFINITY;
-    this.queue = createCallQueue(priority);
+    this.queue = { rank: priority, calls: [] };
     this.traceHeaders = traceHeaders ? traceHeadersOf(traceHeaders) : NO_HEADERS;
   }
 
-  /** Ends the operation early: reads are given up, a write that was sent is not. */
+  /** Ends the operation early: reads are aborted, a write that was sent is not. */
   end(): void {
     this.isOver = true;
-    for (const call of this.pending ?? []) call.abandon(this);
-  }
-
-  /** `end` abandons it, unless it is done by then. */
-  begins(call: Abandonable): void {
-    (this.pending ??= new Set()).add(call);
-  }
-
-  ends(call: Abandonable): void {
-    this.pending?.delete(call);
+    for (const call of this.pending) call.abandon(this);
   }
 }
 

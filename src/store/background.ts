@@ -3,7 +3,7 @@ import { StoreUnavailable } from './errors.ts';
 /** Runs `task` now and then, never twice at once, without keeping the process alive. */
 export function inBackground(
   everyMs: number,
-  task: () => Promise<void>,
+  task: () => Promise<unknown>,
   onProblem: (message: string) => void,
 ): Disposable {
   let running = false;
@@ -13,11 +13,10 @@ export function inBackground(
     try {
       await task();
     } catch (error) {
-      // A store that is down is noticed by whoever needs it; tidying can wait.
+      // A store that is down is reported by the requests that need it.
       if (!(error instanceof StoreUnavailable)) {
-        onProblem(
-          `tidying the store failed: ${error instanceof Error ? error.name : typeof error}`,
-        );
+        const name = error instanceof Error ? error.name : typeof error;
+        onProblem(`a background task of the store failed: ${name}`);
       }
     } finally {
       running = false;

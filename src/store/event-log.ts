@@ -43,9 +43,9 @@ export interface EventLog {
   /**
    * Every event after `after`, in order and in batches, for as long as it is iterated, whichever
    * instance appends. Waits out a store that is down; throws `LogLost` rather than skip anything.
-   * `return()` settles a pending `next()` at once.
+   * Ends with the signal, also while it waits: `return()` of an async generator would not.
    */
-  follow(after: Position): AsyncIterableIterator<readonly StoredEvent[]>;
+  follow(after: Position, signal?: AbortSignal): AsyncIterableIterator<readonly StoredEvent[]>;
   /** Removes what is past retention. Called in the background; here for tests. */
   trim(): Promise<void>;
 }

@@ -7,19 +7,11 @@ import type { KeyStore } from './store.ts';
 /** Both last for ever; a year is longer than anybody edits a note. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 
-/**
- * What has happened for good to a note or a session, as events and refusals told it: the Partner API's own
- * answers do not say it. Kept with the log, so that a restart forgets nothing.
- */
-export interface Milestones {
-  noteLocked(noteId: string): Loaded<boolean>;
-  transcriptionFailed(sessionId: string): Loaded<boolean>;
-  markLocked(noteId: string): Promise<void>;
-  markFailed(sessionId: string): Promise<void>;
-}
+export type Milestones = ReturnType<typeof createMilestones>;
 
-export function createMilestones(keys: KeyStore): Milestones {
-  // Only what has happened is remembered here: it can't be undone, while "not yet" may be over any moment.
+/** Locked notes and failed transcriptions, known from events and rejected writes: the Partner API's answers don't show them. */
+export function createMilestones(keys: KeyStore) {
+  // Only what has happened is cached: it can't be undone, while "not yet" may be over any moment.
   const passed = new LRUCache<string, true>({ max: 50_000 });
   const loader = new DataLoader<string, boolean>(
     async (names) => (await keys.get(names)).map((value) => value !== undefined),
@@ -39,9 +31,9 @@ export function createMilestones(keys: KeyStore): Milestones {
   };
 
   return {
-    noteLocked: (noteId) => has(`locked:${noteId}`),
-    transcriptionFailed: (sessionId) => has(`failed:${sessionId}`),
-    markLocked: (noteId) => mark(`locked:${noteId}`),
-    markFailed: (sessionId) => mark(`failed:${sessionId}`),
+    noteLocked: (noteId: string) => has(`locked:${noteId}`),
+    transcriptionFailed: (sessionId: string) => has(`failed:${sessionId}`),
+    markLocked: (noteId: string) => mark(`locked:${noteId}`),
+    markFailed: (sessionId: string) => mark(`failed:${sessionId}`),
   };
 }

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { hasCode } from '../has-code.ts';
 import { steadyNow } from '../steady-clock.ts';
 import type { KeyStore } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
-/** A write takes at most 15 s once its turn has come: whoever holds a claim for longer has most likely died with it. */
+/** A write takes at most 15 s once it has begun: a claim that runs for longer is of a process that has died. */
 const LONGEST_MS = 20_000;
 const FIRST_LOOK_MS = 25;
 const MOST_BETWEEN_LOOKS_MS = 400;
@@ -64,9 +65,10 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'done') return claim.outcome as T;
+      if (claim.state === 'unknown') throw new FirstCallUnknown();
       // Both: it may have died long ago, and its clock may not be ours.
-      const isLost = waitedMs > LONGEST_MS || now() - sinceOf(claim) > LONGEST_MS;
-      if (claim.state === 'unknown' || isLost) throw new FirstCallUnknown();
+      const isLost = waitedMs > LONGEST_MS || now() - claim.since > LONGEST_MS;
+      if (isLost) throw new FirstCallUnknown();
       await delay(pauseMs);
       waitedMs += pauseMs;
     }
@@ -78,7 +80,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     try {
       outcome = await run();
     } catch (error) {
-      const isUnclear = codeOf(error) === 'OUTCOME_UNKNOWN';
+      const isUnclear = hasCode(error, 'OUTCOME_UNKNOWN');
       await ifPossible(isUnclear ? settle({ state: 'unknown', print }) : keys.delete(key));
       throw error;
     }
@@ -87,14 +89,9 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   }
 }
 
-const sinceOf = (claim: Claim): number => ('since' in claim ? claim.since : 0);
-
-/** What has happened is told even if it can't be noted: the claim then looks lost, and nothing is sent again for it. */
+/** The outcome is returned even if it can't be stored: the claim then counts as lost, and nothing is sent again for it. */
 const ifPossible = async (noting: Promise<void>): Promise<void> => noting.catch(() => undefined);
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
 
 /** The first caller left, or had used up its calls, before anything was sent: no reason for others to fail. */
 const isOfItsOperation = (error: unknown): boolean =>
-  ['TIMEOUT', 'QUERY_TOO_EXPENSIVE'].includes(String(codeOf(error)));
+  hasCode(error, 'TIMEOUT') || hasCode(error, 'QUERY_TOO_EXPENSIVE');

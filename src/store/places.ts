@@ -7,17 +7,6 @@ export interface Place {
   readonly page?: number | undefined;
 }
 
-/** Where clients were last seen. Bounded, and never the reason for a refusal: what is not known is looked up. */
-export interface Places {
-  /** Written in the background: a crash may lose the last moments, no more. */
-  record(clientId: string, place: Place): void;
-  /** The list does not hold the client any more. */
-  forget(clientId: string, place: Place): void;
-  /** Pages before whole lists; empty where nothing is known, or the store can't be reached. */
-  of(clientId: string): Promise<readonly Place[]>;
-  flush(): Promise<void>;
-}
-
 /** `page` 0 is an unknown page, -1 a place to remove. */
 export interface PlaceChange {
   readonly clientId: string;
@@ -45,14 +34,17 @@ const MAX_UNWRITTEN = 50_000;
 const MAX_RECENT = 50_000;
 const RECENT_MS = 24 * 3_600_000;
 
-export function createPlaces(engine: PlaceEngine): Places {
+export type Places = ReturnType<typeof createPlaces>;
+
+/** Where clients were last seen. Bounded, and never the reason for a refusal: what is not known is looked up. */
+export function createPlaces(engine: PlaceEngine) {
   /** By client, the page in each list. */
   const recent = new LRUCache<string, Map<string, number>>({ max: MAX_RECENT, ttl: RECENT_MS });
   let unwritten: PlaceChange[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
-  function change(clientId: string, { kind, id }: Place, page: number): void {
+  function change(clientId: string, { kind, id }: Omit<Place, 'page'>, page: number): void {
     const list = `${kind}:${id}`;
     const pages = recent.get(clientId) ?? new Map<string, number>();
     const known = pages.get(list);
@@ -89,9 +81,12 @@ export function createPlaces(engine: PlaceEngine): Places {
   }
 
   return {
-    record: (clientId, place) => change(clientId, place, place.page ?? NO_PAGE),
-    forget: (clientId, place) => change(clientId, place, GONE),
-    async of(clientId) {
+    /** Written in the background: a crash may lose the last moments, no more. */
+    record: (clientId: string, place: Place) => change(clientId, place, place.page ?? NO_PAGE),
+    /** The list does not hold the client any more. */
+    forget: (clientId: string, place: Omit<Place, 'page'>) => change(clientId, place, GONE),
+    /** Pages before whole lists; empty where nothing is known, or the store can't be reached. */
+    async of(clientId: string): Promise<readonly Place[]> {
       const stored = await engine.read(clientId).catch(() => []);
       const pages = new Map(stored.map(({ list, page }) => [list, page]));
       for (const [list, page] of recent.get(clientId) ?? []) pages.set(list, page);
@@ -103,7 +98,7 @@ export function createPlaces(engine: PlaceEngine): Places {
         })
         .toSorted((a, b) => cost(a) - cost(b));
     },
-    async flush() {
+    async flush(): Promise<void> {
       clearTimeout(timer);
       timer = undefined;
       await writing;

@@ -11,7 +11,7 @@ export interface StoreSettings {
   readonly clock?: () => number;
   /** What an operator should look at, in one line, without secrets. */
   readonly onProblem?: (message: string) => void;
-  /** It can't be used any more in this process; a new one may find it mended. */
+  /** It can't be used any more in this process; it may be repaired for the next one. */
   readonly onBroken?: () => void;
 }
 

@@ -15,7 +15,7 @@ interface Page {
     token: () => Promise<string>,
   ): { environment: Environment; close(): void };
   openClinic(environment: Environment, clinicId: string): Promise<OpenClinic>;
-  hearNotes(
+  subscribeToNotes(
     environment: Environment,
     after: string,
     onNote: (note: { cursor: string }) => void,
@@ -95,7 +95,7 @@ it('hears of notes once, over a restart, from where the query stood', async () =
   const { eventCursor } = await page.openClinic(relay.environment, sandbox.ids.clinic(0));
   const heard = createTally<string>();
   const add = ({ cursor }: { cursor: string }) => heard.add(cursor);
-  const subscription = page.hearNotes(relay.environment, eventCursor, add);
+  const subscription = page.subscribeToNotes(relay.environment, eventCursor, add);
   sandbox.burst(10);
   await heard.reaches(3);
   await gateway.close();

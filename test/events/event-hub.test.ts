@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BadCursor, EventsExpired } from '../../src/events/cursor-errors.ts';
+import { BadCursor, EventsExpired } from '../../src/events/event-cursor.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { LogLost } from '../../src/store/errors.ts';
 import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
@@ -61,9 +61,8 @@ describe('the hub', () => {
   it('reaches an assessment by clinic through the place that was found for it', async () => {
     await using store = await openTestStore();
     const clinicId = uuid();
-    const place = { organizationIds: new Set<string>(), clinicianIds: new Set<string>() };
     await using opened = await openTestHub(store.log, {
-      placeOf: () => Promise.resolve({ ...place, clinicIds: new Set<string>([clinicId]) }),
+      places: { of: () => Promise.resolve([{ kind: 'clinic', id: clinicId }]) },
     });
     const told: PartnerEvent[] = [];
     opened.hub.subscribe({ clinicId }, (event) => void told.push(event));
@@ -155,28 +154,15 @@ describe('what goes wrong in the hub', () => {
     expect(opened.problems).toEqual(['apply', 'apply']);
   });
 
-  it('an event whose place can not be found is told by its own ids', async () => {
-    await using store = await openTestStore();
-    await using opened = await openTestHub(store.log, {
-      placeOf: () => Promise.reject(new Error('the store is down')),
-    });
-    const told: PartnerEvent[] = [];
-    opened.hub.subscribe({}, (event) => void told.push(event));
-    await append(store.log, assessments(uuid(), [uuid()]));
-    await caughtUp(opened.hub, store.log);
-    expect(positions(told)).toEqual([1]);
-    expect(opened.problems).toEqual(Array.from({ length: 5 }, () => 'place'));
-  });
-
   it('a log that breaks off is followed again from where it was, with nothing missed', async () => {
     await using store = await openTestStore();
     let broken = false;
     const breaking: typeof store.log = {
       ...store.log,
-      follow(after) {
-        if (broken) return store.log.follow(after);
+      async *follow(after, signal) {
+        if (broken) return yield* store.log.follow(after, signal);
         broken = true;
-        return { ...store.log.follow(after), next: () => Promise.reject(new Error('broke off')) };
+        throw new Error('broke off');
       },
     };
     await using opened = await openTestHub(breaking);
@@ -192,16 +178,16 @@ describe('what goes wrong in the hub', () => {
     await using store = await openTestStore();
     await using other = await openTestStore();
     const lost = Promise.withResolvers<void>();
-    const replaced = Promise.withResolvers<IteratorResult<never>>();
+    const replaced = Promise.withResolvers<never>();
     let current = store.log;
     const log: typeof store.log = {
       ...store.log,
       bounds: () => current.bounds(),
       read: (after, limit) => current.read(after, limit),
-      follow: (after) =>
-        current === store.log
-          ? { ...current.follow(after), next: () => replaced.promise }
-          : current.follow(after),
+      async *follow(after, signal) {
+        if (current === store.log) await replaced.promise;
+        yield* current.follow(after, signal);
+      },
     };
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(log, {

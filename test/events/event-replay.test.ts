@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/cursor-errors.ts';
+import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { type EventFilter, matches, placeByOwnIds } from '../../src/events/filter.ts';
 import { subscribeFrom } from '../../src/events/replay.ts';
 import type { EventLog } from '../../src/store/event-log.ts';

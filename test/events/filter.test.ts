@@ -29,7 +29,6 @@ const filters: fc.Arbitrary<EventFilter> = fc
   .map((filter) => filter);
 
 const places: fc.Arbitrary<Place> = fc.record({
-  organizationIds: ids,
   clinicIds: ids,
   clinicianIds: ids,
 });
@@ -120,10 +119,14 @@ describe('a filter', () => {
     assessmentId: 'phq-9',
   };
 
-  it('reaches an assessment by clinic through its place, and by session never', () => {
+  it('takes an assessment unless its client is known to be elsewhere, and by session never', () => {
     const place = { ...nowhere, clinicIds: new Set<string>([IDS[2]]) };
     expect(matches({ clinicId: IDS[2] }, assessment, place)).toBe(true);
-    expect(matches({ clinicId: IDS[2] }, assessment, nowhere)).toBe(false);
+    expect(matches({ clinicId: IDS[1] }, assessment, place)).toBe(false);
+    expect(matches({ clinicId: IDS[1] }, assessment, nowhere)).toBe(true);
+    expect(matches({ clinicianId: IDS[1] }, assessment, place)).toBe(true);
+    expect(matches({ organizationId: IDS[1] }, assessment, place)).toBe(true);
+    expect(matches({ clientId: IDS[1], clinicId: IDS[2] }, assessment, place)).toBe(false);
     expect(matches({ sessionId: IDS[1] }, assessment, place)).toBe(false);
   });
 
@@ -139,7 +142,6 @@ describe('a filter', () => {
 });
 
 const nowhere: Place = {
-  organizationIds: new Set(),
   clinicIds: new Set(),
   clinicianIds: new Set(),
 };

@@ -167,6 +167,14 @@ describe('calls made', () => {
     ]);
   });
 
+  it('let a hundred clients with their latest note through', async () => {
+    const document = `{ clinic(id: "${ids.clinic(0)}") { clients(first: 100) { nodes {
+      sessions(last: 1) { nodes { progressNote { progressNoteId } } } } } } }`;
+    const { data, errors } = await gateway.query(document);
+    expect(errors).toBeUndefined();
+    expect(data.clinic.clients.nodes).toHaveLength(100);
+  });
+
   it('bound a search: an error on the field, never a silent null', async () => {
     await using narrow = await openGateway({
       sandbox: gateway.sandbox,

@@ -26,15 +26,17 @@ const request = (init: Init, path = '/graphql') =>
 const raw = (bytes: string, onOpen?: (socket: Socket) => void) => send(gateway.url, bytes, onOpen);
 
 it('tells a client that sends the hash of a document to send the document', async () => {
-  const body = { extensions: { persistedQuery: { version: 1, sha256Hash: 'a' } } };
-  const { status, errors } = await post(gateway.url, body, { authorization });
-  expect(status).toBe(404);
-  expect(errors).toEqual([
-    {
-      message: 'PersistedQueryNotSupported',
-      extensions: { code: 'NOT_FOUND', requestId: expect.any(String) },
-    },
-  ]);
+  const persistedQuery = { version: 1, sha256Hash: 'a' };
+  for (const body of [{ extensions: { persistedQuery } }, { documentId: 'sha256:a' }]) {
+    const { status, errors } = await post(gateway.url, body, { authorization });
+    expect(status).toBe(404);
+    expect(errors).toEqual([
+      {
+        message: 'PersistedQueryNotSupported',
+        extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', requestId: expect.any(String) },
+      },
+    ]);
+  }
 });
 
 describe('content types', () => {
@@ -60,6 +62,14 @@ describe('content types', () => {
   });
 });
 
+it('says of an unknown path that nothing is there', async () => {
+  const response = await request({ method: 'POST', body: '{}' }, '/graphqll');
+  expect(response.status).toBe(404);
+  const [error] = (await response.json()).errors;
+  expect(error.extensions.code).toBe('NOT_FOUND');
+  expect(error.message).toContain('/graphql');
+});
+
 describe('methods', () => {
   it.each(['?query={__typename}', '?query=mutation{a}', ''])(
     'answers GET %s with 405',
@@ -67,6 +77,10 @@ describe('methods', () => {
       const response = await request({ method: 'GET' }, `/graphql${q}`);
       expect(response.status).toBe(405);
       expect(response.headers.get('allow')).toContain('POST');
+      const { errors } = await response.json();
+      expect(errors[0].message).toMatch(
+        /^Send a POST.*preferGetMethod: false.*useGETForQueries: false/,
+      );
       expect(gateway.sandbox.countOf()).toBe(0);
     },
   );

@@ -13,7 +13,7 @@ const times = (count: number, text: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
 const EVENT = 'subscription { events { cursor } }';
-const NAMES = ['organization', 'clinics', 'nodes'];
+const NAMES = ['organization', 'clinics(first: 1)', 'nodes'];
 
 /** `transcriptReady.session.client.clinic.organization.clinics.nodes.organization…` */
 function deep(depth: number): string {
@@ -30,7 +30,7 @@ function ofTokens(count: number): string {
 }
 
 const CASES: readonly [string, number, (size: number) => string][] = [
-  ['levels deep', 12, deep],
+  ['levels deep', 24, deep],
   ['aliases', 30, (n) => `subscription { events { ${times(n, (i) => `a${i}: cursor`)} } }`],
   [
     'directives',

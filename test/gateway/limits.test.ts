@@ -6,7 +6,7 @@ import { ofTokens, times } from '../support/graph/sized-documents.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await openGateway({ limits: { depth: 12, rootFields: 10 } });
+  gateway = await openGateway({ env: { GRAPHIQL: 'off' } });
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
@@ -25,6 +25,11 @@ async function expectRefused(document: string, variables?: object): Promise<Grap
   return answer;
 }
 
+async function expectTooDeep(document: string): Promise<void> {
+  const { errors } = await expectRefused(document);
+  expect(errors?.[0]?.message).toContain('at most 24 levels deep');
+}
+
 const nested = (depth: number) => `{ ${deep(depth)} }`;
 
 /** `clinic.organization.clinics.nodes.organization…`: each name is one level. */
@@ -36,22 +41,22 @@ function deep(depth: number): string {
 }
 
 describe('the size of a document', () => {
-  it('takes 10 root fields and refuses 11', async () => {
-    expect((await ask(`{ ${times(10, (i) => `a${i}: __typename`)} }`)).status).toBe(200);
-    await expectRefused(`{ ${times(11, (i) => `a${i}: __typename`)} }`);
+  it('takes 30 root fields and refuses 31', async () => {
+    expect((await ask(`{ ${times(30, (i) => `a${i}: __typename`)} }`)).status).toBe(200);
+    await expectRefused(`{ ${times(31, () => '__typename')} }`);
     await expectRefused(`{ ${times(101, (i) => `alias${i}: __typename`)} }`);
   });
 
-  it('takes 10 records by their ids, each decided by itself, and refuses 11', async () => {
+  it('takes 30 records by their ids, each decided by itself, and refuses 31', async () => {
     const { ids } = gateway.sandbox;
     const own = { authorization: `Bearer ${await tokenFor([`session:${ids.session(0, 0)}`])}` };
     const notes = (count: number) =>
       `{ ${times(count, (i) => `a${i}: progressNote(id: "${ids.note(i, 0)}", sessionId: "${ids.session(i, 0)}") { note }`)} }`;
-    const { a0, ...others } = (await gateway.query(notes(10), {}, own)).data;
+    const { a0, ...others } = (await gateway.query(notes(30), {}, own)).data;
     expect(a0.note.length).toBeGreaterThan(0);
     expect(new Set(Object.values(others))).toEqual(new Set([null]));
     gateway.sandbox.resetCounts();
-    await expectRefused(notes(11));
+    await expectRefused(notes(31));
   });
 
   it('takes 30 aliases below the root and refuses 31', async () => {
@@ -71,35 +76,55 @@ describe('the size of a document', () => {
     await expectRefused(directives(21));
   });
 
-  it('takes depth 12 and refuses 13, in one selection', async () => {
-    expect((await ask(nested(12))).status).toBe(200);
+  it('takes depth 24 and refuses 25, in one selection', async () => {
+    expect((await ask(nested(24))).status).toBe(200);
     gateway.sandbox.resetCounts();
-    await expectRefused(nested(13));
+    await expectTooDeep(nested(25));
+  });
+
+  it('has room for five lists as `edges { node }`, one below the other', async () => {
+    const lists = ['organizations', 'clinics', 'clinicians', 'clients', 'sessions'];
+    const document = lists.reduceRight(
+      (inner, list) => `${list}(first: 1) { edges { node { ${inner} } } }`,
+      'progressNote { note }',
+    );
+    const { data } = await ask(`{ ${document} }`);
+    expect(JSON.stringify(data)).toContain('"note"');
   });
 
   it('counts depth through chained fragments, whatever their names', async () => {
-    const names = ['A', '__schema', 'C', 'D', 'E'];
+    const names = ['A', '__schema', 'C', 'D', 'E', 'F', 'G', 'H'];
     const fragments = names.map((name, i) => {
       const next = names[i + 1];
-      return `fragment ${name} on Organization { clinics { nodes { organization { ${next ? `...${next}` : '__typename'} } } } }`;
+      return `fragment ${name} on Organization { clinics(first: 1) { nodes { organization { ${next ? `...${next}` : '__typename'} } } } }`;
     });
-    await expectRefused(`{ organizations { nodes { ...A } } } ${fragments.join(' ')}`);
+    await expectTooDeep(`{ organizations { nodes { ...A } } } ${fragments.join(' ')}`);
   });
 
-  it('counts depth through 13 chained fragments, a fragment spread twice, and inline ones', async () => {
-    const names = ['organization', 'clinics', 'nodes'] as const;
+  it('counts depth through 25 chained fragments, a fragment spread twice, and inline ones', async () => {
+    const names = ['organization', 'clinics(first: 1)', 'nodes'] as const;
     const types = ['Clinic', 'Organization', 'OrganizationClinicsConnection'] as const;
     const link = (i: number, inner: string) =>
       `fragment F${i} on ${types[i % 3]} { ${names[i % 3]} { ${inner} } }`;
-    const chain = times(12, (i) => link(i, i < 11 ? `...F${i + 1}` : '__typename'));
-    await expectRefused(`{ clinic(id: "${gateway.sandbox.ids.clinic(0)}") { ...F0 } } ${chain}`);
-    const five = deep(6).replace('clinic(', 'b: clinic(');
-    const twice = `fragment F on Organization { clinics { nodes { organization { clinics { nodes { __typename } } } } } }`;
-    await expectRefused(
-      `{ ${five} organizations { nodes { ...F clinics { nodes { organization { clinics { nodes { organization { ...F } } } } } } } } } ${twice}`,
-    );
-    await expectRefused(
-      `{ ... on Query { ${deep(13).replaceAll('{', '{ ... {').replaceAll('}', '} }')} } }`,
+    const chain = times(24, (i) => link(i, i < 23 ? `...F${i + 1}` : '__typename'));
+    await expectTooDeep(`{ clinic(id: "${gateway.sandbox.ids.clinic(0)}") { ...F0 } } ${chain}`);
+    const step = 'clinics(first: 1) { nodes { organization {';
+    const twice = `fragment F on Organization { ${step} ${step} __typename }}} }}} }`;
+    // Once where it fits, and once where its own levels are too many.
+    const spread = `{ organizations(first: 1) { nodes { ...F ${step.repeat(6)} ...F ${'}}}'.repeat(6)} } } } ${twice}`;
+    await expectTooDeep(spread);
+    expect(
+      (
+        await ask(
+          spread
+            .replaceAll(step.repeat(6), step.repeat(5))
+            .replace('}}}'.repeat(6), '}}}'.repeat(5)),
+        )
+      ).status,
+    ).toBe(200);
+    gateway.sandbox.resetCounts();
+    await expectTooDeep(
+      `{ ... on Query { ${deep(25).replaceAll('{', '{ ... {').replaceAll('}', '} }')} } }`,
     );
   });
 

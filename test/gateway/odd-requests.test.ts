@@ -112,7 +112,7 @@ const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
     404,
     { body: '{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"a"}}}' },
   ],
-  'the id of a document alone': [400, { body: '{"documentId":"a"}' }],
+  'the id of a document alone': [404, { body: '{"documentId":"a"}' }],
 };
 
 function deep(levels: number): string {

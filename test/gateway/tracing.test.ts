@@ -50,3 +50,9 @@ it('names templates and never a value', async () => {
   expect(written).not.toContain(id);
   expect(written).not.toContain('Sentinel');
 });
+
+it('cuts the name of an operation to 64 characters', async () => {
+  await gateway.query(`query ${'x'.repeat(65)} { __typename }`);
+  const names = spans.getFinishedSpans().map(({ name }) => name);
+  expect(names).toContain(`query ${'x'.repeat(64)}`);
+});

@@ -39,6 +39,10 @@ async function firstLineTo(request: string): Promise<string> {
 const ours = (options: Parameters<typeof tokenFor>[1] = {}) =>
   tokenFor(['partner'], { audience: 'us', ...options });
 
+const MISSING = 'A bearer token is required, but none was sent.';
+const INVALID = 'The bearer token is not valid.';
+const EXPIRED = 'The bearer token has expired.';
+
 describe('the upgrade', () => {
   it('is refused to pages of other origins', async () => {
     expect(await upgradeStatus({ origin: 'https://evil.example' })).toBe(403);
@@ -107,16 +111,16 @@ describe('the first message', () => {
   });
 
   it.each([
-    ['no payload', () => ({ type: 'connection_init' })],
-    ['garbage', () => initWith('a.b.c')],
-    ['no string', () => ({ type: 'connection_init', payload: { authorization: 5 } })],
-    ['an expired token', async () => initWith(await ours({ expiresInSeconds: -1 }))],
-    ['another audience', async () => initWith(await ours({ audience: 'them' }))],
-  ])('closes 4403 with %s', async (_what, make) => {
+    ['no payload', MISSING, () => ({ type: 'connection_init' })],
+    ['garbage', INVALID, () => initWith('a.b.c')],
+    ['no string', MISSING, () => ({ type: 'connection_init', payload: { authorization: 5 } })],
+    ['an expired token', EXPIRED, async () => initWith(await ours({ expiresInSeconds: -1 }))],
+    ['another audience', INVALID, async () => initWith(await ours({ audience: 'them' }))],
+  ])('closes 4403 with %s, and says so: %s', async (_what, reason, make) => {
     using socket = dial(gateway);
     await once(socket.ws, 'open');
     socket.send(await make());
-    expect(await socket.closed).toEqual({ code: 4403, reason: 'Forbidden' });
+    expect(await socket.closed).toEqual({ code: 4403, reason });
   });
 
   it('does not make up for a cookie: a token has to be in it', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { type DocumentNode, OperationTypeNode, getOperationAST, parse, validate } from 'graphql';
@@ -23,7 +23,7 @@ const operations = blocksOf('graphql').map(({ page, text }) => {
   return { page, text, document, name: getOperationAST(document)?.name?.value ?? '' };
 });
 
-/** What the variables of the documented operations stand for. */
+/** Values for the variables of the documented operations. */
 const variables = () => {
   const { ids } = gateway.sandbox;
   return {
@@ -83,7 +83,7 @@ describe('what the docs name', () => {
   });
 
   it.each(pages)('$path names only files that are there', (page) => {
-    const FILE = /^(?:src|test|docs|scripts|deploy|bench)\/[\w./-]+$/;
+    const FILE = /^(?:src|sandbox|web|test|docs|scripts|deploy|bench)\/[\w./-]+$/;
     const named = spans(page).filter((span) => FILE.test(span));
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
@@ -110,6 +110,27 @@ describe('what the docs name', () => {
   });
 });
 
+describe('CONTRIBUTING', () => {
+  const { text } = pages.find(({ path }) => path === 'CONTRIBUTING.md')!;
+
+  const sections = text.split(/^## /m);
+
+  it.each(['a query', 'an edit', 'a webhook'])('follows %s in at most twelve steps', (what) => {
+    const section = sections.find((part) => part.startsWith(`The way of ${what}`)) ?? '';
+    const steps = section.split(/^\d+\. /m).slice(1);
+    expect(steps.length).toBeGreaterThan(0);
+    expect(steps.length).toBeLessThanOrEqual(12);
+    const files = steps.map((step) => /`(src\/[\w./-]+)`/.exec(step)?.[1] ?? 'none');
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it('lists every folder of the source', () => {
+    const entries = readdirSync(join(root, 'src'), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `src/${name}`);
+    expect(folders.filter((folder) => !text.includes(`\`${folder}\``))).toEqual([]);
+  });
+});
+
 /** The values of the schema's enums. */
 const KINDS = Object.values(schema.getTypeMap()).flatMap((type) =>
   'getValues' in type ? type.getValues().map(({ name }) => name) : [],
@@ -121,7 +142,7 @@ const CODES = [
   ),
 ]
   .map(([, code]) => code ?? '')
-  .concat('INTERNAL_SERVER_ERROR');
+  .concat('INTERNAL_SERVER_ERROR', 'DOCUMENT_NOT_TRUSTED', 'PERSISTED_QUERY_NOT_SUPPORTED');
 
 const headingsOf = (text: string): readonly string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../support/access/listener.ts';
-import { viewerWith } from '../support/access/viewers.ts';
+import { MINUTE_PAST, createTurnableClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../support/global-id.ts';
 import { callsTo } from '../support/graph/counted.ts';
@@ -52,17 +52,6 @@ describe('assessment_completed, which names its client alone', () => {
     }
   });
 
-  it('is found by a filter for the clinician or the clinic, and by no other’s', async () => {
-    const ask = await viewerWith(gateway, ['partner']);
-    const countFor = async (filter: object) =>
-      (await ask(SCORES, { filter: { types: ['ASSESSMENT_COMPLETED'], ...filter } })).data.events
-        .nodes.length;
-    expect(await countFor({ clinicianId: ids.clinician(0) })).toBe(1);
-    expect(await countFor({ clinicId: ids.clinic(0) })).toBe(1);
-    expect(await countFor({ clinicianId: ids.clinician(1) })).toBe(0);
-    expect(await countFor({ clinicId: ids.clinic(1) })).toBe(0);
-  });
-
   it('reaches each subscriber who may see the client, live, and nobody else', async () => {
     const document = 'subscription { assessmentCompleted { client { clientId } } }';
     const listeners = await Promise.all(
@@ -86,6 +75,130 @@ describe('assessment_completed, which names its client alone', () => {
     );
     expect(heard).toEqual(expected);
     for (const listener of [...listeners, everybody]) listener.close();
+  });
+});
+
+describe('a filter by place, on a gateway that has met nobody', () => {
+  /** Filters that name a place of client 0, and filters that name another of the same kind. */
+  const filters = (): [object, boolean][] => [
+    [{ clinicianId: ids.clinician(0) }, true],
+    [{ clinicId: ids.clinic(0) }, true],
+    [{ organizationId: ids.organization(0) }, true],
+    [{ clinicianId: ids.clinician(0), organizationId: ids.organization(0) }, true],
+    [{ clinicianId: ids.clinician(1) }, false],
+    [{ clinicId: ids.clinic(1) }, false],
+    [{ organizationId: ids.organization(1) }, false],
+    [{ clinicianId: ids.clinician(0), organizationId: ids.organization(1) }, false],
+  ];
+  const grantOf = (filter: object) => {
+    const [[name, id] = []] = Object.entries(filter);
+    return `${name?.slice(0, -2)}:${id}`;
+  };
+  const transcriptUnder = (filter: object) => ({
+    eventType: 'transcript_ready',
+    timeStamp: new Date().toISOString(),
+    payload: {
+      sessionId: randomUUID(),
+      clientId: randomUUID(),
+      clinicianId: randomUUID(),
+      clinicId: randomUUID(),
+      organizationId: randomUUID(),
+      ...filter,
+    },
+  });
+  const EVENTS = `query($filter: EventFilter) { events(first: 100, filter: $filter) { nodes {
+    ... on AssessmentCompleted { assessmentScoreId } } } }`;
+  const LIVE = `subscription($filter: EventFilter, $after: EventCursor) { events(filter: $filter, after: $after) {
+    ... on AssessmentCompleted { assessmentScoreId } ... on TranscriptReady { cursor } } }`;
+
+  it.each(['partner', 'own'])('finds an assessment in the log, as a viewer of %s', async (kind) => {
+    for (const [filter, isMatch] of filters()) {
+      await using cold = await openGateway();
+      const [score] = cold.sandbox.completeAssessments(ids.client(0));
+      await cold.sandbox.delivered();
+      const ask = await viewerWith(cold, [kind === 'own' ? grantOf(filter) : kind]);
+      const { data, errors } = await ask(EVENTS, { filter });
+      const nodes = isMatch ? [{ assessmentScoreId: score }] : [];
+      expect([filter, errors, data.events.nodes]).toEqual([filter, undefined, nodes]);
+    }
+  });
+
+  it.each(['live', 'resumed'])('delivers an assessment that is %s', async (kind) => {
+    for (const grants of [['partner'], undefined]) {
+      await using cold = await openGateway();
+      const after = kind === 'live' ? null : (await cold.query('{ eventCursor }')).data.eventCursor;
+      let score: string | undefined;
+      const complete = async () => {
+        [score] = cold.sandbox.completeAssessments(ids.client(0));
+        await cold.sandbox.delivered();
+      };
+      if (kind === 'resumed') await complete();
+      const listeners = await Promise.all(
+        filters().map(([filter]) =>
+          listen(cold, grants ?? [grantOf(filter)], LIVE, { filter, after }),
+        ),
+      );
+      if (kind === 'live') await complete();
+      // An event that every listener gets, so that "nothing before it" can be seen.
+      for (const [filter] of filters()) cold.sandbox.emit(transcriptUnder(filter));
+      const first = await Promise.all(
+        listeners.map(async (each) => (await each.next()).data.events),
+      );
+      expect(first).toEqual(
+        filters().map(([, isMatch]) =>
+          isMatch ? { assessmentScoreId: score } : { cursor: expect.any(String) },
+        ),
+      );
+      for (const listener of listeners) listener.close();
+    }
+  });
+
+  it('goes by the lists that last held the client while the Partner API fails', async () => {
+    const clock = createTurnableClock();
+    await using warm = await openGateway({ clock });
+    const ask = await viewerWith(warm, ['partner']);
+    await ask(
+      `query($id: ID!) { clinician(id: $id) { clients { nodes { id } } }
+        organizations { nodes { clinics { nodes { clients { nodes { id } } } } } } }`,
+      { id: ids.clinician(0) },
+    );
+    clock.turn(MINUTE_PAST);
+    const listeners = await Promise.all(
+      filters().map(([filter]) => listen(warm, ['partner'], LIVE, { filter })),
+    );
+    warm.sandbox.set({ failureRate: 1 });
+    const [score] = warm.sandbox.completeAssessments(ids.client(0));
+    await warm.sandbox.delivered();
+    for (const [filter] of filters()) warm.sandbox.emit(transcriptUnder(filter));
+    const first = await Promise.all(listeners.map(async (each) => (await each.next()).data.events));
+    expect(first).toEqual(
+      filters().map(([, isMatch]) =>
+        isMatch ? { assessmentScoreId: score } : { cursor: expect.any(String) },
+      ),
+    );
+    for (const listener of listeners) listener.close();
+  });
+
+  it('reads the list of a clinician without the client once a minute, however many events come', async () => {
+    const clock = createTurnableClock();
+    await using cold = await openGateway({ clock });
+    const filter = { clinicianId: ids.clinician(1), types: ['ASSESSMENT_COMPLETED'] };
+    const ask = await viewerWith(cold, ['partner']);
+    const callsFor = async (client: number) => {
+      cold.sandbox.completeAssessments(ids.client(client));
+      await cold.sandbox.delivered();
+      const before = callsTo(cold);
+      expect((await ask(EVENTS, { filter })).data.events.nodes).toEqual([]);
+      return callsTo(cold) - before;
+    };
+    const pages = await callsFor(0);
+    expect(pages).toBeGreaterThan(1);
+    clock.turn(6_000);
+    // Page one tells that the list is still as long.
+    expect(await callsFor(2)).toBe(1);
+    cold.sandbox.moveClient(ids.client(2), ids.clinician(1));
+    clock.turn(6_000);
+    expect((await ask(EVENTS, { filter })).data.events.nodes).toHaveLength(1);
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { artifactId } from '../support/global-id.ts';
 import {
   change,
   changes,
@@ -56,6 +57,25 @@ describe.each(['magicEdit', 'regenerate'] as const)('a key of %s', (name) => {
     await change(gateway, name, noteId, { idempotencyKey: null });
     await change(gateway, name, noteId);
     expect(countOf(gateway, name)).toBe(3);
+  });
+});
+
+describe('a retry of an edit by the note’s global id', () => {
+  it('gets the first result although the note has another id by then', async () => {
+    const { client, note, session } = gateway.sandbox.ids;
+    const id = artifactId(gateway, 'ProgressNote', session(3, 0), client(3));
+    const key = newKey();
+    const first = await magicEdit(gateway, id, key);
+    expect(first.result.type).toBe('ProgressNoteChange');
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
+      body: { progressNoteId: note(4, 4), isLoading: true, note: [] },
+    });
+    const again = await magicEdit(gateway, id, key);
+    expect([again.result.type, again.result.cursor]).toEqual([
+      'ProgressNoteChange',
+      first.result.cursor,
+    ]);
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 });
 

@@ -5,9 +5,16 @@ import { createFakeClock } from '../support/rest/fake-clock.ts';
 
 function attempts(breaker: Breaker, ...verdicts: readonly Verdict[]): void {
   for (const verdict of verdicts) {
-    const pass = breaker.enter();
-    if (pass) breaker.leave(pass, verdict);
+    const call = enter(breaker);
+    if (call) breaker.leave(call, verdict);
   }
+}
+/** The call that entered, unless it was refused. */
+function enter(breaker: Breaker): object | undefined {
+  if (breaker.refuses()) return undefined;
+  const call = {};
+  breaker.enter(call);
+  return call;
 }
 const times = (count: number, verdict: Verdict): Verdict[] => Array<Verdict>(count).fill(verdict);
 
@@ -18,7 +25,7 @@ describe('the breaker', () => {
     expect(breaker.state).toBe('closed');
     attempts(breaker, 'failing');
     expect(breaker.state).toBe('open');
-    expect(breaker.enter()).toBeUndefined();
+    expect(breaker.refuses()).toBe(true);
   });
 
   it('opens when half of the last forty failed', () => {
@@ -48,10 +55,10 @@ describe('the breaker', () => {
     const breaker = new Breaker(clock, (state) => states.push(state));
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);
-    expect(breaker.refuses()).toBe(false);
-    expect([breaker.enter(), breaker.enter()]).toEqual(['probe', undefined]);
-    breaker.leave('probe', 'healthy');
-    expect(breaker.enter()).toBe('ordinary');
+    const probe = enter(breaker);
+    expect([probe, enter(breaker)]).toEqual([{}, undefined]);
+    breaker.leave(probe!, 'healthy');
+    expect(enter(breaker)).toBeDefined();
     expect(states).toEqual(['open', 'half-open', 'closed']);
   });
 
@@ -61,19 +68,19 @@ describe('the breaker', () => {
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);
     attempts(breaker, 'failing');
-    expect(breaker.enter()).toBeUndefined();
+    expect(breaker.refuses()).toBe(true);
     clock.advance(2000);
     attempts(breaker, 'unclear');
-    expect(breaker.enter()).toBe('probe');
+    expect(enter(breaker)).toBeDefined();
   });
 
   it('does not take a late answer for the probe', () => {
     const clock = createFakeClock();
     const breaker = new Breaker(clock);
-    const early = breaker.enter();
+    const early = enter(breaker);
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);
-    expect(breaker.enter()).toBe('probe');
+    expect(enter(breaker)).toBeDefined();
     if (early) breaker.leave(early, 'healthy');
     expect(breaker.state).toBe('half-open');
   });

@@ -19,21 +19,23 @@ describe('the budget of an operation', () => {
     expect(usage.calls).toBe(3);
   });
 
-  it('pays for retries too', async () => {
+  it('counts retries too', async () => {
     await using setup = await setUp((_, response) => answer(response, 500, {}));
     const loaders = loadersOf(setup.partner, { maxCalls: 2 });
     expect(await codeOf(loaders.note(id(1)))).toBe('QUERY_TOO_EXPENSIVE');
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
-  it('does not fail those who share a call with a poorer operation', async () => {
+  it('of an operation that shares the call covers a retry that the first one can not make', async () => {
     await using setup = await setUp((request, response) =>
       request.number === 1 ? answer(response, 500, {}) : numbered(request, response),
     );
-    const [poor, rich] = [createUsage({ maxCalls: 1 }), createUsage({ maxCalls: 9 })];
-    const loaded = [poor, rich].map(async (usage) => setup.partner.loadersFor(usage).note(id(1)));
+    const [exhausted, other] = [createUsage({ maxCalls: 1 }), createUsage({ maxCalls: 9 })];
+    const loaded = [exhausted, other].map(async (usage) =>
+      setup.partner.loadersFor(usage).note(id(1)),
+    );
     expect(await Promise.all(loaded)).toHaveLength(2);
-    expect(rich).toMatchObject({ calls: 1, retried: 1 });
+    expect(other).toMatchObject({ calls: 1, retried: 1 });
   });
 
   it('is not touched by what is cached or shared', async () => {

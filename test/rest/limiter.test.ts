@@ -1,16 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createCallQueue, createLimiter } from '../../src/rest/client/limiter.ts';
-import type { CallQueue } from '../../src/rest/client/limiter.ts';
+import { Limiter } from '../../src/rest/client/limiter.ts';
+import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
 import { RetryBudget } from '../../src/rest/client/retry.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import type { Setup } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
 
+const createCallQueue = (rank: Rank): CallQueue => ({ rank, calls: [] });
+
 /** A limiter with one slot, taken; and the order in which calls were sent. */
 function oneSlot() {
-  const limiter = createLimiter({ maxInFlight: 1 }, createFakeClock());
+  const limiter = new Limiter(createFakeClock(), 1);
   const sent: string[] = [];
   const call = (name: string, queue: CallQueue) => ({
     queue,
@@ -56,7 +58,7 @@ describe('the limiter', () => {
   });
 
   it('survives ten thousand queued calls that fail as they are sent', () => {
-    const limiter = createLimiter({ maxInFlight: 1 }, createFakeClock());
+    const limiter = new Limiter(createFakeClock(), 1);
     const queue = createCallQueue('read');
     let sent = 0;
     const send = () => {
@@ -87,7 +89,7 @@ describe('the limiter', () => {
 describe('rate and quota', () => {
   it('spreads calls over the second', () => {
     const clock = createFakeClock();
-    const limiter = createLimiter({ maxInFlight: 100, ratePerSecond: 10 }, clock);
+    const limiter = new Limiter(clock, 100, 10);
     let sent = 0;
     const send = () => (sent += 1);
     for (let i = 0; i < 30; i++) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  otherRecord,
   readMdm,
   readNote,
   readNoteOfSession,
@@ -22,7 +21,7 @@ import { pageBody, uuid } from '../support/rest/upstream.ts';
 
 /** What was read, where it is about what was asked. */
 function own<T>(read: Checked<T>): T | undefined {
-  if (read === otherRecord) throw new Error('it is about another record');
+  if (read === 'another-record') throw new Error('it is about another record');
   return read;
 }
 

@@ -1,41 +1,43 @@
 import { describe, expect, it } from 'vitest';
-import { count, drawsOnBudget, nextDelay, retryAfterMsOf } from '../../src/rest/client/retry.ts';
+import { failureOf } from '../../src/rest/client/response.ts';
+import { isOutage, nextDelay, retryAfterMsOf } from '../../src/rest/client/retry.ts';
 import type { Failure, Repeat } from '../../src/rest/client/retry.ts';
+import { Attempt } from '../../src/rest/client/transport.ts';
+import type { Outcome } from '../../src/rest/client/transport.ts';
 
-const status = (code: number, isEnvelope = true, retryAfterMs?: number): Failure => ({
-  kind: 'status',
-  status: code,
-  isEnvelope,
-  retryAfterMs,
-});
+function failure(
+  outcome: Outcome,
+  status = 0,
+  body = '{"error":{}}',
+  retryAfter?: string,
+): Failure {
+  const attempt = new Attempt({ finished: () => {} }, 'token', 0, 0);
+  Object.assign(attempt, { outcome, status, body: Buffer.from(body), retryAfter });
+  return failureOf('/route', attempt, 0);
+}
+const status = (code: number, body?: string, retryAfter?: string): Failure =>
+  failure('answered', code, body, retryAfter);
 
 /** How many attempts a call makes in all if every one of them ends like this. */
-function attemptsOf(failure: Failure, repeat: Repeat, leftMs = 15_000): number {
-  const tally = { failed: 0, unauthorized: 0, throttled: 0 };
+function attemptsOf(each: Failure, repeat: Repeat, leftMs = 15_000): number {
   for (let attempts = 1; attempts < 100; attempts++) {
-    count(failure, tally);
-    if (nextDelay(failure, tally, repeat, leftMs, () => 0.5) === null) return attempts;
+    const failures = Array<Failure>(attempts).fill(each);
+    if (nextDelay(failures, repeat, leftMs, () => 0.5) === null) return attempts;
   }
   throw new Error('it never gives up');
 }
 
 /** The wait after so many failures in a row. */
 const delay = (failed: number, random: number) =>
-  nextDelay(
-    { kind: 'unanswered' },
-    { failed, unauthorized: 0, throttled: 0 },
-    'freely',
-    15_000,
-    () => random,
-  );
+  nextDelay(Array<Failure>(failed).fill(failure('reset')), 'freely', 15_000, () => random);
 
 describe('how often a call is sent', () => {
   it.each<[string, Failure, number, number, number]>([
     //                            freely, twice, never
-    ['a connection that was never made', { kind: 'unsent' }, 3, 2, 2],
-    ['no answer', { kind: 'unanswered' }, 3, 2, 1],
+    ['a connection that was never made', failure('unsent'), 3, 2, 2],
+    ['no answer', failure('timeout'), 3, 2, 1],
     ['401 of the application', status(401), 2, 2, 2],
-    ['401 of somebody else', status(401, false), 2, 2, 1],
+    ['401 of somebody else', status(401, '<p>'), 2, 2, 1],
     ['429', status(429), 4, 4, 4],
     ['500', status(500), 3, 2, 1],
     ['502', status(502), 3, 2, 1],
@@ -46,10 +48,10 @@ describe('how often a call is sent', () => {
     ['403', status(403), 1, 1, 1],
     ['404', status(404), 1, 1, 1],
     ['409', status(409), 1, 1, 1],
-  ])('follows the table: %s', (_, failure, freely, twice, never) => {
-    expect(attemptsOf(failure, 'freely')).toBe(freely);
-    expect(attemptsOf(failure, 'twice')).toBe(twice);
-    expect(attemptsOf(failure, 'never')).toBe(never);
+  ])('follows the table: %s', (_, each, freely, twice, never) => {
+    expect(attemptsOf(each, 'freely')).toBe(freely);
+    expect(attemptsOf(each, 'twice')).toBe(twice);
+    expect(attemptsOf(each, 'never')).toBe(never);
   });
 
   it('waits longer each time, by a random share of it', () => {
@@ -58,23 +60,18 @@ describe('how often a call is sent', () => {
   });
 
   it('waits as long as a 429 asks for, if that fits', () => {
-    const tally = { failed: 0, unauthorized: 0, throttled: 1 };
-    expect(nextDelay(status(429, true, 5000), tally, 'never', 15_000)).toBe(5000);
-    expect(nextDelay(status(429, true, 15_000), tally, 'freely', 15_000)).toBeNull();
+    expect(nextDelay([status(429, '{}', '5')], 'never', 15_000)).toBe(5000);
+    expect(nextDelay([status(429, '{}', '15')], 'freely', 15_000)).toBeNull();
   });
 
   it('gives up when the time is up', () => {
-    expect(attemptsOf({ kind: 'unanswered' }, 'freely', 0)).toBe(1);
-    expect(attemptsOf({ kind: 'unsent' }, 'freely', -5)).toBe(1);
+    expect(attemptsOf(failure('timeout'), 'freely', 0)).toBe(1);
+    expect(attemptsOf(failure('unsent'), 'freely', -5)).toBe(1);
   });
 
   it('draws on the retry budget for outages alone', () => {
-    expect([status(401), status(429)].map(drawsOnBudget)).toEqual([false, false]);
-    expect(
-      [status(500), { kind: 'unsent' } as const, { kind: 'unanswered' } as const].map(
-        drawsOnBudget,
-      ),
-    ).toEqual([true, true, true]);
+    expect([status(401), status(429)].some(isOutage)).toBe(false);
+    expect([status(500), failure('unsent'), failure('reset')].every(isOutage)).toBe(true);
   });
 });
 

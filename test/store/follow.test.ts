@@ -51,9 +51,10 @@ describe.each(engines)('following the $name log', ({ create }) => {
 
   it('lets go of a pending next() at once', async () => {
     const [{ log }] = await engine.open();
-    const follower = log.follow(0);
+    const closing = new AbortController();
+    const follower = log.follow(0, closing.signal);
     const pending = follower.next();
-    await follower.return?.();
+    closing.abort();
     expect(await pending).toEqual({ done: true, value: undefined });
     expect(await follower.next()).toEqual({ done: true, value: undefined });
   });

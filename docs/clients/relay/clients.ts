@@ -96,7 +96,7 @@ export async function openClinic(environment: Environment, clinicId: string) {
   };
 }
 
-export const hearNotes = (
+export const subscribeToNotes = (
   environment: Environment,
   after: string,
   onNote: (event: clientsNoteReadySubscription['response']['noteReady']) => void,

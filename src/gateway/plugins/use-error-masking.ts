@@ -1,7 +1,7 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { PartnerError, type PartnerErrorCode } from '../../rest/errors.ts';
+import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import type { GatewayContext } from '../context.ts';
 import { NO_OPERATION } from '../run-operation.ts';
@@ -24,7 +24,7 @@ const CLIENT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The Partner API's errors name a route, for the log. This is what clients read instead. */
-const PARTNER_MESSAGES: Readonly<Record<PartnerErrorCode, string>> = {
+const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
   OUTCOME_UNKNOWN:
@@ -38,6 +38,8 @@ const PARTNER_MESSAGES: Readonly<Record<PartnerErrorCode, string>> = {
   UPSTREAM_ROUTE: 'The Partner API does not have what was asked of it.',
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
+
+const CONFLICT = 'The request conflicts with the present state of the record.';
 
 /** What an error may tell beside its message. */
 const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
@@ -64,7 +66,8 @@ export function createMaskError(
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
     if (cause instanceof ClientError) return cause;
-    const where = { nodes: located?.nodes, path: located?.path };
+    const { nodes, source, positions, path } = located ?? {};
+    const where = { nodes, source, positions, path };
     if (isCoded(cause) && CLIENT_CODES.has(cause.code)) {
       return new ClientError(cause.code, messageOf(cause), {
         ...where,
@@ -74,6 +77,12 @@ export function createMaskError(
     // Where access can't be proven for want of the store, "not found" would be wrong.
     if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
       return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
+    }
+    // A null for an argument that may not be null, from a variable with a default. It tells names and types.
+    if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
+      return located.path
+        ? new ClientError('BAD_USER_INPUT', located.message, where)
+        : operationRejected('BAD_USER_INPUT', located.message, where);
     }
     // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
     const code = located && cause === undefined ? located.extensions['code'] : undefined;
@@ -88,8 +97,11 @@ export function createMaskError(
 }
 
 /** Absent and forbidden must look the same, whoever noticed. */
-const messageOf = (error: CodedError): string =>
-  error instanceof PartnerError ? PARTNER_MESSAGES[error.code] : error.message;
+function messageOf(error: CodedError): string {
+  if (error instanceof PartnerConflict) return CONFLICT;
+  if (!(error instanceof PartnerError)) return error.message;
+  return PARTNER_MESSAGES[error.code] ?? 'The Partner API failed.';
+}
 
 const extensionsOf = (error: CodedError) =>
   Object.fromEntries(
@@ -119,17 +131,17 @@ export function maskErrors(
   maskError: MaskError,
   requestId?: string,
 ): readonly ClientError[] {
+  const masked = errors.map((error) => maskError(error, requestId));
+  // Rejected, not executed: nothing is null.
+  if (data === undefined) return masked;
   const explained = new Set<string>();
-  return errors
-    .map((error) => maskError(error, requestId))
-    .toSorted(inDocumentOrder)
-    .filter(({ path }) => {
-      const position = path && nullPosition(path, data);
-      if (position === undefined) return true;
-      const isFirst = !explained.has(position);
-      explained.add(position);
-      return isFirst;
-    });
+  return masked.toSorted(inDocumentOrder).filter(({ path }) => {
+    const position = path && nullPosition(path, data);
+    if (position === undefined) return true;
+    const isFirst = !explained.has(position);
+    explained.add(position);
+    return isFirst;
+  });
 }
 
 /** Where the data is null for an error: at its field, or above it where that may not be null. */

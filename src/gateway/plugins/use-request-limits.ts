@@ -5,6 +5,7 @@ import type { ExecutionResult } from 'graphql';
 import { httpErrorIn, jsonResponse, rejectedCodeOf, withRequestId } from '../json-response.ts';
 import { acceptedBy, parseParams, readBody, requestProblem } from '../request.ts';
 import { requestIdOf } from '../request-id.ts';
+import type { TrustedDocuments } from '../trusted-documents.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /** A socket that is cut at once may lose the answer. */
@@ -15,6 +16,7 @@ export type OnRejected = (code: string, requestId?: string, status?: number) => 
 
 export interface RequestLimits {
   readonly bodyBytes: number;
+  readonly trusted: TrustedDocuments | undefined;
   readonly onRejected: OnRejected;
 }
 
@@ -23,7 +25,7 @@ export interface RequestLimits {
  * node's own stream, with a limit and as strict UTF-8 (`onRequestParse`). Errors name the request (`onResultProcess`).
  * Rejected requests are reported, and no response may be stored (`onResponse`).
  */
-export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): GatewayPlugin {
+export function useRequestLimits({ bodyBytes, trusted, onRejected }: RequestLimits): GatewayPlugin {
   return {
     onRequest({ serverContext, endResponse, fetchAPI }) {
       const { req, res } = serverContext;
@@ -34,7 +36,7 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
     },
     onRequestParse({ serverContext, setRequestParser }) {
       setRequestParser(async () => ({
-        ...parseParams(await bodyOf(serverContext.req, bodyBytes)),
+        ...parseParams(await bodyOf(serverContext.req, bodyBytes), trusted),
       }));
     },
     onResultProcess({ result, serverContext, setResult, setResultProcessor }) {

@@ -2,6 +2,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   OperationTypeNode,
+  getOperationAST,
   validateExecutionArgs,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -12,13 +13,17 @@ import { reachOf } from '../../viewer/reach.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ExecutionContext, type GatewayContext, nextOperationId } from '../context.ts';
 import type { Operation } from '../context.ts';
-import { estimateCalls } from '../../schema/cost/estimate.ts';
+import { type ArgumentProblem, estimateCalls } from '../../schema/cost/estimate.ts';
+import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
+import { variableProblems } from './input-values.ts';
+import { SHOWN_ERRORS } from './use-document-limits.ts';
 
 export interface CostOptions {
   readonly cursors: CursorCodec;
   readonly maxEstimatedCalls: number;
   readonly maxUpstreamCalls: number;
+  readonly introspection: boolean;
 }
 
 /**
@@ -75,15 +80,13 @@ export function upstreamReport({ estimated }: Pick<Operation, 'estimated'>, usag
 function operationOf(
   args: ExecutionArgs,
   { requester, requestId }: GatewayContext,
-  { cursors, maxEstimatedCalls }: CostOptions,
+  { cursors, maxEstimatedCalls, introspection }: CostOptions,
 ): Operation | readonly ClientError[] {
   const startedAt = performance.now();
   const validated = validateExecutionArgs({ ...args, hideSuggestions: true });
-  if (!('schema' in validated)) return validated.slice(0, SHOWN_ERRORS).map(documentRejected);
-  const { calls, issues } = estimateCalls(validated, reachOf(requester!), cursors);
-  if (issues.length > 0) {
-    return [operationRejected('BAD_USER_INPUT', issues.join('; '), { extensions: { issues } })];
-  }
+  if (!('schema' in validated)) return variablesRejected(args, introspection);
+  const { calls, problems } = estimateCalls(validated, reachOf(requester!), cursors);
+  if (problems.length > 0) return problems.slice(0, SHOWN_ERRORS).map(argumentsRejected);
   if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
   const { operation, name } = validated.operation;
   return {
@@ -97,7 +100,18 @@ function operationOf(
   };
 }
 
-const SHOWN_ERRORS = 5;
+function variablesRejected(
+  { schema, document, operationName, variableValues }: ExecutionArgs,
+  introspection: boolean,
+): readonly ClientError[] {
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return [operationRejected('BAD_USER_INPUT', NO_OPERATION)];
+  const options = { hideSuggestions: !introspection, most: SHOWN_ERRORS };
+  return variableProblems(schema, operation, variableValues ?? {}, options).map(documentRejected);
+}
+
+const argumentsRejected = ({ issues, nodes, path }: ArgumentProblem) =>
+  operationRejected('BAD_USER_INPUT', issues.join('; '), { nodes, path, extensions: { issues } });
 
 const KINDS: Record<OperationTypeNode, Operation['kind']> = {
   [OperationTypeNode.QUERY]: 'query',
@@ -130,8 +144,14 @@ export function mergeCutErrors(errors: Errors, estimate: number, limit: number):
 }
 
 function cutError(cut: Errors, estimate: number, limit: number): ClientError {
-  const { nodes, path } = cut[0]!;
+  const { nodes, source, positions, path } = cut[0]!;
   const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
   const extensions = { count: cut.length, path, estimate, limit };
-  return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
+  return new ClientError('QUERY_TOO_EXPENSIVE', message, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions,
+  });
 }

@@ -57,7 +57,8 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   #source: EventStream | undefined;
   readonly #group: SubscriptionGroup;
   #delivering: Promise<void> | undefined;
-  #end: PromiseWithResolvers<Result> | undefined;
+  #ended: Promise<Result> | undefined;
+  #end: ((result: Result) => void) | undefined;
 
   constructor(
     source: EventStream,
@@ -77,15 +78,15 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
 
   next(): Promise<Result> {
     if (this.isOver) return Promise.resolve(DONE);
-    if (!this.#end) {
-      this.#end = Promise.withResolvers();
+    if (!this.#ended) {
+      this.#ended = new Promise((resolve) => (this.#end = resolve));
       if (this.#source?.isIdle) {
         this.#group.join(this, this.#source);
         this.#source = undefined;
       } else void this.read();
     }
     const taken = this.sink?.take?.().then((value): Result => ({ value }));
-    return taken ? Promise.race([taken, this.#end.promise]) : this.#end.promise;
+    return taken ? Promise.race([taken, this.#ended]) : this.#ended;
   }
 
   /** At once, replaying or live. */
@@ -93,7 +94,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     if (!this.isOver) {
       this.isOver = true;
       void this.#source?.return();
-      this.#end?.resolve(DONE);
+      this.#end?.(DONE);
       this.#group.onEnd(this);
     }
     return Promise.resolve(DONE);

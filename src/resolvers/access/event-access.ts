@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { type EventFilter, needsPlace } from '../../events/filter.ts';
 import {
   type AssessmentEvent,
   type PartnerEvent,
@@ -7,6 +8,7 @@ import {
 import type { Loaded } from '../../loaded.ts';
 import type { Uuid } from '../../uuid.ts';
 import { hasCode } from '../../has-code.ts';
+import { isClientUnder } from '../lookup/find.ts';
 import { isOpen } from './prove.ts';
 
 /**
@@ -26,17 +28,33 @@ export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> 
 }
 
 /**
- * The same for an event that is delivered live. Nobody can ask for it again, so while the Partner API can't be asked the
- * lists that last held the client decide.
+ * An assessment is only a candidate for a filter that names a clinician, a clinic or an organization: their lists say
+ * whether the client is among theirs. The filter's own access was checked when it was given.
  */
-export function mayReceiveEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
-  const decided = maySeeEvent(event, ctx);
-  if (!(decided instanceof Promise)) return decided;
-  return decided.catch((error: unknown) => {
+export function matchesByList(
+  filter: EventFilter,
+  event: PartnerEvent,
+  ctx: Context,
+): Loaded<boolean> {
+  return !needsPlace(filter, event) || isClientUnder(filter, event.clientId, ctx);
+}
+
+/**
+ * May the event be delivered live to the viewer, under this filter? Nobody can ask for it again, so while the Partner API
+ * can't be asked the lists that last held the client decide.
+ */
+export async function mayReceiveEvent(
+  event: PartnerEvent,
+  ctx: Context,
+  filter: EventFilter = {},
+): Promise<boolean> {
+  try {
+    return (await maySeeEvent(event, ctx)) && (await matchesByList(filter, event, ctx));
+  } catch (error) {
     const isUnavailable = UNAVAILABLE.some((code) => hasCode(error, code));
-    if (isUnavailable && !isSessionEvent(event)) return wasUnderGrant(event, ctx);
+    if (isUnavailable && !isSessionEvent(event)) return wasListed(event, ctx, filter);
     throw error;
-  });
+  }
 }
 
 const UNAVAILABLE = [
@@ -52,7 +70,28 @@ const UNAVAILABLE = [
 const clientOf = ({ clientId }: AssessmentEvent) =>
   ({ kind: 'client', id: clientId, open: false }) as const;
 
-async function wasUnderGrant({ clientId }: AssessmentEvent, ctx: Context): Promise<boolean> {
-  const places = await ctx.places.of(clientId);
-  return places.some(({ kind, id }) => ctx.reach.holds(kind, id as Uuid));
+async function wasListed(
+  { clientId }: AssessmentEvent,
+  { places, reach, recentLists }: Context,
+  filter: EventFilter,
+): Promise<boolean> {
+  const known = await places.of(clientId);
+  const wasIn = (kind: string, id: Uuid | undefined) =>
+    id === undefined || known.some((place) => place.kind === kind && place.id === id);
+  const wasInOrganization = (id: Uuid | undefined) =>
+    id === undefined ||
+    [...recentLists.idsIn({ name: 'clinicsOfOrganization', id })].some((clinic) =>
+      wasIn('clinic', clinic as Uuid),
+    );
+  const isUnderGrant =
+    reach.isPartner ||
+    reach.holds('client', clientId) ||
+    known.some(({ kind, id }) => reach.holds(kind, id as Uuid)) ||
+    reach.granted('organization').some(wasInOrganization);
+  return (
+    isUnderGrant &&
+    wasIn('clinician', filter.clinicianId) &&
+    wasIn('clinic', filter.clinicId) &&
+    wasInOrganization(filter.organizationId)
+  );
 }

@@ -6,6 +6,7 @@ import type { Page } from '../../page.ts';
 /** Clients and clinicians move, so a page proves for this long who is in its list; then it is read again. */
 export const PROOF_MS = 60_000;
 
+const MAX_LISTS = 20_000;
 const MAX_ROWS = 200_000;
 const MAX_CONTRADICTIONS = 50_000;
 
@@ -23,13 +24,19 @@ interface EventLocation {
   readonly clinicId: string;
 }
 
+interface ReadThrough {
+  readonly total: number;
+  readonly at: number;
+}
+
 const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
 
 /** Who was in which list, on pages that this process read within the last minute: the proof of access. */
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
-  const readAt = new LRUCache<string, Map<string, number>>({ max: 20_000, maxSize: MAX_ROWS });
+  const readAt = new LRUCache<string, Map<string, number>>({ max: MAX_LISTS, maxSize: MAX_ROWS });
+  const readThrough = new LRUCache<string, ReadThrough>({ max: MAX_LISTS });
   const named = new LRUCache<string, EventLocation>({ max: MAX_CONTRADICTIONS });
 
   /** An event after this page named another clinician or clinic: the page proves nothing any more. */
@@ -41,6 +48,20 @@ export function createRecentLists(now: () => number) {
   }
 
   return {
+    now,
+    /** The whole unfiltered list was read, beginning at that time. */
+    recordReadThrough(list: ListRef, total: number, at: number): void {
+      if (PROVING.has(list.name) && !list.filter) readThrough.set(nameOf(list), { total, at });
+    },
+    /** True where the list was read through within the last minute without the record, and is as long as it was then. */
+    isAbsent(list: ListRef, id: string, total: number): boolean {
+      const read = readThrough.get(nameOf(list));
+      if (read?.total !== total || read.at + PROOF_MS <= now()) return false;
+      const rows = readAt.get(nameOf(list));
+      // Fewer rows than the list has: some were evicted. An event since then that names the record may have followed a move.
+      if ((rows?.size ?? 0) < total || rows?.has(id)) return false;
+      return (named.get(id)?.at ?? -Infinity) < read.at;
+    },
     /** A page that has just been read. */
     record(list: ListRef, { rows }: Page<{ readonly id: string }>): void {
       if (!PROVING.has(list.name)) return;

@@ -16,22 +16,29 @@ export interface LookupBudget {
   readonly argument: string;
 }
 
+interface FindOptions {
+  /** Where the row was last seen. */
+  readonly page?: number | undefined;
+  readonly budget?: LookupBudget | undefined;
+  /** A list that was read through within the last minute, and still is as long, is not read again. */
+  readonly trustAbsence?: boolean;
+}
+
 /** The row with this id, looked for from the page where it was last seen; undefined once the whole list was read. */
 export async function findInList<N extends ListName>(
   list: ListRef<N>,
   id: string,
   ctx: Context,
-  {
-    page: start = 1,
-    budget,
-  }: { readonly page?: number | undefined; readonly budget?: LookupBudget | undefined } = {},
+  { page: start = 1, budget, trustAbsence }: FindOptions = {},
 ): Promise<RecordOf<N> | undefined> {
+  const began = ctx.recentLists.now();
   const first =
     (await pageIfThere(list, start, ctx, budget)) ??
     (start > 1 ? await pageIfThere(list, 1, ctx, budget) : undefined);
   if (!first) return undefined;
   const here = rowOf(first.rows, id);
   if (here) return here;
+  if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return undefined;
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
   for (let at = 0; at < rest.length;) {
     // Never more than the budget has left: a call under way when the look-up is cut would be made in vain.
@@ -45,6 +52,7 @@ export async function findInList<N extends ListName>(
     );
     if (row) return row;
   }
+  ctx.recentLists.recordReadThrough(list, first.total, began);
   return undefined;
 }
 

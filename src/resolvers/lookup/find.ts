@@ -8,6 +8,7 @@ import type {
   ClinicianRef,
   ListedKind,
   ListedRef,
+  NamedParent,
   ProgramRef,
   SessionRef,
 } from '../refs.ts';
@@ -141,25 +142,50 @@ async function findClient(ref: ClientRef, ctx: Context): Promise<FoundRow | unde
   return inLists(ref, mapped(everyClinic(ctx, budget), ofClinic), ctx, budget);
 }
 
-/**
- * The list of a granted clinician or clinic, or of a clinic of a granted organization, that holds the client: the proof of
- * access, too. Those where the client was last seen are read first, at that page; small lists before large ones.
- */
+type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
+
+/** The list of a granted clinician or clinic, or of a clinic of a granted organization, that holds the client: proof of access. */
 export async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<FoundRow | undefined> {
+  const lists: ClientList[] = ctx.reach.granted('clinician').map(ofClinician);
+  for await (const clinic of clinicsUnderGrants(ctx)) lists.push(ofClinic(clinic));
+  return findClientIn(lists, id, ctx);
+}
+
+/** Is the client in the list of each clinician, clinic and organization that is named? */
+export async function isClientUnder(
+  { clinicianId, clinicId, organizationId }: NamedParent,
+  id: Uuid,
+  ctx: Context,
+): Promise<boolean> {
+  const isIn = async (lists: readonly ClientList[]) =>
+    lists.some((list) => ctx.recentLists.provenUntil(list, id) !== undefined) ||
+    (await findClientIn(lists, id, ctx, { trustAbsence: true })) !== undefined;
+  if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
+  if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
+  if (!organizationId) return true;
+  const clinics: ClientList[] = [];
+  for await (const clinic of everyRow(clinicsOf(organizationId), ctx))
+    clinics.push(ofClinic(clinic.id));
+  return isIn(clinics);
+}
+
+/** The lists where the client was last seen are read first, at that page; small lists before large ones. */
+async function findClientIn(
+  lists: readonly ClientList[],
+  id: Uuid,
+  ctx: Context,
+  options?: { readonly trustAbsence: true },
+): Promise<FoundRow | undefined> {
   const places = await ctx.places.of(id);
   const pageIn = ({ name, id: parent }: ListRef): number | undefined =>
     places.find(
       (place) => place.id === parent && (place.kind === 'clinic') === (name === 'clientsOfClinic'),
     )?.page;
   const cost = (list: ListRef) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
-  const lists: ListRef<'clientsOfClinician' | 'clientsOfClinic'>[] = ctx.reach
-    .granted('clinician')
-    .map(ofClinician);
-  for await (const clinic of clinicsUnderGrants(ctx)) lists.push(ofClinic(clinic));
   for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
     // Cached pages may be older than the event that makes the list doubtful.
     if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.forget([pathOf(list)]);
-    const row = await findInList(list, id, ctx, { page: pageIn(list) });
+    const row = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
     if (row) return { row, list };
     ctx.recentLists.forget(list, id);
   }

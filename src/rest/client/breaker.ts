@@ -1,12 +1,8 @@
 import type { Clock } from '../clock.ts';
-import type { CallParts } from './call.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** Leave to make one attempt. A probe alone decides whether an open breaker closes again. */
-export type Pass = 'ordinary' | 'probe';
-
-/** `unclear`: the attempt ended without telling anything of the API's health. */
+/** `unclear`: the attempt says nothing about the API's health. */
 export type Verdict = 'healthy' | 'failing' | 'unclear';
 
 const CONSECUTIVE_FAILURES = 10;
@@ -14,15 +10,15 @@ const CONSECUTIVE_FAILURES = 10;
 const WINDOW = 40;
 const OPEN_MS = 2000;
 
-/** Keeps an API that is down from being asked over and over, and its callers from waiting for it. One for each route. */
+/** A circuit breaker. Each route has its own: failing transcripts must not block the notes. */
 export class Breaker {
   state: BreakerState = 'closed';
   private openedAt = 0;
   private consecutive = 0;
-  /** A ring of the last attempts: 1 for a failure. */
-  private readonly recent = new Uint8Array(WINDOW);
-  private seen = 0;
-  private failures = 0;
+  /** The last attempts: true for a failure. */
+  private recent: boolean[] = [];
+  /** The one attempt that decides whether an open breaker closes. */
+  private probe: object | undefined;
   private readonly clock: Clock;
   private readonly onChange: (state: BreakerState) => void;
 
@@ -31,72 +27,52 @@ export class Breaker {
     this.onChange = onChange;
   }
 
-  /** Would `enter` refuse? Half-open means that a probe is under way. */
   refuses(): boolean {
     if (this.state === 'closed') return false;
     return this.state === 'half-open' || this.clock.now() - this.openedAt < OPEN_MS;
   }
 
-  /** Undefined: fail at once. A pass must be given back with a verdict. */
-  enter(): Pass | undefined {
-    if (this.state === 'closed') return 'ordinary';
-    if (this.refuses()) return undefined;
-    this.become('half-open');
-    return 'probe';
+  /** Begins an attempt, unless `refuses()`. `leave` must be called with the same `caller`. */
+  enter(caller: object): void {
+    if (this.state === 'closed') return;
+    this.probe = caller;
+    this.change('half-open');
   }
 
-  leave(pass: Pass, verdict: Verdict): void {
-    if (pass === 'probe') {
-      if (verdict === 'healthy') this.close();
-      else if (verdict === 'failing') this.open();
-      // Still past its pause, so that the next call probes.
-      else this.become('open');
-      return;
-    }
-    // Late answers to what was asked before it opened prove nothing.
+  leave(caller: object, verdict: Verdict): void {
+    if (this.probe === caller) return this.endProbe(verdict);
+    // Late answers to requests from before it opened prove nothing.
     if (this.state !== 'closed' || verdict === 'unclear') return;
-    this.count(verdict === 'failing' ? 1 : 0);
-    const isMostlyFailing = this.seen >= WINDOW && this.failures * 2 >= WINDOW;
-    const isFailing = verdict === 'failing' && isMostlyFailing;
-    if (this.consecutive >= CONSECUTIVE_FAILURES || isFailing) this.open();
+    const isFailing = verdict === 'failing';
+    this.recent.push(isFailing);
+    if (this.recent.length > WINDOW) this.recent.shift();
+    this.consecutive = isFailing ? this.consecutive + 1 : 0;
+    if (isFailing && (this.consecutive >= CONSECUTIVE_FAILURES || this.isMostlyFailing())) {
+      this.open();
+    }
   }
 
-  private become(next: BreakerState): void {
-    this.state = next;
-    this.onChange(next);
+  private endProbe(verdict: Verdict): void {
+    this.probe = undefined;
+    if (verdict === 'failing') return this.open();
+    // After an unclear probe the pause is still over, so the next call is another probe.
+    if (verdict === 'unclear') return this.change('open');
+    this.consecutive = 0;
+    this.recent = [];
+    this.change('closed');
+  }
+
+  private isMostlyFailing(): boolean {
+    return this.recent.length >= WINDOW && this.recent.filter(Boolean).length * 2 >= WINDOW;
   }
 
   private open(): void {
     this.openedAt = this.clock.now();
-    this.become('open');
+    this.change('open');
   }
 
-  private close(): void {
-    this.seen = this.failures = this.consecutive = 0;
-    this.become('closed');
+  private change(state: BreakerState): void {
+    this.state = state;
+    this.onChange(state);
   }
-
-  private count(failure: 0 | 1): void {
-    const at = this.seen % WINDOW;
-    this.failures += failure - (this.seen >= WINDOW ? (this.recent[at] ?? 0) : 0);
-    this.recent[at] = failure;
-    this.seen += 1;
-    this.consecutive = failure ? this.consecutive + 1 : 0;
-  }
-}
-
-/** One for each route: transcripts that fail must not take along the notes that don't. */
-export function breakerOf({ breakers, clock, observer }: CallParts, template: string): Breaker {
-  const known = breakers.get(template);
-  if (known) return known;
-  const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
-  breakers.set(template, breaker);
-  return breaker;
-}
-
-/** Of all routes together: `closed` only if all are. */
-export function worstOf(breakers: Iterable<Breaker>): BreakerState {
-  const states = new Set(Array.from(breakers, ({ state }) => state));
-  if (states.has('open')) return 'open';
-  return states.has('half-open') ? 'half-open' : 'closed';
 }

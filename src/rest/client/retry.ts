@@ -1,25 +1,19 @@
 import type { Clock } from '../clock.ts';
+import type { PartnerError } from '../errors.ts';
 
 /** How often a request may be sent: a property of the endpoint, not of the HTTP method. */
 export type Repeat = 'freely' | 'twice' | 'never';
 
-/** Why an attempt did not succeed, reduced to how certain it is that it had no effect. */
-export type Failure =
-  | { readonly kind: 'unsent' }
-  | { readonly kind: 'unanswered' }
-  | {
-      readonly kind: 'status';
-      readonly status: number;
-      /** The application itself answered, in its own envelope. */
-      readonly isEnvelope: boolean;
-      readonly retryAfterMs: number | undefined;
-    };
-
-/** How often each has happened in this call, the present failure included. */
-export interface Tally {
-  failed: number;
-  unauthorized: number;
-  throttled: number;
+/** An attempt that failed. */
+export interface Failure {
+  /** `unsent`: it had no effect for certain. `unanswered`: a 5xx too. `final`: another attempt would not help. */
+  readonly kind: 'unsent' | 'unanswered' | 'unauthorized' | 'throttled' | 'final';
+  readonly error: PartnerError;
+  /** The request may have taken effect all the same. */
+  readonly isUnclear: boolean;
+  readonly retryAfterMs?: number | undefined;
+  /** Which credential a 403 is about. */
+  readonly refused?: 'token' | 'api-key' | undefined;
 }
 
 const MAX_ATTEMPTS: Readonly<Record<Repeat, number>> = { freely: 3, twice: 2, never: 1 };
@@ -28,74 +22,59 @@ const BACKOFF_BASE_MS = 100;
 const BACKOFF_MAX_MS = 2000;
 const THROTTLED_BASE_MS = 1000;
 
-/** Milliseconds to wait before the next attempt, or `null` to give up. */
+/** Milliseconds to wait before the next attempt, or `null` to give up. `failures` are those of this call so far. */
 export function nextDelay(
-  failure: Failure,
-  tally: Readonly<Tally>,
+  failures: readonly Pick<Failure, 'kind' | 'isUnclear' | 'retryAfterMs'>[],
   repeat: Repeat,
   leftMs: number,
   random: () => number = Math.random,
 ): number | null {
-  const delay = delayFor(failure, tally, repeat, random);
+  const delay = delayAfter(failures, repeat, random);
   return delay !== null && delay < leftMs ? delay : null;
 }
 
-function delayFor(
-  failure: Failure,
-  tally: Readonly<Tally>,
+function delayAfter(
+  failures: Parameters<typeof nextDelay>[0],
   repeat: Repeat,
   random: () => number,
 ): number | null {
-  const backoff = (): number =>
-    random() * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (tally.failed - 1));
-
-  switch (failure.kind) {
+  const last = failures.at(-1);
+  const alike = failures.filter(({ kind }) => kind === last?.kind).length;
+  switch (last?.kind) {
+    case 'unauthorized':
+      // An unclear 401 is not the application's own: the request may have reached it.
+      return alike === 1 && (repeat !== 'never' || !last.isUnclear) ? 0 : null;
+    case 'throttled':
+      if (alike > MAX_THROTTLED) return null;
+      return last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
     case 'unsent':
+    case 'unanswered': {
+      const failed = failures.filter(isOutage).length;
       // Nothing was sent, so even what must never be sent twice may be tried once more.
-      return tally.failed < Math.max(2, MAX_ATTEMPTS[repeat]) ? backoff() : null;
-    case 'unanswered':
-      return tally.failed < MAX_ATTEMPTS[repeat] ? backoff() : null;
-    case 'status':
-      break;
+      const max = Math.max(last.kind === 'unsent' ? 2 : 1, MAX_ATTEMPTS[repeat]);
+      if (failed >= max) return null;
+      return random() * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failed - 1));
+    }
+    default:
+      return null;
   }
-  if (failure.status === 401) {
-    // Without the application's envelope it is not certain who refused, nor when.
-    const isCertain = failure.isEnvelope || repeat !== 'never';
-    return tally.unauthorized === 1 && isCertain ? 0 : null;
-  }
-  if (failure.status === 429) {
-    if (tally.throttled > MAX_THROTTLED) return null;
-    return failure.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (tally.throttled - 1);
-  }
-  if (failure.status >= 500) return tally.failed < MAX_ATTEMPTS[repeat] ? backoff() : null;
-  return null;
 }
 
-/** Adds the failure to the tally. */
-export function count(failure: Failure, tally: Tally): void {
-  if (failure.kind === 'status' && failure.status === 401) tally.unauthorized += 1;
-  else if (failure.kind === 'status' && failure.status === 429) tally.throttled += 1;
-  else tally.failed += 1;
-}
-
-/** 401 and 429 are the API's own invitation to come back; everything else may be an outage. */
-export function drawsOnBudget(failure: Failure): boolean {
-  return failure.kind !== 'status' || failure.status >= 500;
+/** Retries of these draw on the retry budget. 401 and 429 are the API's own request to come back. */
+export function isOutage({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'unsent' || kind === 'unanswered';
 }
 
 const RETRY_AFTER_MAX_MS = 24 * 3600_000;
 
 /** `Retry-After`: seconds or an HTTP date. Undefined for anything else. */
 export function retryAfterMsOf(header: string | undefined, wallNow: number): number | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : dateMsOf(text) - wallNow;
+  const text = header?.trim() ?? '';
+  // Date.parse accepts almost anything; an HTTP date begins with the day's name.
+  const isDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text);
+  const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  const ms = isDate ? Date.parse(text) - wallNow : seconds * 1000;
   return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms));
-}
-
-// Date.parse takes almost anything for a date; an HTTP date begins with the day's name.
-function dateMsOf(text: string): number {
-  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 const SHARE = 0.1;
@@ -116,12 +95,12 @@ export class RetryBudget {
     this.refilledAt = clock.now();
   }
 
-  /** A call is made for the first time. */
+  /** For each new call. */
   deposit(): void {
     this.saved = Math.min(MAX_SAVED, this.saved + SHARE);
   }
 
-  /** May one be repeated? */
+  /** For each retry. False: not allowed. */
   withdraw(): boolean {
     const elapsed = this.clock.now() - this.refilledAt;
     this.refilledAt += elapsed;

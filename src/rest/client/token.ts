@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
+import { authenticate } from '../endpoints.ts';
 import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import type { PartnerObserver } from '../observer.ts';
-import { AUTHENTICATE } from '../endpoints.ts';
+import type { JsonObject } from '../json.ts';
+import type { PartnerObserver } from '../partner.ts';
 
 interface Token {
   readonly value: string;
@@ -18,100 +19,106 @@ const LEEWAY_MS = 5000;
 const RENEW_AGAIN_MS = 30_000;
 const DISTRUST_PAUSE_MS = 60_000;
 const REFUSED_PAUSE_MS = 30_000;
-
-export type Tokens = ReturnType<typeof createTokens>;
+/** At two new tokens refused in a row it is not the token that is wrong. */
+const MAX_REFUSALS = 2;
 
 /** The partner's access token: one for all, obtained by one call at a time. */
-export function createTokens(
-  authenticate: () => Promise<unknown>,
-  clock: Clock,
-  observer: PartnerObserver,
-) {
-  let token: Token | undefined;
-  let pending: Promise<string> | undefined;
-  let stopTimer: (() => void) | undefined;
-  let isClosed = false;
-  let distrustedAt = Number.NEGATIVE_INFINITY;
-  // New tokens that were refused, one after the other. At two it is not the token that is wrong.
-  let refusals = 0;
-  let askedAt = Number.NEGATIVE_INFINITY;
+export class Tokens {
+  private token: Token | undefined;
+  private pending: Promise<void> | undefined;
+  private cancelRenewal: (() => void) | undefined;
+  private isClosed = false;
+  private distrustedAt = Number.NEGATIVE_INFINITY;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  /** New tokens that were refused, one after the other. */
+  private refusals = 0;
+  private readonly requestToken: () => Promise<unknown>;
+  private readonly clock: Clock;
+  private readonly observer: PartnerObserver;
 
-  const renewIn = (ms: number): void => {
-    stopTimer?.();
-    if (isClosed) return;
-    stopTimer = clock.after(ms, () => {
-      renew().catch((error: unknown) => {
-        observer.tokenRenewalFailed?.(error instanceof PartnerError ? error.code : 'INTERNAL');
-        renewIn(RENEW_AGAIN_MS);
+  constructor(requestToken: () => Promise<unknown>, clock: Clock, observer: PartnerObserver) {
+    this.requestToken = requestToken;
+    this.clock = clock;
+    this.observer = observer;
+  }
+
+  /** The token, if there is one that is valid now. */
+  current(): string | undefined {
+    if (this.token && this.clock.now() >= this.token.expiresAt) this.token = undefined;
+    return this.token?.value;
+  }
+
+  /** Resolves once there is a valid token. */
+  async obtain(): Promise<void> {
+    if (this.current() === undefined) await this.renew();
+  }
+
+  /** The API answered a request with this token. */
+  accepted(value: string): void {
+    if (this.refusals > 0 && value === this.token?.value) this.refusals = 0;
+  }
+
+  /** 401: dropped, if it is still the one in use. */
+  refused(value: string): void {
+    if (value !== this.token?.value) return;
+    this.token = undefined;
+    this.refusals += 1;
+  }
+
+  /** A 403 that may mean an unknown token: dropped likewise, but at most once a minute. */
+  distrusted(value: string): void {
+    const now = this.clock.now();
+    if (value !== this.token?.value || now - this.distrustedAt < DISTRUST_PAUSE_MS) return;
+    this.distrustedAt = now;
+    this.token = undefined;
+  }
+
+  get ageMs(): number | undefined {
+    return this.token && this.clock.now() - this.token.obtainedAt;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.cancelRenewal?.();
+  }
+
+  private renew(): Promise<void> {
+    this.pending ??= this.request().finally(() => {
+      this.pending = undefined;
+    });
+    return this.pending;
+  }
+
+  private async request(): Promise<void> {
+    const { clock } = this;
+    if (this.refusals >= MAX_REFUSALS && clock.now() - this.askedAt < REFUSED_PAUSE_MS) {
+      throw new PartnerCredentialsRefused(authenticate.template, 'new access tokens are refused');
+    }
+    this.askedAt = clock.now();
+    try {
+      this.token = tokenOf(await this.requestToken(), clock.now());
+    } catch (error) {
+      if (!(error instanceof PartnerError) || !REFUSALS.has(error.code)) throw error;
+      this.refusals = MAX_REFUSALS;
+      throw new PartnerCredentialsRefused(authenticate.template, 'the credentials were refused');
+    }
+    const lifetimeMs = this.token.expiresAt - this.token.obtainedAt;
+    this.renewIn(lifetimeMs - Math.min(RENEW_BEFORE_MS, lifetimeMs / 5));
+    this.observer.tokenRenewed?.();
+  }
+
+  /** In the background; while it fails the present token goes on being used. */
+  private renewIn(ms: number): void {
+    this.cancelRenewal?.();
+    if (this.isClosed) return;
+    this.cancelRenewal = this.clock.after(ms, () => {
+      this.renew().catch((error: unknown) => {
+        const code = error instanceof PartnerError ? error.code : 'INTERNAL';
+        this.observer.tokenRenewalFailed?.(code);
+        this.renewIn(RENEW_AGAIN_MS);
       });
     });
-  };
-
-  const ask = async (): Promise<string> => {
-    if (refusals >= 2 && clock.now() - askedAt < REFUSED_PAUSE_MS) {
-      throw new PartnerCredentialsRefused(AUTHENTICATE, 'new access tokens are refused');
-    }
-    askedAt = clock.now();
-    try {
-      token = tokenOf(await authenticate(), clock.now());
-    } catch (error) {
-      throw asRefusal(error);
-    }
-    const lifetimeMs = token.expiresAt - token.obtainedAt;
-    renewIn(lifetimeMs - Math.min(RENEW_BEFORE_MS, lifetimeMs / 5));
-    observer.tokenRenewed?.();
-    return token.value;
-  };
-
-  const asRefusal = (error: unknown): unknown => {
-    if (!(error instanceof PartnerError) || !REFUSALS.has(error.code)) return error;
-    refusals = 2;
-    return new PartnerCredentialsRefused(AUTHENTICATE, 'the credentials were refused');
-  };
-
-  const renew = (): Promise<string> => {
-    pending ??= ask().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
-
-  const current = (): string | undefined => {
-    if (token && clock.now() >= token.expiresAt) token = undefined;
-    return token?.value;
-  };
-
-  return {
-    /** The token, if there is one that is good for now. */
-    current,
-    /** A good token, from the API if need be. */
-    async obtain(): Promise<string> {
-      return current() ?? renew();
-    },
-    /** The API answered this token as one it knows. */
-    accepted(value: string): void {
-      if (refusals > 0 && value === token?.value) refusals = 0;
-    },
-    /** 401: dropped, if it is still the one in use. */
-    refused(value: string): void {
-      if (value !== token?.value) return;
-      token = undefined;
-      refusals += 1;
-    },
-    /** A 403 that may mean an unknown token: dropped likewise, but not more often than once a minute. */
-    distrusted(value: string): void {
-      if (value !== token?.value || clock.now() - distrustedAt < DISTRUST_PAUSE_MS) return;
-      distrustedAt = clock.now();
-      token = undefined;
-    },
-    get ageMs(): number | undefined {
-      return token && clock.now() - token.obtainedAt;
-    },
-    close(): void {
-      isClosed = true;
-      stopTimer?.();
-    },
-  };
+  }
 }
 
 /** Whatever the API finds wrong with an authentication is wrong with the credentials. */
@@ -122,12 +129,15 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 function tokenOf(body: unknown, now: number): Token {
-  const value = isObject(body) ? body['accessToken'] : undefined;
+  const { accessToken: value, expiresIn }: JsonObject = isObject(body) ? body : {};
   // It goes into a header: visible ASCII only.
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value)) {
-    throw new PartnerContractBroken(AUTHENTICATE, 'wanted an accessToken, but got something else');
+    throw new PartnerContractBroken(
+      authenticate.template,
+      'wanted an accessToken, but got something else',
+    );
   }
-  const told = isObject(body) ? Number(body['expiresIn']) : Number.NaN;
+  const told = Number(expiresIn);
   const seconds = told > 0 && told <= 24 * LIFETIME_S ? told : LIFETIME_S;
   const leewayMs = Math.min(LEEWAY_MS, (seconds * 1000) / 10);
   return { value, obtainedAt: now, expiresAt: now + seconds * 1000 - leewayMs };

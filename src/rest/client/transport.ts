@@ -4,28 +4,22 @@ import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Call } from './call.ts';
 
-/** How one attempt ended. What matters of a failure is how sure one can be that the request had no effect. */
-export type Outcome =
-  | 'answered'
-  /** Not a byte of the request left: no connection, or no time left to make one. */
-  | 'unsent'
-  | 'timeout'
-  /** The connection broke before any answer. */
-  | 'reset'
-  /** The answer began and broke off. */
-  | 'cut'
-  /** No HTTP, or more of it than is sane. */
-  | 'garbled'
-  | 'aborted';
+/**
+ * How one attempt ended. `unsent`: not a byte of the request left. `reset`: the connection broke before any answer.
+ * `cut`: the answer began and broke off. `garbled`: not HTTP, or more of it than is sane.
+ */
+export type Outcome = 'answered' | 'unsent' | 'timeout' | 'reset' | 'cut' | 'garbled' | 'aborted';
 
-export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /** What undici calls an answer that it can't parse, or whose headers are larger than 16 KiB. */
 const GARBLED: ReadonlySet<string> = new Set(['HTTPParserError', 'HeadersOverflowError']);
 
-/** One HTTP request on its way, and then its answer. Undici calls it back; a query may have hundreds of them. */
+/** One HTTP request and its answer, as undici's handler. */
 export class Attempt implements Dispatcher.DispatchHandler {
   outcome: Outcome | undefined;
   status = 0;
@@ -35,13 +29,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private rest: Buffer[] | undefined;
   private length = 0;
   private controller: Dispatcher.DispatchController | undefined;
-  private readonly owner: { finished(attempt: Attempt): void };
+  readonly token: string;
+  readonly startedAt: number;
+  /** On the same clock as `startedAt`. */
+  readonly deadline: number;
+  private readonly call: Pick<Call, 'finished'>;
 
-  constructor(owner: { finished(attempt: Attempt): void }) {
-    this.owner = owner;
+  constructor(call: Pick<Call, 'finished'>, token: string, startedAt: number, deadline: number) {
+    this.call = call;
+    this.token = token;
+    this.startedAt = startedAt;
+    this.deadline = deadline;
   }
 
-  /** True once a byte of it may have left. */
+  /** True once a byte of it may have been sent. */
   get isSent(): boolean {
     return this.controller !== undefined;
   }
@@ -50,9 +51,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   end(outcome: Outcome): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
-    // First, so that its connection is free for whoever is sent next.
+    // First, so that its connection is free for the next call.
     this.controller?.abort(new Error(outcome));
-    this.owner.finished(this);
+    this.call.finished(this);
   }
 
   /** Called right before the first byte is written: until here the request has had no effect for certain. */
@@ -95,29 +96,72 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private finish(outcome: Outcome): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
-    this.owner.finished(this);
+    this.call.finished(this);
+  }
+}
+
+const TICK_MS = 50;
+
+/** Ends attempts at their deadlines. One timer for all of them, which runs while there are any. */
+export class Deadlines {
+  private readonly attempts = new Set<Attempt>();
+  private isTicking = false;
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  add(attempt: Attempt): void {
+    this.attempts.add(attempt);
+    if (!this.isTicking) this.tick();
+  }
+
+  delete(attempt: Attempt): void {
+    this.attempts.delete(attempt);
+  }
+
+  private tick(): void {
+    const now = this.clock.now();
+    for (const attempt of this.attempts) {
+      if (attempt.deadline <= now) attempt.end(attempt.isSent ? 'timeout' : 'unsent');
+    }
+    this.isTicking = this.attempts.size > 0;
+    if (this.isTicking) this.clock.after(TICK_MS, () => this.tick());
   }
 }
 
 const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-export interface TransportOptions {
-  readonly connections: number;
-  readonly connectMs: number;
-  /** In place of the system's DNS. */
-  readonly lookup?: LookupFunction | undefined;
-}
-
-/** With HTTP/2 one lost connection would take all calls in flight along. Attempts have a timer of their own. */
-export function openPool(origin: string, options: TransportOptions): Pool {
+/** With HTTP/2 one lost connection would fail all calls in flight. Attempts have a timer of their own. */
+export function openPool(
+  origin: string,
+  connections: number,
+  connectMs: number,
+  lookup: LookupFunction = systemLookup,
+): Pool {
   return new Pool(origin, {
-    connections: options.connections,
-    connect: { timeout: options.connectMs, lookup: guarded(options.lookup ?? systemLookup) },
+    connections,
+    connect: { timeout: connectMs, lookup: guarded(lookup) },
     headersTimeout: 0,
     bodyTimeout: 0,
     allowH2: false,
   });
+}
+
+/** Without `/v2` every route is unknown to the API, and the error reads as one about credentials. */
+export function parseBaseUrl(baseUrl: string): { readonly origin: string; readonly path: string } {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const path = url?.pathname.replace(/\/+$/, '') ?? '';
+  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
+  if (!isPlain || !/^https?:$/.test(url.protocol) || !path.endsWith('/v2')) {
+    throw new Error('the base URL of the Partner API must be an http(s) URL that ends in /v2');
+  }
+  if (isForbiddenHost(url.hostname)) {
+    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
+  }
+  return { origin: url.origin, path };
 }
 
 /**
@@ -134,8 +178,8 @@ for (const address of ['168.63.129.16', '100.100.100.200', '192.0.0.192']) {
 }
 for (const address of ['fd00:ec2::254', 'fd20:ce::254']) forbidden.addAddress(address, 'ipv6');
 
-/** Of an address. Names are looked at once they are resolved. */
-export function isForbiddenHost(host: string): boolean {
+/** Of an address. Names are checked once they are resolved. */
+function isForbiddenHost(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   const family = isIP(address);
   return family !== 0 && forbidden.check(address, family === 6 ? 'ipv6' : 'ipv4');

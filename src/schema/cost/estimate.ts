@@ -16,11 +16,21 @@ import { type Price, priceOf } from '../../resolvers/price.ts';
 import type { Reach } from '../../viewer/reach.ts';
 import { type GatheredField, gatherFields } from './gathered-fields.ts';
 
-/** An operation's worst case in calls, or what is wrong with its windows. */
+/** An operation's worst case in calls, or what is wrong with its arguments. */
 export interface Estimate {
   readonly calls: number;
-  readonly issues: readonly string[];
+  readonly problems: readonly ArgumentProblem[];
 }
+
+/** One for each field. */
+export interface ArgumentProblem {
+  readonly issues: readonly string[];
+  readonly nodes: readonly FieldNode[];
+  /** Without the indices of lists: nothing has been read. */
+  readonly path: Path;
+}
+
+type Path = readonly string[];
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -43,31 +53,34 @@ export function estimateCalls(
 
 function computed(validated: ValidatedExecutionArgs, reach: Reach, cursors: CursorCodec) {
   const { schema, operation } = validated;
-  const issues = new Set<string>();
+  const problems: ArgumentProblem[] = [];
   // Directives may depend on variables.
   let isFixed = operation.loc?.source.body.includes('@') === false;
 
-  const ofFields = (fields: readonly GatheredField[]): number =>
-    fields.reduce((calls, field) => calls + ofField(field), 0);
+  const ofFields = (fields: readonly GatheredField[], parent: Path): number =>
+    fields.reduce((calls, field) => calls + ofField(field, parent), 0);
 
-  function ofField({ field, nodes }: GatheredField): number {
+  function ofField({ field, nodes }: GatheredField, parent: Path): number {
+    const path = [...parent, responseName(nodes)];
     const type = getNamedType(field.type);
     const inner = isCompositeType(type) ? gatherFields(setsOf(nodes), type, validated) : [];
-    const below = ofFields(inner);
+    const below = ofFields(inner, path);
     const price = priceOf(field.extensions);
     if (!price) return below;
     if (price.kind === 'call') return 1 + below;
     if (price.kind === 'granted' || nodes.some(usesVariables)) isFixed = false;
     const ofNode = (node: FieldNode): number => {
       const args = getArgumentValues(field, node, validated.variableValues);
-      return price.kind === 'list' ? ofList(args, inner, below) : ofTimes(price, args, below);
+      if (price.kind !== 'list') return ofTimes(price, args, below);
+      const issues = countIssues(args);
+      if (issues.length > 0) problems.push({ issues, nodes: [node], path });
+      return ofList(args, inner, below);
     };
     return Math.max(...nodes.map(ofNode));
   }
 
   /** What hangs below is counted for one row: rows are what it is taken times. */
   function ofList(args: Arguments, inner: readonly GatheredField[], below: number): number {
-    for (const issue of countIssues(args)) issues.add(issue);
     const pages = pagesOfWindow(args, askedOf(inner, validated), cursors);
     return pages + sizeOf(args).count * below;
   }
@@ -80,18 +93,24 @@ function computed(validated: ValidatedExecutionArgs, reach: Reach, cursors: Curs
 
   const root = schema.getRootType(operation.operation);
   const fields = root ? gatherFields([operation.selectionSet], root, validated) : [];
-  for (const name of repeatedOf(fields)) issues.add(`"${name}" may be asked for once an operation`);
-  const calls = ofFields(fields);
-  return { calls, issues: [...issues], isFixed };
+  problems.push(...repeatedIn(fields));
+  const calls = ofFields(fields, []);
+  return { calls, problems, isFixed };
 }
 
-/** Names of fields that may stand once at the root (`once` in their extensions) and stand there under several aliases. */
-const repeatedOf = (fields: readonly GatheredField[]): readonly string[] => {
-  const names = fields
-    .filter(({ field }) => field.extensions['once'])
-    .map(({ field }) => field.name);
-  return names.filter((name, at) => names.indexOf(name) !== at);
-};
+/** Fields that may stand once at the root (`once` in their extensions) and stand there under several aliases. */
+function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[] {
+  const single = fields.filter(({ field }) => field.extensions['once']);
+  return [...Map.groupBy(single, ({ field }) => field.name)]
+    .filter(([, repeated]) => repeated.length > 1)
+    .map(([name, repeated]) => ({
+      issues: [`"${name}" may be asked for once an operation`],
+      nodes: repeated.flatMap(({ nodes }) => nodes),
+      path: [responseName(repeated[0]!.nodes)],
+    }));
+}
+
+const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;
 
 type Repeated = Exclude<Price, { kind: 'list' | 'call' }>;
 

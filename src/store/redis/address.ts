@@ -38,7 +38,7 @@ async function ask(sentinel: string, name: string): Promise<readonly [string, st
 
 /**
  * node-redis has a client for Sentinel, but that one sends a command again whose answer was lost. Here a
- * Sentinel only tells the address. Another one is asked first each time: one that is cut off from the
+ * Sentinel is only asked for the address. Another one is asked first each time: one that is cut off from the
  * rest goes on naming the old primary.
  */
 function locateBy(sentinels: readonly string[], name: string, urlOf: (host: string) => string) {
@@ -70,7 +70,7 @@ export function addressOf(url: string): Address {
   return { locate: locateBy(sentinels, name, urlOf), database };
 }
 
-/** Nothing waits for ever: a server that hangs keeps its socket, and says nothing. */
+/** A server that hangs keeps its socket, and node-redis' own timeout ends with the writing of a command. */
 export async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
   const late = Promise.withResolvers<never>();
   const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);

@@ -82,7 +82,7 @@ export async function createRedisBus(
         publishing.wanted = await send(id, { topic, message });
         if (publishing.received < publishing.wanted) await promise;
       } catch {
-        // The others hear of it when they can be reached: as a gap, which makes them forget all.
+        // Sent as a gap once the others can be reached, which makes them drop their caches.
         hasUnsent = true;
       } finally {
         clearTimeout(timer);

@@ -9,20 +9,7 @@ const LONGEST_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
-export interface Connection {
-  /** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
-  readonly command: <Reply>(args: readonly string[], deadlineMs?: number) => Promise<Reply>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  /** Also after every loss of the connection, subscriptions restored. */
-  onReady(listener: () => void): void;
-  /** For a server that turned out to be the wrong one: a new socket may lead to another. */
-  reconnect(reason: string): void;
-  /** Lets what was asked for end first. */
-  close(): Promise<void>;
-  /** Rejects what was asked for. */
-  destroy(): void;
-}
-
+export type Connection = Awaited<ReturnType<typeof connect>>;
 type Client = ReturnType<typeof clientFor>;
 
 /** Full jitter: instances that lost the same server do not come back as one. */
@@ -47,7 +34,7 @@ const clientFor = (url: string) =>
 export async function connect(
   { locate }: Pick<Address, 'locate'>,
   onProblem: (message: string) => void = () => {},
-): Promise<Connection> {
+) {
   const closing = new AbortController();
   const subscriptions = new Map<string, (message: string) => void>();
   const readyListeners: (() => void)[] = [];
@@ -114,7 +101,8 @@ export async function connect(
   });
 
   return {
-    async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS) {
+    /** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
+    async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS): Promise<Reply> {
       const used = client;
       if (!used) throw outOfReach();
       try {
@@ -129,18 +117,22 @@ export async function connect(
         throw failure;
       }
     },
-    async subscribe(channel, listener) {
+    async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
       subscriptions.set(channel, listener);
       if (client) await within(client.subscribe(channel, listener), DEADLINE_MS);
     },
-    onReady: (listener) => void readyListeners.push(listener),
-    reconnect: (reason) => discard(client, reason),
-    async close() {
+    /** Also after every loss of the connection, subscriptions restored. */
+    onReady: (listener: () => void) => void readyListeners.push(listener),
+    /** For a server that turned out to be the wrong one: a new socket may lead to another. */
+    reconnect: (reason: string) => discard(client, reason),
+    /** Lets what was asked for end first. */
+    async close(): Promise<void> {
       closing.abort();
       const last = client;
       if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
     },
-    destroy() {
+    /** Rejects what was asked for. */
+    destroy(): void {
       closing.abort();
       client?.destroy();
     },

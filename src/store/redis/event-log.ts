@@ -1,10 +1,11 @@
+import DataLoader from 'dataloader';
+import { setImmediate } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import type { EventLog, NewEvent, StoredEvent } from '../event-log.ts';
 import { OF_SUBJECT_LIMIT, TIMES_KEPT, dedupeWindowMs, expiredUpTo } from '../event-log.ts';
+import type { EventLog, NewEvent, StoredEvent } from '../event-log.ts';
 import { follow } from '../follow.ts';
 import type { Connection } from './connection.ts';
-import { LOG_KEYS, eventOf } from './log-view.ts';
-import type { Entry, Head, LogView } from './log-view.ts';
+import { LOG_KEYS, type Entry, type Head, type LogView, eventOf } from './log-view.ts';
 import { appendScript, datesScript, names, runScript, subjectScript } from './scripts.ts';
 import type { Writer } from './writer.ts';
 
@@ -21,15 +22,10 @@ interface Parts {
 
 type DatesReply = readonly [now: string, dates: readonly (readonly [number, number])[]];
 
-export function createRedisLog({ view, writer, reader, ...times }: Parts) {
-  const queue = createAppendQueue(writer, view, times.retentionMs);
-
-  async function read(after: number, limit: number): Promise<readonly StoredEvent[]> {
-    // A full answer from memory is right; a short one may only mean that memory lags behind.
-    const held = after >= view.oldest ? view.recent.after(after, limit) : undefined;
-    if (held && held.length === limit) return held;
-    return (await view.page(reader.command, after, limit)).events;
-  }
+export function createRedisLog({ view, writer, reader, retentionMs, clock }: Parts) {
+  const appends = createAppends(writer, view, retentionMs);
+  const recentAfter = (after: number, limit: number) =>
+    after >= view.oldest ? view.recent.after(after, limit) : undefined;
 
   async function trimBatch(): Promise<boolean> {
     const [serverTime, rows] = await runScript<DatesReply>(
@@ -39,7 +35,7 @@ export function createRedisLog({ view, writer, reader, ...times }: Parts) {
       [TRIM_BATCH],
     );
     const dates = rows.map(([position, receivedAt]) => ({ position, receivedAt }));
-    const upTo = expiredUpTo(dates, times.clock?.() ?? Number(serverTime), times.retentionMs);
+    const upTo = expiredUpTo(dates, clock?.() ?? Number(serverTime), retentionMs);
     if (upTo > 0) await reader.command(['XTRIM', names.events, 'MINID', `${upTo + 1}-0`]);
     return upTo > 0 && upTo === dates[TRIM_BATCH - 1]?.position;
   }
@@ -48,8 +44,13 @@ export function createRedisLog({ view, writer, reader, ...times }: Parts) {
     get epoch() {
       return view.epoch;
     },
-    append: queue.append,
-    read,
+    append: appends.append,
+    async read(after, limit) {
+      // A full answer from memory is right; a short one may only mean that memory lags behind.
+      const held = recentAfter(after, limit);
+      if (held?.length === limit) return held;
+      return (await view.page(reader.command, after, limit)).events;
+    },
     async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
       const keys = [names.ofSubject(subject), names.events];
       return (await runScript<Entry[]>(reader.command, subjectScript, keys, [limit])).map(eventOf);
@@ -58,55 +59,46 @@ export function createRedisLog({ view, writer, reader, ...times }: Parts) {
       const { oldest, newest, epoch } = await view.page(reader.command, 0, 0);
       return { oldest, newest, epoch };
     },
-    follow: (after) =>
-      follow(
+    follow(after, signal) {
+      const { epoch, recent } = view;
+      return follow(
         {
-          epoch: view.epoch,
-          changes: view.changes,
+          epoch,
+          recent,
           async page(position, limit) {
-            const { epoch, oldest, recent } = view;
-            const events = position >= oldest ? recent.after(position, limit) : undefined;
-            if (events) return { epoch, oldest, newest: recent.newest, events };
-            return view.page(reader.command, position, limit);
+            const events = recentAfter(position, limit);
+            if (!events) return view.page(reader.command, position, limit);
+            return { epoch: view.epoch, oldest: view.oldest, newest: recent.newest, events };
           },
         },
         after,
-      ),
+        signal,
+      );
+    },
     async trim() {
       while (await trimBatch());
-      // Whoever follows from memory is to know as well.
+      // Followers that read from memory need the new bounds, too.
       await view.page(reader.command, 0, 0);
     },
   };
-  return { log, drained: queue.drained };
+  return { log, drained: appends.drained };
 }
 
-type Answer = readonly (StoredEvent | undefined)[];
+type Appended = readonly (StoredEvent | undefined)[];
 type AppendReply = readonly [...Head, positions: readonly number[]];
 
-interface Waiting extends PromiseWithResolvers<Answer> {
-  readonly events: readonly NewEvent[];
-}
-
-/** A script holds up the whole server while it runs. */
-const MAX_EVENTS = 200;
+/** A script blocks the whole server while it runs. */
+const MAX_APPENDS = 200;
 const MAX_WAITING = 50_000;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */
 const GRACE_MS = 3_600_000;
 
 /** What waits while a script is under way goes into the next one. */
-function createAppendQueue(writer: Writer, view: LogView, retentionMs: number) {
-  const waiting: Waiting[] = [];
-  let running: Promise<void> | undefined;
+function createAppends(writer: Writer, view: LogView, retentionMs: number) {
+  let waiting = 0;
+  let running: Promise<unknown> = Promise.resolve();
 
-  async function appendAll(events: readonly NewEvent[]): Promise<Answer> {
-    const args = events.flatMap((event) => [
-      event.key,
-      event.time ?? '',
-      event.receivedAt,
-      event.subject ?? '',
-      event.body,
-    ]);
+  async function appendAll(events: readonly NewEvent[]): Promise<Appended> {
     const [epoch, newest, stamp, positions] = await runScript<AppendReply>(
       writer.write,
       appendScript,
@@ -118,7 +110,13 @@ function createAppendQueue(writer: Writer, view: LogView, retentionMs: number) {
         TIMES_KEPT,
         OF_SUBJECT_LIMIT,
         writer.replicated ? 1 : 0,
-        ...args,
+        ...events.flatMap(({ key, time = '', receivedAt, subject = '', body }) => [
+          key,
+          time,
+          receivedAt,
+          subject,
+          body,
+        ]),
       ],
     );
     view.learn(epoch, newest, stamp);
@@ -128,38 +126,35 @@ function createAppendQueue(writer: Writer, view: LogView, retentionMs: number) {
     });
   }
 
-  function takeGroup(): readonly Waiting[] {
-    let size = 0;
-    const end = waiting.findIndex(({ events }) => (size += events.length) > MAX_EVENTS);
-    return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
+  async function appendGroup(group: readonly (readonly NewEvent[])[]): Promise<Appended[]> {
+    const script = appendAll(group.flat());
+    running = script.catch(() => undefined);
+    const stored = await script;
+    let at = 0;
+    return group.map((events) => stored.slice(at, (at += events.length)));
   }
 
-  async function run() {
-    while (waiting.length > 0) {
-      const group = takeGroup();
-      try {
-        const answers = await appendAll(group.flatMap(({ events }) => events));
-        let at = 0;
-        for (const { events, resolve } of group) resolve(answers.slice(at, (at += events.length)));
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
-    running = undefined;
-  }
+  const loader = new DataLoader(appendGroup, {
+    cache: false,
+    maxBatchSize: MAX_APPENDS,
+    // After this turn of the loop: whatever else arrives in it shares the script.
+    batchScheduleFn: (dispatch) => void Promise.all([running, setImmediate()]).then(dispatch),
+  });
 
   return {
-    append(events: readonly NewEvent[]): Promise<Answer> {
-      if (events.length === 0) return Promise.resolve([]);
-      if (waiting.length >= MAX_WAITING) {
-        return Promise.reject(new StoreUnavailable('Redis cannot keep up with the events'));
+    async append(events: readonly NewEvent[]): Promise<Appended> {
+      if (events.length === 0) return [];
+      if (waiting >= MAX_WAITING)
+        throw new StoreUnavailable('Redis cannot keep up with the events');
+      waiting += 1;
+      try {
+        return await loader.load(events);
+      } finally {
+        waiting -= 1;
       }
-      const entry: Waiting = { events, ...Promise.withResolvers<Answer>() };
-      waiting.push(entry);
-      // After this turn of the loop: whatever else arrives in it shares the script.
-      running ??= new Promise((resolve) => setImmediate(() => resolve(run())));
-      return entry.promise;
     },
-    drained: async () => running,
+    drained: async () => {
+      while (waiting > 0) await running.then(() => setImmediate());
+    },
   };
 }

@@ -1,10 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../event-log.ts';
-import { createChanges, createRecentEvents } from '../follow.ts';
-import type { Changes, LogPage, RecentEvents } from '../follow.ts';
+import { type LogPage, RecentEvents } from '../follow.ts';
 import type { Connection } from './connection.ts';
-import { names, pageScript, runScript } from './scripts.ts';
-import type { Send } from './scripts.ts';
+import { type Send, names, pageScript, runScript } from './scripts.ts';
 
 export type Entry = readonly [position: number, receivedAt: string, body: string];
 /** `stamp`: when the newest was received, empty if it is not there any more. */
@@ -22,33 +20,15 @@ export const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
   body,
 });
 
-/** What this instance knows of the shared log. */
-export interface LogView {
-  readonly epoch: string;
-  readonly oldest: number;
-  readonly recent: RecentEvents;
-  readonly changes: Changes;
-  /** The first arguments of the log's scripts: by them a log that was lost is told from ours. */
-  known(): readonly (string | number)[];
-  learn(...head: Head): void;
-  page(by: Send, after: number, limit: number): Promise<LogPage>;
-}
+export type LogView = Awaited<ReturnType<typeof openLogView>>;
 
-export async function openLogView(send: Send): Promise<LogView> {
+/** What this instance knows of the shared log. */
+export async function openLogView(send: Send) {
   const fresh = ['', 0, crypto.randomUUID(), '', '', 0, 0];
-  const [begun, end, received, begin] = await runScript<PageReply>(
-    send,
-    pageScript,
-    LOG_KEYS,
-    fresh,
-  );
-  const recent = createRecentEvents(end);
-  const changes = createChanges();
+  const reply = await runScript<PageReply>(send, pageScript, LOG_KEYS, fresh);
+  let [epoch, highest, highestStamp, oldest] = reply;
+  const recent = new RecentEvents(highest);
   const formerEpochs = new Set<string>();
-  let epoch = begun;
-  let oldest = begin;
-  let highest = end;
-  let highestStamp = received;
 
   function learn(...[current, newest, stamp]: Head) {
     // Connections answer in no common order: a late answer must not bring an old log back.
@@ -61,9 +41,10 @@ export async function openLogView(send: Send): Promise<LogView> {
     epoch = current;
     oldest = 0;
     recent.restart(newest);
-    changes.announce();
+    recent.announce();
   }
 
+  /** The first arguments of the log's scripts: by them a lost log is distinguished from ours. */
   const known = () => [
     epoch,
     highest,
@@ -80,13 +61,16 @@ export async function openLogView(send: Send): Promise<LogView> {
       return oldest;
     },
     recent,
-    changes,
     known,
     learn,
-    async page(by, after, limit) {
+    async page(by: Send, after: number, limit: number): Promise<LogPage> {
       const args = [...known(), after, limit];
-      const reply = await runScript<PageReply>(by, pageScript, LOG_KEYS, args);
-      const [current, newest, stamp, first, entries] = reply;
+      const [current, newest, stamp, first, entries] = await runScript<PageReply>(
+        by,
+        pageScript,
+        LOG_KEYS,
+        args,
+      );
       learn(current, newest, stamp);
       if (current === epoch) oldest = Math.max(oldest, first);
       return { epoch: current, oldest: first, newest, events: entries.map(eventOf) };
@@ -95,7 +79,7 @@ export async function openLogView(send: Send): Promise<LogView> {
 }
 
 const BATCH = 500;
-/** How long a lost log can go unnoticed: its new events have lower positions, and wake nobody. */
+/** How long a lost log can go unnoticed: XREAD does not return for its new events, whose positions are lower. */
 const LOOK_AGAIN_MS = 1_000;
 const RETRY_MS = 200;
 const GRACE_MS = 3_000;
@@ -108,7 +92,7 @@ export function createTail(connection: Connection, view: LogView): AsyncDisposab
     const page = await view.page(connection.command, view.recent.newest, BATCH);
     if (page.epoch !== view.epoch) return;
     for (const event of page.events) view.recent.push(event);
-    if (page.events.length > 0 || wasDown) view.changes.announce();
+    if (page.events.length > 0 || wasDown) view.recent.announce();
     if (page.events.length === BATCH) return;
     const after = `${view.recent.newest}-0`;
     const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];

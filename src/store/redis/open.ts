@@ -14,7 +14,7 @@ import { names } from './scripts.ts';
 import { openWriter } from './writer.ts';
 import type { Writer } from './writer.ts';
 
-const TIDY_EVERY_MS = 60_000;
+const CLEANUP_EVERY_MS = 60_000;
 /** How soon a replica that was added is waited for. */
 const INSPECT_EVERY_MS = 10_000;
 
@@ -25,7 +25,7 @@ async function openParts(
 ) {
   const { retentionMs, clock, onProblem = () => {} } = settings;
   const [writing, reader = writing, tailing = writing, subscriber = writing] = connections;
-  // All are to be on the server that is written to: a former primary may still answer whoever reads.
+  // All connections must be to the server that is written to: a former primary may still answer reads.
   const writer = await openWriter(writing, onProblem, () => {
     for (const connection of connections)
       if (connection !== writing) connection.reconnect('another server took over');
@@ -38,7 +38,7 @@ async function openParts(
   const background = new AsyncDisposableStack();
   background.use(createTail(tailing, view));
   background.use(inBackground(INSPECT_EVERY_MS, () => writer.inspectServer(), onProblem));
-  background.use(inBackground(TIDY_EVERY_MS, () => log.trim(), onProblem));
+  background.use(inBackground(CLEANUP_EVERY_MS, () => log.trim(), onProblem));
 
   return {
     log,

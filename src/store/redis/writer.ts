@@ -5,21 +5,14 @@ import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
 
-export interface Writer {
-  /** Resolves once the write is where a crash of the primary can't take it. */
-  readonly write: <Reply>(args: readonly string[]) => Promise<Reply>;
-  /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
-  readonly replicated: boolean;
-  /** Looks whether replicas were added. */
-  inspectServer(): Promise<void>;
-}
+export type Writer = Awaited<ReturnType<typeof openWriter>>;
 
-/** Has a connection to itself: WAIT holds up whatever is behind it. */
+/** Has a connection of its own: WAIT blocks the commands behind it. */
 export async function openWriter(
   connection: Connection,
   onProblem: (message: string) => void,
   onServerChanged: () => void,
-): Promise<Writer> {
+) {
   let replicated = false;
   let known: string | undefined;
   let verified: Promise<void> | undefined;
@@ -63,11 +56,14 @@ export async function openWriter(
   connection.onReady(() => (verified = undefined));
 
   return {
-    get replicated() {
+    /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
+    get replicated(): boolean {
       return replicated;
     },
-    inspectServer: async () => void (await inspectServer()),
-    async write<Reply>(args: readonly string[]) {
+    /** Detects replicas that were added. */
+    inspectServer,
+    /** Resolves once the write is where a crash of the primary can't take it. */
+    async write<Reply>(args: readonly string[]): Promise<Reply> {
       await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
       const [reply, confirmed] = await Promise.all([
@@ -94,7 +90,7 @@ const valueIn = (info: string, name: string) =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 
 /**
- * Refuses a server that would forget what was acknowledged. INFO tells all of it, and is allowed where
+ * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
 async function inspect(connection: Connection): Promise<Server> {
@@ -163,14 +159,14 @@ async function repairAppendOnlyFile(
   onProblem: (message: string) => void,
 ): Promise<void> {
   const { command } = connection;
-  const [mended, epoch] = await command<(string | null)[]>(['MGET', names.mended, names.epoch]);
-  if (mended === runId) return;
+  const [repaired, epoch] = await command<(string | null)[]>(['MGET', names.repaired, names.epoch]);
+  if (repaired === runId) return;
   // With no log yet there is nothing that could be lost.
   if (epoch !== null && epoch !== undefined) {
-    await runScript(command, CLOSE_TRANSACTION, [names.mending], []);
+    await runScript(command, CLOSE_TRANSACTION, [names.transaction], []);
     if (!(await rewrite(connection))) {
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
     }
   }
-  await command(['SET', names.mended, runId]);
+  await command(['SET', names.repaired, runId]);
 }

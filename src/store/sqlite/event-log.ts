@@ -1,6 +1,6 @@
 import type { EventLog, LogBounds, NewEvent, StoredEvent } from '../event-log.ts';
 import { OF_SUBJECT_LIMIT, dedupeWindowMs } from '../event-log.ts';
-import { createChanges, createRecentEvents, follow } from '../follow.ts';
+import { RecentEvents, follow } from '../follow.ts';
 import type { Thread } from './thread.ts';
 
 /** A key past the window counts as absent before it is removed, so each trim looks at some of them only. */
@@ -21,8 +21,7 @@ export function createEmbeddedLog(
   clock: () => number,
 ): EventLog {
   const { epoch } = thread.opened;
-  const recent = createRecentEvents(thread.opened.newest);
-  const changes = createChanges();
+  const recent = new RecentEvents(thread.opened.newest);
   const windowMs = dedupeWindowMs(retentionMs);
   let { oldest } = thread.opened;
   let trimmedTo = '';
@@ -49,21 +48,22 @@ export function createEmbeddedLog(
         return position > 0 ? { position, receivedAt, body, value } : undefined;
       });
       for (const event of stored) if (event) recent.push(event);
-      changes.announce();
+      recent.announce();
       return stored;
     },
     read,
     ofSubject: (subject, limit = OF_SUBJECT_LIMIT) =>
       thread.call('eventsOfSubject', subject, limit),
     bounds: () => Promise.resolve(bounds()),
-    follow: (after) =>
+    follow: (after, signal) =>
       follow(
         {
           epoch,
-          changes,
+          recent,
           page: async (position, limit) => ({ events: await read(position, limit), ...bounds() }),
         },
         after,
+        signal,
       ),
     async trim() {
       while (await thread.call('trimEvents', clock(), retentionMs));

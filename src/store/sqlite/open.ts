@@ -6,14 +6,14 @@ import { createEmbeddedLog } from './event-log.ts';
 import type { Thread } from './thread.ts';
 import { openThread } from './thread.ts';
 
-/** With one instance there is nobody to send to. */
-const silentBus: Bus = {
+/** There is one instance only. */
+const emptyBus: Bus = {
   publish: () => Promise.resolve(),
   subscribe: () => () => {},
   onGap: () => {},
 };
 
-const TIDY_EVERY_MS = 60_000;
+const CLEANUP_EVERY_MS = 60_000;
 
 const placeEngine = ({ call }: Thread, clock: () => number): PlaceEngine => ({
   write: (changes) => call('writePlaces', changes, clock()),
@@ -44,8 +44,8 @@ export async function openEmbedded(dir: string, settings: StoreSettings) {
   const log = createEmbeddedLog(thread, retentionMs, clock);
   const places = createPlaces(placeEngine(thread, clock));
 
-  const tidying = inBackground(
-    TIDY_EVERY_MS,
+  const cleanup = inBackground(
+    CLEANUP_EVERY_MS,
     async () => {
       await log.trim();
       while (await thread.call('trimFacts', clock()));
@@ -58,11 +58,11 @@ export async function openEmbedded(dir: string, settings: StoreSettings) {
     log,
     places,
     keys: keyStore(thread, clock),
-    bus: silentBus,
+    bus: emptyBus,
     quarantine: quarantine(thread),
     check: () => thread.call('touch', clock()),
     async [Symbol.asyncDispose]() {
-      tidying[Symbol.dispose]();
+      cleanup[Symbol.dispose]();
       await places.flush().catch(() => undefined);
       await thread.close();
     },

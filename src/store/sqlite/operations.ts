@@ -1,9 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { TIMES_KEPT, expiredUpTo } from '../event-log.ts';
-import type { LogBounds, StoredEvent } from '../event-log.ts';
-import type { QuarantinedEntry } from '../store.ts';
-import { QUARANTINE_MAX_ENTRIES } from '../store.ts';
-import { placeOperations } from './place-operations.ts';
+import { type LogBounds, type StoredEvent, TIMES_KEPT, expiredUpTo } from '../event-log.ts';
+import { QUARANTINE_MAX_ENTRIES, type QuarantinedEntry } from '../store.ts';
+import { GONE, MAX_PLACES, NO_PAGE, PLACES_KEPT_MS, type PlaceChange } from '../places.ts';
 
 /** Key, time, time of receipt, subject, body; one after another for each event, '' for none. */
 export type FlatEvents = readonly (string | number)[];
@@ -21,7 +19,7 @@ const storedEvent = (row: Record<string, SQLOutputValue>): StoredEvent => ({
 /** The log: each call runs within the worker's transaction. */
 function logOperations(db: DatabaseSync) {
   const columns = 'position, received_at, body';
-  // The unique index of `seen` tells a copy. Entries older than the window count as absent.
+  // The unique index of `seen` detects a copy. Entries older than the window count as absent.
   const accept = db.prepare(
     `INSERT INTO seen VALUES (?1, ?2, ?3)
      ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ?4`,
@@ -85,7 +83,6 @@ function logOperations(db: DatabaseSync) {
     eventsAfter: (position: number, limit: number) => after.all(position, limit).map(storedEvent),
     eventsOfSubject: (subject: string, limit: number) =>
       ofSubject.all(subject, limit).map(storedEvent).toReversed(),
-    /** Returns whether there may be more to remove. */
     trimEvents(now: number, retentionMs: number): boolean {
       const rows = dates.all().map((row) => ({
         position: Number(row['position']),
@@ -157,7 +154,37 @@ function quarantineOperations(db: DatabaseSync) {
   };
 }
 
-/** Everything the worker can be asked for, by name. */
+/** Where clients were last seen. */
+function placeOperations(db: DatabaseSync) {
+  const put = db.prepare(
+    `INSERT INTO place (client, list, page, seen_at) VALUES (:client, :list, :page, :now) ON CONFLICT (client, list)
+     DO UPDATE SET page = iif(:page = ${NO_PAGE}, page, :page), seen_at = :now`,
+  );
+  const remove = db.prepare('DELETE FROM place WHERE client = ? AND list = ?');
+  const read = db.prepare('SELECT list, page FROM place WHERE client = ?');
+  const count = db.prepare('SELECT count(*) AS places FROM place');
+  const trim = db.prepare(
+    `DELETE FROM place WHERE (client, list) IN
+     (SELECT client, list FROM place WHERE seen_at < ? ORDER BY seen_at LIMIT ${TRIM_BATCH})`,
+  );
+
+  return {
+    writePlaces(changes: readonly PlaceChange[], now: number): void {
+      for (const { clientId: client, list, page } of changes) {
+        if (page === GONE) remove.run(client, list);
+        else put.run({ client, list, page, now });
+      }
+    },
+    placesOf: (client: string) =>
+      read.all(client).map((row) => ({ list: String(row['list']), page: Number(row['page']) })),
+    trimPlaces(now: number): boolean {
+      const isFull = Number(count.get()?.['places']) > MAX_PLACES;
+      return Number(trim.run(isFull ? now : now - PLACES_KEPT_MS).changes) === TRIM_BATCH;
+    },
+  };
+}
+
+/** Everything the worker can be asked for, by name. Trimming answers whether there may be more to remove. */
 export const createOperations = (db: DatabaseSync) => ({
   ...logOperations(db),
   ...keyOperations(db),

@@ -10,18 +10,13 @@ import {
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Failure } from './failure.ts';
-import { failureOf, isLocked } from './failure.ts';
-import type { Call, Operations } from './operations.ts';
-import { createOperations, isRead } from './operations.ts';
+import { type Failure, failureOf, isLocked } from './failure.ts';
+import { type Call, type Operations, createOperations, isRead } from './operations.ts';
 import { prepareDatabase } from './schema.ts';
 import type { FromWorker, ToWorker } from './thread.ts';
 
-/** For each call its answer; or why all failed; or, where they fared differently, a reply for each. */
-export type Reply =
-  | { readonly answers: readonly unknown[] }
-  | { readonly failure: Failure }
-  | { readonly replies: readonly Reply[] };
+/** What came of a call. */
+export type Outcome = { readonly answer: unknown } | { readonly failure: Failure };
 
 interface Engine {
   readonly db: DatabaseSync;
@@ -97,20 +92,20 @@ function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
   }
 }
 
-/** One commit, and so one fsync, for all calls that waited. */
-function runBatch({ db, operations }: Engine, calls: readonly Call[]): Reply {
-  const run = ([name, ...args]: Call) =>
-    (operations[name] as (...args: readonly unknown[]) => unknown)(...args);
+/** One commit, and so one fsync, for all calls that waited. A batch is all of reads or all of writes. */
+function runBatch({ db, operations }: Engine, calls: readonly Call[]): readonly Outcome[] {
+  const run = ([name, ...args]: Call): Outcome => ({
+    answer: (operations[name] as (...args: readonly unknown[]) => unknown)(...args),
+  });
   try {
-    // A batch is all of reads or all of writes.
     const isReading = isRead(calls[0]?.[0] ?? 'touch');
-    return { answers: isReading ? calls.map(run) : inTransaction(db, () => calls.map(run)) };
+    return isReading ? calls.map(run) : inTransaction(db, () => calls.map(run));
   } catch (error) {
     const failure = failureOf(error);
-    if (calls.length === 1) return { failure };
     // One call's bad argument is not its neighbours' fault.
-    if (failure.kind !== 'misuse') return { failure };
-    return { replies: calls.map((call) => runBatch({ db, operations }, [call])) };
+    if (failure.kind === 'misuse' && calls.length > 1)
+      return calls.flatMap((call) => runBatch({ db, operations }, [call]));
+    return calls.map(() => ({ failure }));
   }
 }
 

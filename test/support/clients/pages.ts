@@ -6,7 +6,7 @@ export const root = new URL('../../../', import.meta.url).pathname;
 export interface Block {
   readonly page: string;
   readonly language: string;
-  /** What stands behind the language: the file that the block shows. */
+  /** The word after the language: the file that the block shows. */
   readonly file: string | undefined;
   readonly text: string;
 }
@@ -19,8 +19,10 @@ export interface Page {
 
 const FENCE = /^```(\w+)(?: (\S+))?\n(.*?)^```$/gms;
 
-/** Everything that is written for readers, but for the table that a test of its own writes. */
-export const pages: readonly Page[] = ['README.md', ...globSync('docs/**/*.md', { cwd: root })]
+/** Every page of documentation, except for the table that a test of its own writes. */
+export const pages: readonly Page[] = globSync(['*.md', 'docs/**/*.md', 'bench/README.md'], {
+  cwd: root,
+})
   .filter((path) => path !== 'docs/upstream-calls.md')
   .toSorted()
   .map((path) => {
@@ -37,6 +39,6 @@ export const pages: readonly Page[] = ['README.md', ...globSync('docs/**/*.md', 
 export const blocksOf = (language: string): readonly Block[] =>
   pages.flatMap(({ blocks }) => blocks).filter((block) => block.language === language);
 
-/** What stands in backticks within a line, outside of blocks. */
+/** Inline code, outside of blocks. */
 export const spans = ({ text }: Page): readonly string[] =>
   [...text.replace(FENCE, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);

@@ -1,6 +1,5 @@
 import { readEnvelope } from '../../../src/events/envelope.ts';
 import { createEventCursors } from '../../../src/events/event-cursor.ts';
-import { placeByOwnIds } from '../../../src/events/filter.ts';
 import {
   openHub,
   type EventHub,
@@ -22,7 +21,7 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
     log,
     cursors: eventCursors,
     apply: () => undefined,
-    placeOf: (event) => Promise.resolve(placeByOwnIds(event)),
+    places: { of: () => Promise.resolve([]) },
     setAside: async (entry) => void aside.push(entry),
     onProblem: (problem) => void problems.push(problem),
     ...parts,

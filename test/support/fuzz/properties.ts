@@ -10,7 +10,11 @@ import { webhookProperty } from './webhooks.ts';
 export const openTarget = (onLog: (line: string) => void): Promise<Gateway> =>
   openGateway({
     onLog,
-    env: { OPERATION_MAX_UPSTREAM_CALLS: '20', LIMIT_SOCKETS_PER_VIEWER: '100000' },
+    env: {
+      GRAPHIQL: 'off',
+      OPERATION_MAX_UPSTREAM_CALLS: '20',
+      LIMIT_SOCKETS_PER_VIEWER: '100000',
+    },
   });
 
 /** How many cases of each make up one round. */

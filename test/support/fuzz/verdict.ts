@@ -11,6 +11,7 @@ const CODES: ReadonlySet<unknown> = new Set([
   'UPSTREAM_BAD_RESPONSE',
   'UPSTREAM_CREDENTIALS',
   'UPSTREAM_ROUTE',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
 /** What only a program's insides say. */

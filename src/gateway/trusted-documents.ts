@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+
+import { type GraphQLSchema, Kind } from 'graphql';
+
+import { ConfigError } from '../config.ts';
+import { requestRejected } from './client-error.ts';
+import {
+  type DocumentOptions,
+  documentProblems,
+  parseWithinLimits,
+} from './plugins/use-document-limits.ts';
+
+/** The only documents that run. Each function returns a document's text, or throws what the client may read. */
+export interface TrustedDocuments {
+  readonly byId: (id: unknown) => string;
+  readonly byText: (text: string) => string;
+}
+
+type Checks = Pick<DocumentOptions, 'limits' | 'introspection'>;
+
+/**
+ * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. Throws
+ * one error with everything that is wrong with it. Not Yoga's plugin for persisted operations: that one works on the
+ * parameters of Yoga's own HTTP requests, and most operations here come past those (plain JSON, WebSocket).
+ */
+export function readTrustedDocuments(
+  file: string,
+  schema: GraphQLSchema,
+  checks: Checks,
+): TrustedDocuments {
+  const entries = Object.entries(readJson(file));
+  const problems = entries.flatMap(([id, text]) =>
+    problemsOf(text, schema, checks).map((problem) => `${shown(id)}: ${problem}`),
+  );
+  if (entries.length === 0) problems.push('it holds no document, so nothing could run');
+  if (problems.length > 0) throw refused(problems);
+
+  const documents = new Map(entries.map(([id, text]) => [withoutPrefix(id), String(text)]));
+  const texts = new Set(documents.values());
+  return {
+    byId(id) {
+      const text = typeof id === 'string' ? documents.get(withoutPrefix(id)) : undefined;
+      if (text === undefined) throw notTrusted(404, 'no document of this id is among them');
+      return text;
+    },
+    byText(text) {
+      if (!texts.has(text)) throw notTrusted(400, 'this one is not among them');
+      return text;
+    },
+  };
+}
+
+function readJson(file: string): object {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw refused([code ? `the file can't be read${code}` : 'the file is not valid JSON']);
+  }
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
+  throw refused(['the file must hold a JSON object, hash → document']);
+}
+
+function problemsOf(
+  text: unknown,
+  schema: GraphQLSchema,
+  { limits, introspection }: Checks,
+): readonly string[] {
+  if (typeof text !== 'string') return ['must be the text of a document'];
+  try {
+    const document = parseWithinLimits(text, limits);
+    const hasOperation = document.definitions.some(
+      ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+    );
+    const problems = documentProblems(schema, document, introspection);
+    return [
+      ...(hasOperation ? [] : ['must hold an operation']),
+      ...problems.map(({ message }) => message),
+    ];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+const refused = (problems: readonly string[]) =>
+  new ConfigError(`TRUSTED_DOCUMENTS refused:\n- ${problems.join('\n- ')}`);
+
+const notTrusted = (status: number, reason: string) =>
+  requestRejected(
+    status,
+    `Only documents that were registered with this gateway run, and ${reason}.`,
+    'DOCUMENT_NOT_TRUSTED',
+  );
+
+/** GraphQL over HTTP puts the algorithm in front. */
+const withoutPrefix = (id: string): string => id.replace(/^sha256:/, '');
+
+const shown = (id: string): string => (id.length <= 80 ? id : `${id.slice(0, 80)}…`);
