@@ -90,8 +90,9 @@ export class WsConnection implements ProtocolSocket {
   }
 
   // Our own reason for every code: graphql-ws would put the client's id into one, which may be longer than a reason can be.
-  close(code: number = CLOSE.badRequest, reason = REASONS[code] ?? 'Unexpected error'): void {
+  close(code: number = CLOSE.badRequest): void {
     if (!this.isOpen) return;
+    const reason = REASONS[code] ?? 'Unexpected error';
     this.release(code, reason);
     this.ws.close(code, reason);
   }
