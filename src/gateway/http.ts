@@ -43,7 +43,7 @@ export function createHttpHandler(parts: HttpParts) {
     if (pages && isPage) return pages.graphiql(req, res);
     if (parts.isShortOfMemory()) return shortOfMemory(parts, req, res, requestId);
     return parts.answers.serve(req, res, requestId).then((isServed) => {
-      if (!isServed) return parts.yoga(req, res, { requestId });
+      if (!isServed) return parts.yoga(req, res);
     });
   };
   const routes = new Map<string, Readonly<Record<string, Handler>>>([

@@ -13,6 +13,10 @@ const PLAIN_ID =
 
 export const newRequestId = (): string => randomUUID();
 
+/** As it was assigned. Yoga copies every property of a context that is passed to it, which costs more. */
+export const requestIdOf = (res: ServerResponse): string =>
+  String(res.getHeader(REQUEST_ID_HEADER));
+
 /** The client's own id if it is a plain one, or a new one. The response has it in its header. */
 export function assignRequestId({ headers }: IncomingMessage, res: ServerResponse): string {
   const given = headers[REQUEST_ID_HEADER];

@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 
 import { httpErrorIn, jsonResponse, rejectedCodeOf, withRequestId } from '../json-response.ts';
 import { acceptedBy, parseParams, readBody, requestProblem } from '../request.ts';
+import { requestIdOf } from '../request-id.ts';
 import type { TrustedDocuments } from '../trusted-documents.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
@@ -27,7 +28,8 @@ export interface RequestLimits {
 export function useRequestLimits({ bodyBytes, trusted, onRejected }: RequestLimits): GatewayPlugin {
   return {
     onRequest({ serverContext, endResponse, fetchAPI }) {
-      const { req } = serverContext;
+      const { req, res } = serverContext;
+      serverContext.requestId = requestIdOf(res);
       serverContext.door = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
       const problem = requestProblem(req, bodyBytes);
       if (problem) endResponse(jsonResponse({ errors: [problem] }, serverContext, fetchAPI));

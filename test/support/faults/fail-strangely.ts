@@ -37,7 +37,8 @@ let isArmed = false;
 process.on('SIGUSR2', () => (isArmed = !isArmed));
 // The webhook's handler asks what time it is, and then gets no further.
 performance.now = () => {
-  if (isArmed && new Error('here').stack?.includes('/events/webhook.ts')) throw STRANGE['error'];
+  const stack = isArmed ? (new Error('here').stack ?? '') : '';
+  if (/\/steady-clock\.ts.*\/webhook\.ts/s.test(stack)) throw STRANGE['error'];
   return now();
 };
 ServerResponse.prototype.writeHead = function failing(this: ServerResponse, ...args: unknown[]) {
