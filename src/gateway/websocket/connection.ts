@@ -220,8 +220,8 @@ function headOf(text: string): { readonly type?: unknown; readonly id?: string }
 
 /**
  * Sends a subscription's results over a socket: the message's beginning, and the payload that all subscribers share.
- * graphql-ws serializes each result for each subscriber: for 5,000 of them that takes 4.4 times the CPU of raw `ws`,
- * and this 1.8.
+ * graphql-ws serializes each result for each subscriber: for 5,000 of them that takes 4.4 times the CPU of raw `ws`.
+ * This takes 1.4 times as much (2.3 in a run beside other work), and 2.4 times the heap of a raw subscriber.
  */
 export class WsSink implements Sink {
   readonly #connection: WsConnection;
