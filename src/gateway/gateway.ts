@@ -20,7 +20,7 @@ import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
-import { createViewerConnections } from './viewer-connections.ts';
+import { createViewerConnections } from './open-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { corsHeadersOf, createGatewayYoga } from './yoga.ts';
 

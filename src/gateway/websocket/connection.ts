@@ -7,7 +7,7 @@ import type { Limits } from '../../config.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
 import type { EventResult, Sink } from '../subscriptions/subscription.ts';
-import type { ViewerConnections } from '../viewer-connections.ts';
+import type { OpenConnection, ViewerConnections } from '../open-connections.ts';
 
 /** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
 const STALLED_MS = 10_000;
@@ -44,7 +44,7 @@ export interface ConnectionRules {
 }
 
 /** One client's socket, and the limits on it. */
-export class WsConnection implements ProtocolSocket {
+export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
   /** Undefined until the client has said who it is. */
   viewer: Viewer | undefined;
@@ -180,6 +180,14 @@ export class WsConnection implements ProtocolSocket {
     );
     this.#write(text, () => this.#backlog?.flushed());
     return this.#backlog.caughtUp;
+  }
+
+  end(): void {
+    this.close(CLOSE.goingAway);
+  }
+
+  destroy(): void {
+    this.ws.terminate();
   }
 
   check(now: number, isLate: boolean): void {
