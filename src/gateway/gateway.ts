@@ -22,7 +22,7 @@ import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
-import { createViewerConnections } from './viewer-connections.ts';
+import { createViewerConnections } from './open-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { createGatewayYoga } from './yoga.ts';
 

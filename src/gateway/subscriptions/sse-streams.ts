@@ -4,8 +4,12 @@ import type { ExecutionResult } from 'graphql';
 
 import type { Viewer } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
-import { type OpenConnections, createOpenConnections } from '../open-connections.ts';
-import type { ViewerConnections } from '../viewer-connections.ts';
+import {
+  type OpenConnection,
+  type OpenConnections,
+  type ViewerConnections,
+  createOpenConnections,
+} from '../open-connections.ts';
 import { type Backlog, type BacklogLimits, createBacklog } from './backlog.ts';
 import { type EventResult, type Sink, Subscription } from './subscription.ts';
 
@@ -19,15 +23,12 @@ export interface SseStreamsParts {
 }
 
 /** A subscription that Yoga reads, result by result, as fast as the client takes them. */
-interface SseStream extends Sink {
+interface SseStream extends Sink, OpenConnection {
   take(): Promise<ExecutionResult>;
-  readonly res: ServerResponse;
-  readonly isExpired: () => boolean;
-  readonly isStalled: (now: number) => boolean;
 }
 
 export interface SseStreams {
-  readonly open: OpenConnections<SseStream>;
+  readonly open: OpenConnections;
   /** Counts the stream as one of the viewer's connections for as long as the response is open. */
   follow(
     res: ServerResponse,
@@ -41,14 +42,7 @@ export interface SseStreams {
  * expired, it is too slow, or this process ends.
  */
 export function createSseStreams({ limits, viewers, onSlow }: SseStreamsParts): SseStreams {
-  const open = createOpenConnections<SseStream>(limits.socketPingMs, {
-    check(stream, now, isLate) {
-      if (stream.isExpired()) stream.interrupt();
-      else if (!isLate && stream.isStalled(now)) cut(stream.res);
-    },
-    end: (stream) => stream.interrupt(),
-    destroy: ({ res }) => void res.destroy(),
-  });
+  const open = createOpenConnections(limits.socketPingMs);
 
   /** It reads nothing, so it would not read an end either. */
   function cut(res: ServerResponse): void {
@@ -93,7 +87,7 @@ function createStream(
   res: ServerResponse,
   { expiresAt = Number.POSITIVE_INFINITY }: Viewer,
   limits: BacklogLimits,
-  onFull: () => void,
+  cut: () => void,
 ): SseStream {
   let reader: ((result: ExecutionResult) => void) | undefined;
   let backlog: Backlog<EventResult> | undefined;
@@ -113,9 +107,12 @@ function createStream(
   const interrupt = (): void => void res.end();
 
   return {
-    res,
-    isExpired,
-    isStalled: (now) => backlog?.isStalled(now, STALLED_MS) ?? false,
+    check(now, isLate) {
+      if (isExpired()) interrupt();
+      else if (!isLate && backlog?.isStalled(now, STALLED_MS)) cut();
+    },
+    end: interrupt,
+    destroy: () => void res.destroy(),
     interrupt,
     take() {
       const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
@@ -129,7 +126,7 @@ function createStream(
       if (res.writableEnded || res.destroyed) return;
       if (reader && !backlog) return write(result);
       backlog ??= createBacklog(outlet, limits);
-      return backlog.put(result) ? backlog.caughtUp : onFull();
+      return backlog.put(result) ? backlog.caughtUp : cut();
     },
   };
 }

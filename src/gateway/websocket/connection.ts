@@ -7,7 +7,7 @@ import type { Limits } from '../../config.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
 import type { EventResult, Sink } from '../subscriptions/subscription.ts';
-import type { ViewerConnections } from '../viewer-connections.ts';
+import type { OpenConnection, ViewerConnections } from '../open-connections.ts';
 
 /** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
 const STALLED_MS = 10_000;
@@ -44,7 +44,7 @@ export interface ConnectionRules {
 }
 
 /** One client's socket, and the limits on it. */
-export class WsConnection implements ProtocolSocket {
+export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
   /** Undefined until the client has said who it is. */
   viewer: Viewer | undefined;
@@ -170,9 +170,8 @@ export class WsConnection implements ProtocolSocket {
       return this.#backlog.put(text) ? this.#backlog.caughtUp : this.#closeSlow();
     }
     this.#backlog = undefined;
-    this.#write(text, this.#onSent);
-    // The system took it all, as it nearly always does.
-    if (this.ws.bufferedAmount === 0) return;
+    // The system took all that came before, as it nearly always does.
+    if (this.ws.bufferedAmount === 0) return this.#write(text);
     this.#backlog = createBacklog(
       {
         write: (waiting: string, onFlushed) => this.#write(waiting, onFlushed),
@@ -182,7 +181,16 @@ export class WsConnection implements ProtocolSocket {
       },
       this.#rules.limits,
     );
+    this.#write(text, () => this.#backlog?.flushed());
     return this.#backlog.caughtUp;
+  }
+
+  end(): void {
+    this.close(CLOSE.goingAway);
+  }
+
+  destroy(): void {
+    this.ws.terminate();
   }
 
   check(now: number, isLate: boolean): void {
@@ -197,12 +205,10 @@ export class WsConnection implements ProtocolSocket {
     this.ws.ping();
   }
 
-  /** As bytes: `ws` takes a fifth more CPU to send a string. */
-  #write(text: string, onSent: () => void): void {
+  /** As bytes, and with no callback if need be: `ws` takes a fifth more CPU for a string, and an eighth for a callback. */
+  #write(text: string, onSent?: () => void): void {
     this.ws.send(Buffer.from(text), AS_TEXT, onSent);
   }
-
-  readonly #onSent = (): void => this.#backlog?.flushed();
 
   #closeSlow(): void {
     if (this.isOpen) this.#rules.onSlow();
@@ -225,8 +231,8 @@ function headOf(text: string): { readonly type?: unknown; readonly id?: string }
 
 /**
  * Sends a subscription's results over a socket: the message's beginning, and the payload that all subscribers share.
- * graphql-ws serializes each result for each subscriber: for 5,000 of them that takes 4.4 times the CPU of raw `ws`,
- * and this 1.8.
+ * graphql-ws serializes each result for each subscriber: for 5,000 of them that takes 4.4 times the CPU of raw `ws`.
+ * This takes 1.4 times as much (2.3 in a run beside other work), and 2.4 times the heap of a raw subscriber.
  */
 export class WsSink implements Sink {
   readonly #connection: WsConnection;

@@ -10,7 +10,11 @@ import type { Authenticator } from '../../viewer/authenticate.ts';
 import { operationRejected } from '../client-error.ts';
 import type { GatewayContext } from '../context.ts';
 import { formatError } from '../json-response.ts';
-import { type OpenConnections, createOpenConnections } from '../open-connections.ts';
+import {
+  type OpenConnections,
+  type ViewerConnections,
+  createOpenConnections,
+} from '../open-connections.ts';
 import type { Origins } from '../origins.ts';
 import type { MaskError } from '../plugins/use-error-masking.ts';
 import type { OnRejected } from '../plugins/use-request-limits.ts';
@@ -19,7 +23,6 @@ import { paramsFrom } from '../request.ts';
 import { newRequestId } from '../request-id.ts';
 import { isSubscription, prepareOperation } from '../run-operation.ts';
 import type { TrustedDocuments } from '../trusted-documents.ts';
-import type { ViewerConnections } from '../viewer-connections.ts';
 import type { GatewayYoga } from '../yoga.ts';
 import { CLOSE, WsConnection, WsSink } from './connection.ts';
 import { rejectUpgrade, upgradeProblem } from './upgrade.ts';
@@ -38,7 +41,7 @@ export interface WebSocketParts {
 }
 
 export interface WebSockets {
-  readonly open: OpenConnections<WsConnection>;
+  readonly open: OpenConnections;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -137,11 +140,7 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
     return operation;
   }
 
-  const open = createOpenConnections<WsConnection>(limits.socketPingMs, {
-    check: (connection, now, isLate) => connection.check(now, isLate),
-    end: (connection) => connection.close(CLOSE.goingAway),
-    destroy: ({ ws }) => ws.terminate(),
-  });
+  const open = createOpenConnections(limits.socketPingMs);
   const pingEveryMs = limits.socketPingMs - open.checkMs;
   const { viewers, onSlow } = parts;
   const rules = { limits, pingEveryMs, viewers, onSlow };
