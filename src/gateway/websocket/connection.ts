@@ -91,8 +91,11 @@ export class WsConnection implements ProtocolSocket {
 
   // Our own reason for every code: graphql-ws would put the client's id into one, which may be longer than a reason can be.
   close(code: number = CLOSE.badRequest): void {
+    this.closeWith(code, REASONS[code] ?? 'Unexpected error');
+  }
+
+  closeWith(code: number, reason: string): void {
     if (!this.isOpen) return;
-    const reason = REASONS[code] ?? 'Unexpected error';
     this.release(code, reason);
     this.ws.close(code, reason);
   }

@@ -71,7 +71,7 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       } catch (error) {
         if (isUnauthenticated(error)) {
           parts.onRejected('UNAUTHENTICATED');
-          extra.close(CLOSE.forbidden, error.message);
+          extra.closeWith(CLOSE.forbidden, error.message);
         } else maskError(error);
         return false;
       }
