@@ -36,7 +36,7 @@ export interface Server extends AsyncDisposable {
   retire(): void;
 }
 
-/** The whole house: configuration → parts → listening. Closing it finishes what is under way first. */
+/** The whole server: configuration → parts → listening. Closing it finishes what is under way first. */
 export async function openServer(
   config: Config,
   log: Log,
@@ -113,7 +113,7 @@ export async function openServer(
   gateway = createGateway({
     config,
     schema,
-    house: {
+    services: {
       partner,
       store,
       hub,

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ValidatedExecutionArgs } from 'graphql';
 import type { YogaInitialContext } from 'graphql-yoga';
 
-import type { Context, Door } from '../context.ts';
+import type { Context, Transport } from '../context.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
 
@@ -26,7 +26,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
   requester?: Viewer;
-  door?: Door;
+  transport?: Transport;
   answerKey?: string;
   operation?: Operation | undefined;
   /** What `subscribe` returned, before Yoga wraps it. */

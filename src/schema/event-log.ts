@@ -1,27 +1,53 @@
-import type { PartnerEvent as AnyEvent } from '../events/partner-event.ts';
-import { eventsSince, type EventWindow } from '../resolvers/event-log.ts';
-import { cursorWhenBegun } from '../resolvers/events.ts';
+import type { EventFilter as Filter } from '../events/filter.ts';
+import { type EventWindow, cursorAtStart, eventsSince } from '../resolvers/events/event-log.ts';
 import { forEvents } from '../resolvers/price.ts';
 import { builder, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
-import { EventFilter, eventFilterOf } from './event-filter.ts';
-import { PartnerEvent } from './events.ts';
+import { PartnerEvent, PartnerEventType, eventTypeOf } from './events.ts';
+import { type GlobalIds, idWithClientOf, parentsOf } from './global-id.ts';
 
-interface EventEdge {
-  readonly cursor: string;
-  readonly node: AnyEvent;
-}
-
-const PartnerEventEdge = builder.objectRef<EventEdge>('PartnerEventEdge').implement({
-  description: 'An event and its position in the log.',
+export const EventFilter = builder.inputType('EventFilter', {
+  description: 'Conditions that an event must meet. All given fields must match.',
   fields: (t) => ({
-    cursor: t.expose(
-      'cursor',
-      required('EventCursor', 'Position of the event in the log, for `after`.'),
-    ),
-    node: t.expose('node', { type: PartnerEvent, description: 'The event.', nullable: false }),
+    types: t.field({ type: [PartnerEventType], description: 'Events of any of these types.' }),
+    organizationId: t.id({ description: 'Events of this organization.' }),
+    clinicId: t.id({ description: 'Events of this clinic.' }),
+    clinicianId: t.id({ description: 'Events of this clinician’s clients.' }),
+    clientId: t.id({ description: 'Events of this client.' }),
+    sessionId: t.id({ description: 'Events of this session.' }),
   }),
 });
+
+export function eventFilterOf(
+  input: typeof EventFilter.$inferInput | null | undefined,
+  ids: GlobalIds,
+): Filter {
+  if (!input) return {};
+  const types = input.types?.map(eventTypeOf).filter((type) => type !== undefined);
+  const session =
+    typeof input.sessionId === 'string'
+      ? idWithClientOf('Session', 'sessionId', input.sessionId, ids)
+      : undefined;
+  return {
+    ...(types && { types }),
+    ...(parentsOf(input, ids) as Filter),
+    ...(session && { sessionId: session.id }),
+    ...(session?.clientId && { clientOfSession: session.clientId }),
+  };
+}
+
+const PartnerEventEdge = builder
+  .objectRef<EventWindow['edges'][number]>('PartnerEventEdge')
+  .implement({
+    description: 'An event and its position in the log.',
+    fields: (t) => ({
+      cursor: t.expose(
+        'cursor',
+        required('EventCursor', 'Position of the event in the log, for `after`.'),
+      ),
+      node: t.expose('node', { type: PartnerEvent, description: 'The event.', nullable: false }),
+    }),
+  });
 
 const PartnerEventConnection = builder.objectRef<EventWindow>('PartnerEventConnection').implement({
   description: 'A page of the event log.',
@@ -44,7 +70,7 @@ builder.queryFields((t) => ({
       'EventCursor',
       'Position of the event log when this query began. Subscribe with it as `after`, and no event is missed between the two.',
     ),
-    resolve: cursorWhenBegun,
+    resolve: cursorAtStart,
   }),
   events: t.field({
     type: PartnerEventConnection,

@@ -6,6 +6,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
+import { type Fragment, isIncluded } from './cost/gathered-fields.ts';
+
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>;
 
 /** Fields that come from the record's row in a list. Its id, its lists and the links to its parents need no look-up. */
@@ -54,22 +56,4 @@ function selects(info: Info, type: string, isWanted: (field: string) => boolean)
   };
 
   return info.fieldNodes.some(({ selectionSet }: FieldNode) => inSet(selectionSet));
-}
-
-interface Fragment {
-  readonly typeCondition?: { readonly name: { readonly value: string } } | undefined;
-  readonly selectionSet: SelectionSetNode;
-}
-
-function isIncluded({ directives = [] }: SelectionNode, { variableValues }: Info): boolean {
-  // graphql-js wraps the variable values; other executors pass them directly.
-  const values: Readonly<Record<string, unknown>> =
-    'coerced' in variableValues ? variableValues.coerced : variableValues;
-  return directives.every(({ name, arguments: args = [] }) => {
-    const value = args.find((arg) => arg.name.value === 'if')?.value;
-    const condition = value?.kind === Kind.VARIABLE ? values[value.name.value] : undefined;
-    const isTrue = value?.kind === Kind.BOOLEAN ? value.value : condition === true;
-    if (name.value === 'include') return isTrue;
-    return name.value !== 'skip' || !isTrue;
-  });
 }

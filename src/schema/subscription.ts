@@ -1,8 +1,10 @@
+import type { TypeParam } from '@pothos/core';
+
 import type { Context } from '../context.ts';
 import type { EventType } from '../events/partner-event.ts';
-import { subscribeToEvents } from '../resolvers/subscription.ts';
-import { builder } from './builder.ts';
-import { EventFilter, eventFilterOf } from './event-filter.ts';
+import { subscribeToEvents } from '../resolvers/events/event-log.ts';
+import { builder, required } from './builder.ts';
+import { EventFilter, eventFilterOf } from './event-log.ts';
 import {
   AssessmentCompleted,
   MDMElementsIdentified,
@@ -27,12 +29,17 @@ interface ResumableArgs {
   readonly after?: string | null | undefined;
 }
 
-/** Events of these types, or of all. Each one is the root value of its own execution. */
-const eventsOf = (...types: readonly EventType[]) => ({
+/** Options of a subscription to events of these types, or of all. Each event is the root value of its own execution. */
+const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
+  type: T,
+  description: string,
+  ...types: readonly EventType[]
+) => ({
+  ...required(type, description),
   args: resumable,
   subscribe: (_root: unknown, { filter, after }: ResumableArgs, ctx: Context) => {
     const wanted = eventFilterOf(filter, ctx.ids);
-    const both = wanted.types ? types.filter((type) => wanted.types?.includes(type)) : types;
+    const both = wanted.types ? types.filter((each) => wanted.types?.includes(each)) : types;
     const narrowed = types.length > 0 ? { ...wanted, types: both } : wanted;
     return subscribeToEvents(narrowed, after, ctx) as Promise<AsyncIterable<never>>;
   },
@@ -43,47 +50,35 @@ builder.subscriptionType({
   description:
     'Live events, each delivered once. Pass the last `cursor` you received as `after` to resume.',
   fields: (t) => ({
-    events: t.field({
-      type: PartnerEvent,
-      description: 'All events.',
-      nullable: false,
-      ...eventsOf(),
-    }),
-    noteReady: t.field({
-      type: ProgressNoteEvent,
-      description: 'A note was generated, or generated again after an edit.',
-      nullable: false,
-      ...eventsOf('progress_note_generated', 'progress_note_regenerated'),
-    }),
-    noteFinalized: t.field({
-      type: ProgressNoteFinalized,
-      description: 'A note was finalized and is locked from now on.',
-      nullable: false,
-      ...eventsOf('progress_note_finalized'),
-    }),
-    transcriptReady: t.field({
-      type: TranscriptReady,
-      description: 'A transcript is ready.',
-      nullable: false,
-      ...eventsOf('transcript_ready'),
-    }),
-    transcriptFailed: t.field({
-      type: SessionTranscriptError,
-      description: 'Transcription failed: there will be no transcript and no note.',
-      nullable: false,
-      ...eventsOf('session_transcript_error'),
-    }),
-    mdmIdentified: t.field({
-      type: MDMElementsIdentified,
-      description: 'MDM elements were identified.',
-      nullable: false,
-      ...eventsOf('mdm_elements_identified'),
-    }),
-    assessmentCompleted: t.field({
-      type: AssessmentCompleted,
-      description: 'A client completed an assessment.',
-      nullable: false,
-      ...eventsOf('assessment_completed'),
-    }),
+    events: t.field(live(PartnerEvent, 'All events.')),
+    noteReady: t.field(
+      live(
+        ProgressNoteEvent,
+        'A note was generated, or generated again after an edit.',
+        'progress_note_generated',
+        'progress_note_regenerated',
+      ),
+    ),
+    noteFinalized: t.field(
+      live(
+        ProgressNoteFinalized,
+        'A note was finalized and is locked from now on.',
+        'progress_note_finalized',
+      ),
+    ),
+    transcriptReady: t.field(live(TranscriptReady, 'A transcript is ready.', 'transcript_ready')),
+    transcriptFailed: t.field(
+      live(
+        SessionTranscriptError,
+        'Transcription failed: there will be no transcript and no note.',
+        'session_transcript_error',
+      ),
+    ),
+    mdmIdentified: t.field(
+      live(MDMElementsIdentified, 'MDM elements were identified.', 'mdm_elements_identified'),
+    ),
+    assessmentCompleted: t.field(
+      live(AssessmentCompleted, 'A client completed an assessment.', 'assessment_completed'),
+    ),
   }),
 });

@@ -22,7 +22,7 @@ export function useRequestLimits({ bodyBytes, onRejected }: RequestLimits): Gate
   return {
     onRequest({ serverContext, endResponse, fetchAPI }) {
       const { req } = serverContext;
-      serverContext.door = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
+      serverContext.transport = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
       const problem = requestProblem(req, bodyBytes);
       if (problem) endResponse(jsonResponse({ errors: [problem] }, req, fetchAPI));
     },

@@ -106,7 +106,7 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       return [operationRejected('BAD_USER_INPUT', message)];
     }
     const params = paramsFrom(payload);
-    const context: GatewayContext = { requester: extra.viewer!, door: 'ws', params };
+    const context: GatewayContext = { requester: extra.viewer!, transport: 'ws', params };
     const operation = await prepareOperation(yoga.getEnveloped(context), params);
     if (!('document' in operation)) return operation.errors;
     isSubscription(operation);

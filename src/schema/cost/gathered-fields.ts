@@ -15,7 +15,7 @@ import {
   isObjectType,
 } from 'graphql';
 
-/** What will be executed as one field: the same answer, however often the document names it. */
+/** What is executed as one field, however often the document selects it. */
 export interface GatheredField {
   readonly field: GraphQLField<unknown, unknown>;
   /** More than one where selections are merged. On types that exclude each other their arguments may differ. */
@@ -23,9 +23,9 @@ export interface GatheredField {
 }
 
 /**
- * The fields that are selected on a type, merged as the executor merges them. Each fragment is gone into once:
- * written out, a few hundred tokens of fragments could be more fields than there are atoms. Fragments on types that
- * exclude each other are all taken in, since any of them may be the one.
+ * The fields that are selected on a type, merged as the executor merges them. Each fragment is visited once:
+ * expanded, a few hundred tokens of fragments can be exponentially many fields. Fragments on types that exclude each
+ * other are all included, since any of them may apply.
  */
 export function gatherFields(
   sets: readonly SelectionSetNode[],
@@ -68,12 +68,16 @@ export function gatherFields(
   return [...gathered.values()];
 }
 
-type Fragment = {
+export type Fragment = {
   readonly typeCondition?: { readonly name: { readonly value: string } } | undefined;
   readonly selectionSet: SelectionSetNode;
 };
 
-function isIncluded(selection: SelectionNode, { variableValues }: ValidatedExecutionArgs): boolean {
+/** As the directives `skip` and `include` say. */
+export function isIncluded(
+  selection: SelectionNode,
+  { variableValues }: Pick<ValidatedExecutionArgs, 'variableValues'>,
+): boolean {
   if (!selection.directives?.length) return true;
   return (
     getDirectiveValues(GraphQLSkipDirective, selection, variableValues)?.['if'] !== true &&
@@ -81,7 +85,7 @@ function isIncluded(selection: SelectionNode, { variableValues }: ValidatedExecu
   );
 }
 
-/** Not of `__typename` and its like: they cost nothing. */
+/** Undefined for `__typename` and its like, which cost nothing. */
 function fieldOf(owner: GraphQLCompositeType, node: FieldNode) {
   return isObjectType(owner) || isInterfaceType(owner)
     ? owner.getFields()[node.name.value]

@@ -1,4 +1,4 @@
-import { magicEditRaw } from '../../resolvers/magic-edit-record.ts';
+import { magicEditRaw } from '../../resolvers/assessment.ts';
 import { required } from '../builder.ts';
 import { Node } from './node.ts';
 import { MagicEdit, RAW } from './refs.ts';

@@ -1,4 +1,3 @@
-import { clinicsOfOrganization, programsOfOrganization } from '../../resolvers/organization.ts';
 import { ClinicConnection, ProgramConnection, list } from '../connection.ts';
 import { required } from '../builder.ts';
 import { Node } from './node.ts';
@@ -11,17 +10,11 @@ Organization.implement({
     organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
     name: t.string({ description: 'Name of the organization.', resolve: attribute('name') }),
     raw: t.field({ ...RAW, resolve: attribute('raw') }),
-    clinics: t.field({
-      type: ClinicConnection,
-      description: 'The clinics of the organization.',
-      ...list,
-      resolve: clinicsOfOrganization,
-    }),
-    programs: t.field({
-      type: ProgramConnection,
-      description: 'The programs of the organization.',
-      ...list,
-      resolve: programsOfOrganization,
-    }),
+    clinics: t.field(
+      list('clinicsOfOrganization', ClinicConnection, 'The clinics of the organization.'),
+    ),
+    programs: t.field(
+      list('programsOfOrganization', ProgramConnection, 'The programs of the organization.'),
+    ),
   }),
 });

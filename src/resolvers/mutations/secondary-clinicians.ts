@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts';
-import { pathOf } from '../rest/lists.ts';
-import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../rest/errors.ts';
-import type { Uuid } from '../uuid.ts';
-import { isOpen } from './access/prove.ts';
-import type { ClientRef } from './refs.ts';
-import { withWriteErrors } from './write-errors.ts';
+import type { Context } from '../../context.ts';
+import { pathOf } from '../../rest/lists.ts';
+import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
+import type { Uuid } from '../../uuid.ts';
+import { isOpen } from '../access/prove.ts';
+import type { ClientRef } from '../refs.ts';
+import { auditedWrite } from './write.ts';
 
 const MOST_CLINICIANS = 50;
 
@@ -18,16 +18,16 @@ export type AssignmentOutcome =
   | { readonly kind: 'invalid'; readonly issues: readonly string[] }
   | { readonly kind: 'missing' };
 
-export async function assignSecondaryClinicians(
+export function assignSecondaryClinicians(
   { clientId, clinicianIds }: Assignment,
   ctx: Context,
 ): Promise<AssignmentOutcome> {
-  const each = [...new Set(clinicianIds)];
-  if (each.length < 1 || each.length > MOST_CLINICIANS) {
-    const issue = `"clinicianIds" must be 1 to ${MOST_CLINICIANS}, but got ${each.length}.`;
-    return { kind: 'invalid', issues: [issue] };
-  }
-  return withWriteErrors('send it again, which is safe', () => assign(clientId, each, ctx));
+  const change = {
+    action: 'assignSecondaryClinicians',
+    record: `Client:${clientId}`,
+    hint: 'send it again, which is safe',
+  };
+  return auditedWrite(change, ctx, () => assign(clientId, [...new Set(clinicianIds)], ctx));
 }
 
 /** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
@@ -36,24 +36,26 @@ async function assign(
   clinicianIds: readonly Uuid[],
   ctx: Context,
 ): Promise<AssignmentOutcome> {
+  const { length } = clinicianIds;
+  if (length < 1 || length > MOST_CLINICIANS) {
+    const issue = `"clinicianIds" must be 1 to ${MOST_CLINICIANS}, but got ${length}.`;
+    return { kind: 'invalid', issues: [issue] };
+  }
   const client: ClientRef = { kind: 'client', id: clientId, open: false };
   if (!(await isOpen(client, ctx))) return { kind: 'missing' };
-  const forget = () =>
+  const invalidate = () =>
     ctx.invalidation.listsChanged(
       clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
     );
   try {
-    const raw = await ctx.partner.writes.assignSecondaryClinicians(
-      clientId,
-      clinicianIds,
-      ctx.usage,
-    );
-    await forget();
+    const { writes } = ctx.partner;
+    const raw = await writes.assignSecondaryClinicians(clientId, clinicianIds, ctx.usage);
+    await invalidate();
     return { kind: 'assigned', client: { ...client, open: true }, raw };
   } catch (error) {
     if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
     if (error instanceof PartnerNotFound) return { kind: 'missing' };
-    if (error instanceof OutcomeUnknown) await forget();
+    if (error instanceof OutcomeUnknown) await invalidate();
     throw error;
   }
 }

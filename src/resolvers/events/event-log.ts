@@ -1,19 +1,20 @@
-import type { PageInfo } from '../connection/connection.ts';
-import type { Context } from '../context.ts';
-import { type EventFilter, matches, needsPlace, placeByOwnIds } from '../events/filter.ts';
-import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
-import type { Position } from '../store/event-log.ts';
-import type { Uuid } from '../uuid.ts';
-import { BadInput } from './bad-input.ts';
-import { sawEvent } from './access/audit-reads.ts';
-import { maySeeEvent } from './access/event-access.ts';
-import { requireFilterAccess } from './access/filter-access.ts';
+import type { PageInfo } from '../../connection/connection.ts';
+import type { Context } from '../../context.ts';
+import { type EventStream, openEventStream } from '../../events/event-stream.ts';
+import { type EventFilter, matches, needsPlace, placeByOwnIds } from '../../events/filter.ts';
+import type { PartnerEvent, SessionEvent } from '../../events/partner-event.ts';
+import type { Position } from '../../store/event-log.ts';
+import { auditEventRead } from '../access/audit-reads.ts';
+import { maySeeEvent, requireFilterAccess } from '../access/event-access.ts';
+import { requireAccess } from '../access/require-access.ts';
+import { BadInput } from '../errors.ts';
+import type { SessionRef } from '../refs.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
 /** Events that one operation reads, matching or not, in all its fields together. */
 const MOST_READ = 2_000;
-const PIECE = 100;
+const CHUNK = 100;
 
 interface EventsArgs {
   readonly first?: number | null | undefined;
@@ -26,7 +27,7 @@ export interface EventWindow {
   readonly pageInfo: PageInfo;
 }
 
-/** The operation has read as many events as it may, and this field has no cursor to go on with. */
+/** The operation has read as many events as it may, and this field has no cursor to continue from. */
 export class EventBudgetExhausted extends Error {
   readonly code = 'QUERY_TOO_EXPENSIVE';
   readonly limit = MOST_READ;
@@ -74,34 +75,34 @@ export async function eventsSince(args: EventsArgs, ctx: Context): Promise<Event
     return windowOf([], first, undefined, isResumed, ctx);
   }
   const after = isResumed ? await hub.resume(args.after) : await hub.oldestPosition();
-  const { found, goesOnAt } = await readEvents(after, first, args.filter, ctx);
-  return windowOf(found, first, goesOnAt, isResumed, ctx);
+  const { found, nextPosition } = await readEvents(after, first, args.filter, ctx);
+  return windowOf(found, first, nextPosition, isResumed, ctx);
 }
 
-/** One more than `first` tells whether there is a next page. `goesOnAt`: where the log goes on unread. */
+/** Reads one event more than `first`, to see whether there is a next page. `nextPosition`: the first position that was not read. */
 async function readEvents(after: Position, first: number, filter: EventFilter, ctx: Context) {
   const { hub } = ctx;
   const budget = budgetOf(ctx);
   const found: PartnerEvent[] = [];
   let at = after;
   while (budget.left > 0 && !ctx.usage.isOver) {
-    const piece = await inTurn(budget, async () => {
+    const chunk = await inTurn(budget, async () => {
       if (budget.left === 0) return undefined;
-      const stretch = await hub.scan(at, Math.min(PIECE, budget.left));
-      budget.left -= stretch.scannedTo - at;
-      return stretch;
+      const read = await hub.scan(at, Math.min(CHUNK, budget.left));
+      budget.left -= read.scannedTo - at;
+      return read;
     });
-    if (!piece) break;
-    if (piece.scannedTo === at) return { found, goesOnAt: undefined };
-    for (const event of piece.events) {
+    if (!chunk) break;
+    if (chunk.scannedTo === at) return { found, nextPosition: undefined };
+    for (const event of chunk.events) {
       if (ctx.usage.isOver) break;
       if (!(await isWanted(event, filter, ctx)) || !(await maySeeEvent(event, ctx))) continue;
       found.push(event);
-      if (found.length > first) return { found, goesOnAt: event.position };
+      if (found.length > first) return { found, nextPosition: event.position };
     }
-    at = piece.scannedTo;
+    at = chunk.scannedTo;
   }
-  return { found, goesOnAt: at };
+  return { found, nextPosition: at };
 }
 
 async function isWanted(event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> {
@@ -112,20 +113,21 @@ async function isWanted(event: PartnerEvent, filter: EventFilter, ctx: Context):
 function windowOf(
   found: readonly PartnerEvent[],
   first: number,
-  goesOnAt: Position | undefined,
+  nextPosition: Position | undefined,
   isResumed: boolean,
   ctx: Context,
 ): EventWindow {
   const edges = found.slice(0, first).map((node) => {
-    sawEvent(node, ctx);
+    auditEventRead(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position), node };
   });
   const isCut = found.length > first;
-  const end = isCut || goesOnAt === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(goesOnAt);
+  const end =
+    isCut || nextPosition === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(nextPosition);
   return {
     edges,
     pageInfo: {
-      hasNextPage: () => isCut || goesOnAt !== undefined,
+      hasNextPage: () => isCut || nextPosition !== undefined,
       hasPreviousPage: () => isResumed,
       startCursor: () => edges[0]?.cursor ?? null,
       endCursor: () => end ?? null,
@@ -133,19 +135,37 @@ function windowOf(
   };
 }
 
+const MOST_OF_SESSION = 1_000;
+
 /** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
-export async function sessionEvents(
-  sessionId: Uuid,
-  ctx: Context,
-): Promise<readonly SessionEvent[]> {
+export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
+  return requireAccess(session, ctx, readEventsOfSession);
+}
+
+function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
+  ctx.doNotCache();
   const budget = budgetOf(ctx);
   return inTurn(budget, async () => {
     const limit = Math.min(MOST_OF_SESSION, budget.left);
-    const events = limit > 0 ? await ctx.hub.ofSession(sessionId, limit) : [];
+    const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;
     if (limit < MOST_OF_SESSION && events.length === limit) throw new EventBudgetExhausted();
     return events;
   });
 }
 
-const MOST_OF_SESSION = 1_000;
+/** Events that match the filter: first those after the cursor, if one is given, then live ones. */
+export async function subscribeToEvents(
+  filter: EventFilter,
+  after: string | null | undefined,
+  ctx: Context,
+): Promise<EventStream> {
+  await requireFilterAccess(filter, ctx);
+  const position = typeof after === 'string' ? await ctx.hub.resume(after) : undefined;
+  return openEventStream(ctx.hub, filter, position);
+}
+
+export function cursorAtStart(_parent: unknown, _args: unknown, ctx: Context): string {
+  ctx.doNotCache();
+  return ctx.hub.cursorAt(ctx.beganAt);
+}

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
-import type { Context } from '../context.ts';
-import type { ChangedNote } from '../invalidation.ts';
+import type { Context } from '../../context.ts';
+import type { ChangedNote } from '../../invalidation.ts';
 import {
   NoteLocked,
   OutcomeUnknown,
   PartnerError,
   PartnerNotFound,
   PartnerRejected,
-} from '../rest/errors.ts';
-import { KeyReused } from '../store/once.ts';
-import type { Uuid } from '../uuid.ts';
-import { isOpen } from './access/prove.ts';
-import { NotFound, missingArgument } from './not-found.ts';
-import { type NamedSession, type NoteName, sessionOfName } from './progress-note.ts';
-import type { NoteRef, SessionRef } from './refs.ts';
-import { noteRef } from './session.ts';
-import { withWriteErrors } from './write-errors.ts';
+} from '../../rest/errors.ts';
+import { KeyReused } from '../../store/once.ts';
+import type { Uuid } from '../../uuid.ts';
+import { isOpen } from '../access/prove.ts';
+import { NotFound, missingArgument } from '../errors.ts';
+import { type NamedSession, type NoteName, sessionOfName } from '../progress-note.ts';
+import type { NoteRef, SessionRef } from '../refs.ts';
+import { noteRef } from '../session.ts';
+import { auditedWrite } from './write.ts';
 
 /** What came of a change, as data: everything that a person can act on. */
 export type ChangeOutcome = NoteChange | Rejected;
@@ -55,39 +55,43 @@ const MAX_KEY_LENGTH = 200;
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
 
 /** Trimmed as the Partner API would, so that what can't succeed is never sent. */
-export async function magicEdit(
+export function magicEdit(
   target: IdempotentTarget & { readonly userInstructions: string },
   ctx: Context,
 ): Promise<ChangeOutcome> {
   const instructions = target.userInstructions.trim();
-  const issues = [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)];
-  if (issues.length > 0) return { kind: 'invalid', issues };
-  const send = (noteId: Uuid) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage);
-  const once = onceByKey(target, ['magicEdit', JSON.stringify(target.name), instructions], ctx);
-  return withWriteErrors(AWAIT_EVENT, () => changeNote(target, send, once, ctx));
+  return changeNote(target, ctx, {
+    action: 'magicEdit',
+    hint: AWAIT_EVENT,
+    issues: [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)],
+    send: (noteId) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage),
+    once: onceByKey(target, ['magicEdit', JSON.stringify(target.name), instructions], ctx),
+  });
 }
 
-export async function regenerateNote(
-  target: IdempotentTarget,
-  ctx: Context,
-): Promise<ChangeOutcome> {
-  const issues = keyIssues(target.idempotencyKey);
-  if (issues.length > 0) return { kind: 'invalid', issues };
-  const send = (noteId: Uuid) => ctx.partner.writes.regenerate(noteId, ctx.usage);
-  const once = onceByKey(target, ['regenerate', JSON.stringify(target.name)], ctx);
-  return withWriteErrors(AWAIT_EVENT, () => changeNote(target, send, once, ctx));
+export function regenerateNote(target: IdempotentTarget, ctx: Context): Promise<ChangeOutcome> {
+  return changeNote(target, ctx, {
+    action: 'regenerateProgressNote',
+    hint: AWAIT_EVENT,
+    issues: keyIssues(target.idempotencyKey),
+    send: (noteId) => ctx.partner.writes.regenerate(noteId, ctx.usage),
+    once: onceByKey(target, ['regenerate', JSON.stringify(target.name)], ctx),
+  });
 }
 
-/** The patch is passed on as it is: the Partner API does not show what it takes, only that it is an object. */
-export async function updateNote(
-  { patch, ...target }: NoteTarget & { readonly patch: unknown },
+/** The patch is sent unchanged: the Partner API does not document it, only that it is an object. */
+export function updateNote(
+  { patch, ...target }: NoteTarget & { readonly patch?: unknown },
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
-    return { kind: 'invalid', issues: ['"patch" must be a JSON object.'] };
-  }
-  const send = (noteId: Uuid) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage);
-  return withWriteErrors('read the note to see', () => changeNote(target, send, runOnce, ctx));
+  const isObject = typeof patch === 'object' && patch !== null && !Array.isArray(patch);
+  return changeNote(target, ctx, {
+    action: 'updateProgressNote',
+    hint: 'read the note to see',
+    issues: isObject ? [] : ['"patch" must be a JSON object.'],
+    send: (noteId) => ctx.partner.writes.updateNote(noteId, patch as object, ctx.usage),
+    once: runOnce,
+  });
 }
 
 type Send = (noteId: Uuid) => Promise<unknown>;
@@ -95,29 +99,40 @@ type Once = (perform: () => Promise<StoredOutcome>) => Promise<StoredOutcome>;
 
 const runOnce: Once = (run) => run();
 
+interface Change {
+  /** As in the audit log. */
+  readonly action: string;
+  /** What to do when the outcome is not known. */
+  readonly hint: string;
+  /** What is wrong with the input. */
+  readonly issues: readonly string[];
+  readonly send: Send;
+  readonly once: Once;
+}
+
 /**
  * One change of one note: proven to be the viewer's, sent once, and dropped from every cache before it is answered. Each
  * caller proves its own access, also where the change itself was another call's: a viewer may have lost access since.
  */
-async function changeNote(
-  target: NoteTarget,
-  send: Send,
-  once: Once,
+function changeNote(
+  { name, ...named }: NoteTarget,
   ctx: Context,
+  { action, hint, issues, send, once }: Change,
 ): Promise<ChangeOutcome> {
-  const session = sessionOfName(target.name, target);
-  if (!session && !ctx.reach.isPartner) {
-    return {
-      kind: 'missing',
-      message: missingArgument('`sessionId` and `clientId`').message,
-    };
-  }
-  const denied = session && (await denialOf(session, ctx));
-  if (denied) return denied;
-  const outcome = await once(() => perform(target.name, session, send, ctx));
-  return outcome.kind === 'changed'
-    ? { ...outcome, session: session && { ...session, open: true } }
-    : outcome;
+  const record = `ProgressNote:${'noteId' in name ? name.noteId : `session:${name.sessionId}`}`;
+  return auditedWrite({ action, record, hint }, ctx, async () => {
+    if (issues.length > 0) return { kind: 'invalid', issues };
+    const session = sessionOfName(name, named);
+    if (!session && !ctx.reach.isPartner) {
+      return { kind: 'missing', message: missingArgument('`sessionId` and `clientId`').message };
+    }
+    const denied = session && (await denialOf(session, ctx));
+    if (denied) return denied;
+    const outcome = await once(() => perform(name, session, send, ctx));
+    return outcome.kind === 'changed'
+      ? { ...outcome, session: session && { ...session, open: true } }
+      : outcome;
+  });
 }
 
 async function denialOf(session: SessionRef, ctx: Context): Promise<Rejected | undefined> {
@@ -135,7 +150,7 @@ async function perform(
   send: Send,
   ctx: Context,
 ): Promise<StoredOutcome> {
-  const noteId = await presentNoteId(name, session, ctx);
+  const noteId = await currentNoteId(name, session, ctx);
   if (typeof noteId !== 'string') return noteId;
   const clientId = session?.clientId ?? session?.named?.clientId;
   const note = { noteId, sessionId: session?.id, clientId };
@@ -157,7 +172,7 @@ async function perform(
  * The id to send to. A note named by its global id is the session's note, whatever its id is by now; a bare UUID means
  * exactly that note.
  */
-async function presentNoteId(
+async function currentNoteId(
   name: NoteName,
   session: SessionRef | undefined,
   ctx: Context,
