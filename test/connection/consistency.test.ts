@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import { createPageReader } from '../../src/connection/page-reader.ts';
+import { PageReader } from '../../src/connection/page-reader.ts';
 import {
   ask,
   codec,
@@ -96,7 +96,7 @@ describe('pages that disagree on the length', () => {
     const list = upstream.open();
     const loadPage: typeof list.loadPage = (page, options) =>
       options?.fresh ? list.loadPage(page, options) : stale.promise;
-    const reader = createPageReader({ ...list, loadPage });
+    const reader = new PageReader({ ...list, loadPage });
     const [late, alsoLate] = [reader.read([1]), reader.read([2])];
     const before = upstream.pageNow(1);
     upstream.rows = upstream.rows.slice(1);

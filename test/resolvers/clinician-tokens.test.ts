@@ -104,7 +104,7 @@ describe('a clinician’s tokens', () => {
       body: JSON.stringify({ query: MINT, variables: { id: gateway.sandbox.ids.clinician(0) } }),
     });
     const text = await response.text();
-    expect(text).toContain('Clinician tokens are handed out over plain HTTP only.');
+    expect(text).toContain('Clinician tokens are available over plain HTTP only.');
     expect(text).not.toContain('RefreshToken"');
     expect(gateway.sandbox.countOf()).toBe(0);
   });
