@@ -16,8 +16,7 @@ import type { Milestones } from './store/milestones.ts';
 import type { Once } from './store/once.ts';
 import type { Places } from './store/places.ts';
 import type { Store } from './store/store.ts';
-import { type Reach, reachOf } from './viewer/reach.ts';
-import type { Viewer } from './viewer/viewer.ts';
+import { type Reach, type Viewer, reachOf } from './viewer/viewer.ts';
 
 /** A row that a look-up found, and its list. */
 export interface FoundRow {

@@ -1,4 +1,4 @@
-import type { GrantedKind } from '../viewer/grants.ts';
+import type { GrantedKind } from '../viewer/viewer.ts';
 
 /**
  * What a field may cost in upstream calls: said where the field is promised, read when an operation's price is

@@ -1,6 +1,6 @@
 import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
-import { type GrantedKind, grantText } from '../viewer/grants.ts';
+import { type GrantedKind, grantText } from '../viewer/viewer.ts';
 import { NotFound } from './errors.ts';
 import { connectionOf, connectionOfNodes } from './list.ts';
 

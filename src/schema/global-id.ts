@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
-import { derivedKey } from '../derived-key.ts';
+import { derivedKey } from '../sealed-text.ts';
 import { BadInput } from '../resolvers/errors.ts';
 import type { NamedSession, NoteName } from '../resolvers/progress-note.ts';
 import type { Parents } from '../resolvers/refs.ts';

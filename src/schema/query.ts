@@ -12,7 +12,7 @@ import type { Viewer as ViewerShape } from '../viewer/viewer.ts';
 import { builder, required, requiredArg } from './builder.ts';
 import { OrganizationConnection, windowArgs } from './connection.ts';
 import { idOf, idWithClientOf, namedSessionOf, noteNameOf, parentsOf } from './global-id.ts';
-import { wantsAttributes, wantsAttributesOrId } from './look-ahead.ts';
+import { wantsAttributes, wantsAttributesOrId } from './selections.ts';
 import {
   AssessmentScore,
   Client,

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import type { GrantedKind } from '../../viewer/grants.ts';
+import type { GrantedKind } from '../../viewer/viewer.ts';
 import { find, findClientUnderGrants, listIn } from '../lookup/find.ts';
 import { missingArgument } from '../errors.ts';
 import type { ClientRef, ClinicRef, ClinicianRef, ListedRef, SessionRef } from '../refs.ts';

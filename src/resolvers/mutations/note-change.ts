@@ -89,7 +89,7 @@ export function updateNote(
     action: 'updateProgressNote',
     hint: 'read the note to see',
     issues: isObject ? [] : ['"patch" must be a JSON object.'],
-    send: (noteId) => ctx.partner.writes.updateNote(noteId, patch as object, ctx.usage),
+    send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
     once: runOnce,
   });
 }

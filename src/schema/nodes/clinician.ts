@@ -1,3 +1,4 @@
+import { magicEditRaw } from '../../resolvers/assessment.ts';
 import { listOf } from '../../resolvers/list.ts';
 import { clinicOfClinician } from '../../resolvers/parents.ts';
 import { listPrice } from '../../resolvers/price.ts';
@@ -5,7 +6,7 @@ import { ClientConnection, MagicEditConnection, list, windowArgs } from '../conn
 import { ClientFilter, clientFilterOf } from '../filters.ts';
 import { required } from '../builder.ts';
 import { Node } from './node.ts';
-import { Clinic, Clinician, RAW, attribute } from './refs.ts';
+import { Clinic, Clinician, MagicEdit, RAW, attribute } from './refs.ts';
 
 const clients = listOf('clientsOfClinician');
 
@@ -45,5 +46,14 @@ Clinician.implement({
         'The magic edits that the clinician requested.',
       ),
     ),
+  }),
+});
+
+MagicEdit.implement({
+  description: 'A magic edit: a rewrite of a note that a clinician requested.',
+  interfaces: [Node],
+  fields: (t) => ({
+    magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
+    raw: t.field({ ...RAW, resolve: magicEditRaw }),
   }),
 });

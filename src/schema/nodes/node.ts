@@ -12,7 +12,7 @@ import type { NodeRef, SessionRef } from '../../resolvers/refs.ts';
 import { mdmById, transcriptById } from '../../resolvers/session.ts';
 import { builder, requiredArg } from '../builder.ts';
 import type { NodeType } from '../global-id.ts';
-import { wantsAttributes } from '../look-ahead.ts';
+import { wantsAttributes } from '../selections.ts';
 
 const typeNames = {
   organization: 'Organization',

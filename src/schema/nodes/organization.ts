@@ -1,7 +1,7 @@
 import { ClinicConnection, ProgramConnection, list } from '../connection.ts';
 import { required } from '../builder.ts';
 import { Node } from './node.ts';
-import { Organization, RAW, attribute } from './refs.ts';
+import { Organization, Program, RAW, attribute } from './refs.ts';
 
 Organization.implement({
   description: 'An organization of the partner.',
@@ -16,5 +16,15 @@ Organization.implement({
     programs: t.field(
       list('programsOfOrganization', ProgramConnection, 'The programs of the organization.'),
     ),
+  }),
+});
+
+Program.implement({
+  description: 'A program of an organization, in which clients take part.',
+  interfaces: [Node],
+  fields: (t) => ({
+    programId: t.expose('id', required('UUID', 'UUID of the program.')),
+    name: t.string({ description: 'Name of the program.', resolve: attribute('name') }),
+    raw: t.field({ ...RAW, resolve: attribute('raw') }),
   }),
 });
