@@ -35,7 +35,7 @@ async function trailOf(ask: Ask, document: string, variables?: object) {
 }
 
 describe('a read', () => {
-  it('names who saw which records, in one line, with no value of them', async () => {
+  it('names the viewer and the records in one line, with none of their values', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`], 'anna');
     await ask(`query MyDay { viewer { clinicians { clients(first: 1) { nodes { firstName lastName email
       sessions(first: 2) { nodes { progressNote { note } transcript { items { transcript } } } } } } } } }`);
@@ -58,7 +58,7 @@ describe('a read', () => {
     );
   });
 
-  it('is not claimed for what was only counted, pointed to, or walked through', async () => {
+  it('is not audited for records that are only counted or linked to', async () => {
     const ask = await viewerWith(gateway, ['partner']);
     expect(
       await trailOf(
@@ -73,7 +73,7 @@ describe('a read', () => {
     expect(await trailOf(up, document, { id: ids.session(0, 0) })).toEqual([]);
   });
 
-  it('is told of edges, of records looked for by id, and of scores and MDM', async () => {
+  it('is audited for edges, for records by id, and for scores and MDM', async () => {
     const ask = await viewerWith(gateway, ['partner']);
     const [score] = ids.scores(1);
     const trail = await trailOf(
@@ -98,7 +98,7 @@ describe('a read', () => {
     ]);
   });
 
-  it('that was denied is told with what was asked for, whether or not it is there', async () => {
+  it('that is denied is audited with the requested record, whether or not it exists', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(5)}`], 'eve');
     for (const [client, session, note, score] of [
       [ids.client(0), ids.session(0, 0), ids.note(0, 0), ids.scores(0)[0]],
@@ -139,7 +139,7 @@ describe('a write', () => {
   const EDIT = `mutation Edit($id: ID!, $text: String!) { magicEdit(input: { progressNoteId: $id, userInstructions: $text }) {
     ... on ProgressNoteChange { progressNote { note } } } }`;
 
-  it('is told before it is sent and after, and what it showed', async () => {
+  it('is audited before and after it is sent, with the records that it returned', async () => {
     const ask = await viewerWith(gateway, ['partner'], 'anna');
     const name = `ProgressNote:${ids.note(4, 0)}`;
     const trail = await trailOf(ask, EDIT, { id: ids.note(4, 0), text: 'shorter' });
@@ -152,7 +152,7 @@ describe('a write', () => {
     expect(JSON.stringify(lines)).not.toContain('shorter');
   });
 
-  it('is told whatever becomes of it', async () => {
+  it('is audited whatever its outcome', async () => {
     const ask = await viewerWith(gateway, ['partner']);
     const outcomes = async (id: string, text = 'x') =>
       (await trailOf(ask, EDIT, { id, text })).map(([outcome]) => outcome);
@@ -167,7 +167,7 @@ describe('a write', () => {
     ]);
   });
 
-  it('is told of minted tokens and of assignments, the denied ones too', async () => {
+  it('is audited for tokens and for assignments, denied ones too', async () => {
     const MINT =
       'mutation($id: ID!) { authenticateClinician(input: { clinicianId: $id }) { __typename } }';
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(9)}`], 'anna');
@@ -189,7 +189,7 @@ describe('a write', () => {
 });
 
 describe('an event', () => {
-  it('is told once with all who got it, and with what it showed them', async () => {
+  it('is audited once with all its receivers and the records that it showed', async () => {
     const document = 'subscription Follow { noteFinalized { progressNote { note } } }';
     const grants = [`client:${ids.client(2)}`];
     // One after another: they are named in the order in which they came.
@@ -212,7 +212,7 @@ describe('an event', () => {
     for (const listener of listeners) listener.close();
   });
 
-  it('is told of each who replays it', async () => {
+  it('is audited for each viewer who replays it', async () => {
     const document =
       'subscription($after: EventCursor) { events(after: $after) { ... on SessionEvent { session { raw } } } }';
     const [after, subject] = [(await gateway.query('{ eventCursor }')).data.eventCursor, 'late'];
@@ -228,7 +228,7 @@ describe('an event', () => {
     listener.close();
   });
 
-  it('is told when it is read from the log, and a filter when it is denied', async () => {
+  it('is audited when it is read from the log, and a filter when it is denied', async () => {
     const ask = await viewerWith(gateway, [`client:${ids.client(2)}`]);
     expect(await trailOf(ask, '{ events { nodes { cursor } } }')).toEqual([
       ['read', [`Session:${ids.session(2, 0)}`, `Session:${ids.session(2, 1)}`].toSorted()],

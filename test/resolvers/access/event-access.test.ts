@@ -35,7 +35,7 @@ const grantsFor = (): [string, boolean][] => [
 ];
 
 describe('assessment_completed, which names its client alone', () => {
-  it('shows in the log to those who may see the client, and to nobody else', async () => {
+  it('is in the log for viewers who may see the client, and for no other', async () => {
     const [score] = gateway.sandbox.completeAssessments(ids.client(0));
     await gateway.sandbox.delivered();
     for (const [grant, isOpen] of grantsFor()) {
@@ -63,7 +63,7 @@ describe('assessment_completed, which names its client alone', () => {
     expect(await countFor({ clinicId: ids.clinic(1) })).toBe(0);
   });
 
-  it('reaches each subscriber who may see the client, live, and nobody else', async () => {
+  it('reaches each subscriber who may see the client, and no other', async () => {
     const document = 'subscription { assessmentCompleted { client { clientId } } }';
     const listeners = await Promise.all(
       grantsFor().map(([grant]) => listen(gateway, [grant], document)),
@@ -114,7 +114,7 @@ describe('a session’s event', () => {
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND']);
   });
 
-  it('is delivered by its own ids, though nobody’s list holds the client', async () => {
+  it('is delivered by its own ids, even if no list holds the client', async () => {
     const ids0 = {
       sessionId: randomUUID(),
       clientId: randomUUID(),
@@ -178,7 +178,7 @@ describe('a session’s event', () => {
   });
 });
 
-it('whoever may see little of a long log reads it in stretches, each with a cursor to go on from', async () => {
+it('a viewer who may see few events of a long log reads it in parts, each with a cursor to continue from', async () => {
   await using busy = await openGateway();
   const { sandbox } = busy;
   // The first of these is long past when the last has come.
@@ -201,7 +201,7 @@ it('whoever may see little of a long log reads it in stretches, each with a curs
   for (const { client } of [...nodes, ...next.nodes]) expect(client.clientId).toBe(ids.client(20));
 });
 
-it('a subscription may name a record that its other ids lead to, without having met it', async () => {
+it('a subscription may name a record that its other ids lead to, without an earlier read', async () => {
   await using cold = await openGateway({ sandbox: gateway.sandbox });
   const filter = { clinicianId: ids.clinician(7), clientId: ids.client(7) };
   const before = callsTo(gateway);

@@ -158,7 +158,7 @@ const withOwn = (names: Names) => ({
   ),
 });
 
-describe('what is another’s looks like what is not there', () => {
+describe('records of other viewers and records that do not exist are answered alike', () => {
   const kinds = ['organization', 'clinic', 'clinician', 'client', 'session'];
   const cases = kinds.flatMap((kind) => Object.keys(LOOK_UPS).map((how) => [kind, how] as const));
 
@@ -249,7 +249,7 @@ describe('what is another’s looks like what is not there', () => {
   });
 });
 
-describe('what is one’s own opens by id', () => {
+describe('a record under a grant opens by id', () => {
   it.each(['organization', 'clinic', 'clinician', 'client', 'session'])(
     'to the viewer of the %s that it lies under, on a gateway that has read nothing',
     async (kind) => {

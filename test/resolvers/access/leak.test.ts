@@ -104,7 +104,7 @@ async function round(first: Grant[], second: Grant[], acts: Act[]): Promise<void
   await Promise.all(underway);
 }
 
-it(`shows neither of two viewers what is the other’s, in ${ROUNDS} rounds`, async () => {
+it(`shows neither of two viewers the other’s records, in ${ROUNDS} rounds`, async () => {
   const grants = uniqueArray(anyGrant, { minLength: 1, maxLength: 2, selector: String });
   const acts = array(anyAct, { minLength: ACTS_A_ROUND, maxLength: ACTS_A_ROUND });
   await assert(asyncProperty(grants, grants, acts, round), {

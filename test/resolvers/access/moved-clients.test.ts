@@ -79,7 +79,7 @@ describe('a client who moves to another clinician', () => {
     expect((await fresh(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
   });
 
-  it('stays open to whoever has a grant for the client, and to the clinic they stay in', async () => {
+  it('stays open to viewers with a grant for the client, and to the clinic they stay in', async () => {
     const grants = [`clinic:${ids.clinic(0)}`, `client:${ids.client(0)}`];
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(1));
     clock.turn(MINUTE_PAST);

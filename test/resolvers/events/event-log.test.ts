@@ -53,7 +53,7 @@ const NOTHING = `query($after: EventCursor) { events(first: 100, after: $after, 
   nodes { cursor } pageInfo { hasNextPage endCursor } } }`;
 
 describe('Query.events', () => {
-  it('reads two thousand events an operation, and goes on by its cursor', async () => {
+  it('reads two thousand events an operation, and continues from its cursor', async () => {
     let after: string | undefined;
     let operations = 0;
     for (let hasNextPage = true; hasNextPage; operations += 1) {
@@ -102,7 +102,7 @@ describe('Query.events', () => {
 });
 
 describe('Session.events', () => {
-  it('counts with the others, and says so rather than leave some out', async () => {
+  it('counts with the others, and fails rather than leave some out', async () => {
     const ask = await viewerWith(gateway, [`session:${SESSION}`, `session:${OTHER_SESSION}`]);
     const field = (id: string) => `session(id: "${id}") { events { receivedAt } }`;
     const one = await ask(`{ ${field(SESSION)} }`);

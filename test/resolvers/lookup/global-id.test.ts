@@ -25,12 +25,12 @@ describe('a global id', () => {
   ];
   const ids = createGlobalIds(SECRET);
 
-  it.each(nodes)('names what it was made for: %j', (node) => {
+  it.each(nodes)('decodes to the record that it was made for: %j', (node) => {
     expect(ids.decode(ids.encode(node))).toEqual(node);
     expect(ids.encode(node)).toBe(ids.encode(node));
   });
 
-  it.each(nodes)('has one spelling, and none with another byte: %j', (node) => {
+  it.each(nodes)('has one spelling, and is rejected with any byte changed: %j', (node) => {
     const text = ids.encode(node);
     for (const other of [`${text}=`, `${text}A`, ` ${text}`, text.slice(0, -2)])
       expect(ids.decode(other)).toBeUndefined();
@@ -43,7 +43,7 @@ describe('a global id', () => {
     }
   });
 
-  it('without its parent, or with another’s, is no id', () => {
+  it('is rejected without its parent, or with another’s', () => {
     const [one, two] = [nodes[1]!, { type: 'Session', id: uuid(), clientId: uuid() } as const];
     const [a, b] = [one, two].map((node) => Buffer.from(ids.encode(node), 'base64url'));
     const shortened = Buffer.concat([a!.subarray(0, 17), a!.subarray(-8)]);

@@ -203,7 +203,7 @@ describe('a look-up by a viewer', () => {
     }
   });
 
-  it('of a session or note by a bare UUID says which arguments to add', async () => {
+  it('of a session or note by a bare UUID names the arguments to add', async () => {
     const grants = [`clinic:${ids.clinic(0)}`];
     const { data, errors, calls } = await cost(
       grants,

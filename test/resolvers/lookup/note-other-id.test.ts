@@ -40,7 +40,7 @@ async function rewritten(client: number): Promise<void> {
 
 /** By its old id a note is cached apart from its session, and the event does not name it. */
 describe('an event that names another note of the session', () => {
-  it('ends what was read by the id of the one before', async () => {
+  it('invalidates what was read by the previous id', async () => {
     const note = ids.note(0, 0);
     say(note, 'old', { sessionId: ids.session(0, 0) });
     expect(await readById(note)).toEqual(['old']);
@@ -49,7 +49,7 @@ describe('an event that names another note of the session', () => {
     expect(await readById(note)).toEqual(['new']);
   });
 
-  it('does so where only its session told whose it is', async () => {
+  it('does so where only its session names the client', async () => {
     const note = ids.note(1, 0);
     say(note, 'old');
     expect(await readById(note)).toEqual(['old']);
@@ -59,7 +59,7 @@ describe('an event that names another note of the session', () => {
     expect(await readById(note)).toEqual(['new']);
   });
 
-  it('ends what is still being read', async () => {
+  it('ends the reads in flight', async () => {
     const note = ids.note(2, 0);
     await readBySession(ids.session(2, 0));
     say(note, 'old', {}, 300);

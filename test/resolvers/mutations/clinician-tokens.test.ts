@@ -49,7 +49,7 @@ describe('a clinician’s tokens', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(5);
   });
 
-  it('pass with fields nobody knows, a fraction of a second and no IdToken', async () => {
+  it('pass with unknown fields, a fraction of a second and no IdToken', async () => {
     const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 599.75, Scope: { x: ['y'] } };
     gateway.sandbox.answerNext(ROUTE, { body: pair });
     const { result, errors } = await mint();

@@ -77,7 +77,7 @@ describe('a key', () => {
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
-  it('shows its result to nobody who may no longer see the note', async () => {
+  it('hides its result from a viewer who may no longer see the note', async () => {
     const key = newKey();
     const { note, clinic } = gateway.sandbox.ids;
     await magicEdit(gateway, note(1, 2), key, await asViewer('d', 'partner'));

@@ -63,7 +63,7 @@ describe('a magic edit', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('with a key that is empty or too long is refused here, all issues told', async () => {
+  it('with a key that is empty or too long is rejected here with all issues', async () => {
     const noteId = gateway.sandbox.ids.note(0, 0);
     const empty = await magicEdit(gateway, noteId, { idempotencyKey: '', userInstructions: ' ' });
     expect(empty.result.issues).toEqual([

@@ -23,7 +23,7 @@ describe('a changed note', () => {
   });
   afterAll(() => gateway.close());
 
-  it('is answered past what was cached, and seen by whoever asks next', async () => {
+  it('bypasses the cache, and the next query sees it', async () => {
     const { note, session } = gateway.sandbox.ids;
     await bySession(gateway, session(0, 0));
     await byNote(gateway, note(0, 0));
@@ -66,7 +66,7 @@ describe('a changed note', () => {
     expect(await byNote(gateway, id)).toEqual(['new']);
   });
 
-  it('is not lost to a failed read: the change is told, the note is null beside an error', async () => {
+  it('is not lost to a failed read: the change is returned, and the note is null with an error', async () => {
     gateway.sandbox.answerNext('GET /progress-notes/:id', { status: 404, times: 1 });
     const { note } = gateway.sandbox.ids;
     const { result } = await change(gateway, 'update', note(2, 0), patchOf('new'));

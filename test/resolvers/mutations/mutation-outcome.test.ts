@@ -46,7 +46,7 @@ describe.each(all)('%s', (name) => {
     expect(countOf(gateway, name)).toBe(1);
   });
 
-  it('that conflicts is an error that says so', async () => {
+  it('that conflicts is an error with a message about the conflict', async () => {
     answerNext(name, { status: 409, body: envelope(409, 'already under way') });
     const answer = await change(gateway, name, noteId());
     expect(answer.result).toBeNull();
@@ -113,7 +113,7 @@ describe.each(all)('%s', (name) => {
 });
 
 describe.each(['magicEdit', 'regenerate'] as const)('%s of unknown outcome', (name) => {
-  it.each(unclearAnswers)('after %s is sent once and said to be unknown', async (_, answer) => {
+  it.each(unclearAnswers)('after %s is sent once and has an unknown outcome', async (_, answer) => {
     // The breaker would take seven outages in a row for one.
     await using own = await openGateway();
     own.sandbox.answerNext(changes[name].route, { ...answer, times: 5 });
@@ -131,7 +131,7 @@ describe.each(['magicEdit', 'regenerate'] as const)('%s of unknown outcome', (na
 });
 
 describe('an update of unknown outcome', () => {
-  it('is tried twice, and then said to be unknown', async () => {
+  it('is tried twice, and then has an unknown outcome', async () => {
     answerNext('update', { status: 500, times: 5 });
     const { errors } = await change(gateway, 'update', noteId());
     expect(errors).toMatchObject([

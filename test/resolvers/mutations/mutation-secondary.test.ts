@@ -60,7 +60,7 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('refuses an id that is none, or of another type, and asks nobody', async () => {
+  it('rejects an invalid id, or one of another type, without a call', async () => {
     const client = Buffer.from(`Client:${uuids(1)[0]}`).toString('base64url');
     for (const id of ['x', '..', client]) {
       expect(codesOf(await assign([...uuids(1), id]))).toEqual(['BAD_USER_INPUT']);
@@ -100,7 +100,7 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(3);
   });
 
-  it('is of unknown outcome after three, and says that repeating is safe', async () => {
+  it('has an unknown outcome after three attempts, and its message says that repeating is safe', async () => {
     gateway.sandbox.answerNext(ROUTE, { status: 500, times: 9 });
     const { errors } = await assign([gateway.sandbox.ids.clinician(4)]);
     expect(errors).toMatchObject([
