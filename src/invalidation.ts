@@ -27,7 +27,7 @@ export interface Invalidation {
   accepted(event: EventFacts): void;
   /** A copy is not in the log, so it is published to the other instances. */
   applyCopies(copies: readonly EventFacts[]): Promise<void>;
-  /** Here and on every other instance, before the answer to whoever changed it. Never rejects: it has happened. */
+  /** Here and on every other instance, before the mutation is answered. Never rejects: the change has been made. */
   noteChanged(note: ChangedNote): Promise<void>;
   listsChanged(paths: readonly string[]): Promise<void>;
   /** A note that may be cached by its own id from now on, and its session, where that is known. */

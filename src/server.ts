@@ -32,7 +32,7 @@ export interface Server extends AsyncDisposable {
   readonly url: string;
   /** Resolves if the event store breaks for good: a new process may find the disk mended. */
   readonly broken: Promise<void>;
-  /** Says that it is going, and still answers: whoever sends traffic needs a moment to hear of it. */
+  /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
   retire(): void;
 }
 
@@ -172,10 +172,10 @@ function temporaryDir() {
 
 /** How long load balancers may go on sending new requests after SIGTERM. */
 const RETIREMENT_MS = 1_000;
-/** In all. Kubernetes waits for 30 s, Docker for 10 s, unless told otherwise. */
+/** In all. Kubernetes waits for 30 s, Docker for 10 s, by default. */
 const CLOSING_MS = 14_000;
 
-/** In order, on a signal or when nothing can be relied on any more. A second signal is for whoever can't wait. */
+/** In order, on a signal or when nothing can be relied on any more. A second signal exits immediately. */
 function closeInOrder(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {

@@ -15,7 +15,7 @@ import type {
 
 /**
  * A link to a parent, for viewers who may read the record or came up to it from one that they may read. For everyone
- * else it is null: a made-up id must not tell whose record it is.
+ * else it is null: a made-up id must not reveal a record's parents.
  */
 function parentLink<R extends ListedRef, T>(
   ref: R,

@@ -2,7 +2,7 @@ import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 
-/** Ids of the records that a record lies under. */
+/** Ids of a record's parents. */
 export interface Parents {
   readonly organizationId?: Uuid | undefined;
   readonly clinicId?: Uuid | undefined;
@@ -22,7 +22,7 @@ interface Ref<Kind extends string, List extends ListName> {
   readonly id: Uuid;
   readonly open: boolean;
   readonly record?: RecordOf<List>;
-  /** Reached by going up from what the viewer may see: its id may be shown, and the ids of what it lies under. */
+  /** Reached by going up from what the viewer may see: its id and the ids of its parents may be shown. */
   readonly above?: true;
   /** The parents that the arguments name: the only place to look in, and no proof. */
   readonly named?: Parents | undefined;

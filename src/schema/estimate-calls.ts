@@ -24,7 +24,7 @@ export interface Estimate {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Estimates that are the same whatever the variables and whoever asks. */
+/** Estimates that depend neither on variables nor on the viewer. */
 const fixed = new WeakMap<OperationDefinitionNode, Estimate>();
 
 /** The most upstream calls that the operation can take, searches, drift and retries aside. */
@@ -65,7 +65,7 @@ function computed(validated: ValidatedExecutionArgs, reach: Reach, cursors: Curs
     return Math.max(...nodes.map(ofNode));
   }
 
-  /** What hangs below is counted for one row: rows are what it is taken times. */
+  /** `below` is the cost of the subselection for one row. */
   function ofList(args: Arguments, inner: readonly GatheredField[], below: number): number {
     for (const issue of countIssues(args)) issues.add(issue);
     const pages = pagesOfWindow(args, askedOf(inner, validated), cursors);

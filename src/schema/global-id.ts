@@ -8,7 +8,7 @@ import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
  * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
- * session. So an id tells where its record is, on every instance and without a store.
+ * session. So an id says where its record is, on every instance and without a store.
  */
 export type NodeId =
   | { readonly type: PlainType; readonly id: Uuid }

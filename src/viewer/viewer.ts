@@ -4,7 +4,7 @@ const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 'session'
 
 export type GrantedKind = (typeof RECORD_KINDS)[number];
 
-/** Opens one record and all that lies below it; `partner` opens everything. */
+/** Opens one record and everything under it; `partner` opens everything. */
 export type Grant =
   | { readonly kind: 'partner' }
   | { readonly kind: GrantedKind; readonly id: Uuid };
@@ -32,7 +32,7 @@ export function parseGrant(text: unknown): Grant | undefined {
   return kind && id ? { kind, id } : undefined;
 }
 
-/** As it stands in a token. */
+/** As written in a token. */
 export function grantText(grant: Grant): string {
   return grant.kind === 'partner' ? 'partner' : `${grant.kind}:${grant.id}`;
 }
@@ -44,7 +44,7 @@ export interface Viewer {
   readonly grants: readonly Grant[];
   /** The grants as one text: viewers of equal reach see the same records and may share answers about them. */
   readonly reach: string;
-  /** Milliseconds since 1970. Undefined where nobody has to sign in. */
+  /** Milliseconds since 1970. Undefined if no sign-in is required. */
   readonly expiresAt: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export function createViewer(
 /** Whoever asks a sandbox that has no AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', [{ kind: 'partner' }], undefined);
 
-/** What a viewer's grants say by themselves, without knowing what lies under what. */
+/** The viewer's grants, without the records under them. */
 export interface Reach {
   /** Viewers of equal reach have the same. */
   readonly text: string;

@@ -31,7 +31,7 @@ export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> 
 }
 
 /**
- * The same for an event that is delivered live. Nobody can ask for it again, so while the Partner API can't be asked the
+ * The same for an event that is delivered live. It can't be requested again, so while the Partner API is unavailable the
  * lists that last held the client decide.
  */
 export function mayReceiveEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {

@@ -93,7 +93,7 @@ function proveClient(ref: ClientRef, ctx: Context): Loaded<boolean> {
   });
 }
 
-/** A session is open to whoever may open its client. */
+/** A session is open to viewers who may open its client. */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   const { named, clientId } = ref;
   if (!hasGrants(ctx, 'organization', 'clinic', 'clinician', 'client')) return false;

@@ -9,7 +9,7 @@ export const PROOF_MS = 60_000;
 const MAX_ROWS = 200_000;
 const MAX_CONTRADICTIONS = 50_000;
 
-/** The lists that say who lies under whom. */
+/** The lists that prove which parent a record belongs to. */
 const PROVING: ReadonlySet<ListName> = new Set([
   'clinicsOfOrganization',
   'cliniciansOfClinic',

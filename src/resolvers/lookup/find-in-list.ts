@@ -63,7 +63,7 @@ export async function findInList<N extends ListName>(
   if (here) return here;
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
   for (let at = 0; at < rest.length;) {
-    // Never more than the budget has left: a call under way when the look-up is cut would be made in vain.
+    // Never more than the budget has left: a call in flight when the look-up is cut would be wasted.
     const room = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
     const some = rest.slice(at, at + room);
     at += room;
@@ -77,7 +77,7 @@ export async function findInList<N extends ListName>(
   return undefined;
 }
 
-/** Waits for all of them, also where one fails: a call that nobody awaits would be counted too late. */
+/** Waits for all of them, also where one fails: a call that is not awaited would be counted too late. */
 async function allOf<T>(reads: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(reads);
   return Promise.all(reads);

@@ -15,7 +15,7 @@ import {
 import { type LookupBudget, everyRow, findInList, rowOf } from './find-in-list.ts';
 
 /**
- * The Partner API has no get-by-id for what stands in lists, so a record known by id alone is looked up there: in the
+ * The Partner API has no get-by-id for records in lists, so a record known by id alone is looked up there: in the
  * parent that its id, the arguments or the event name, and nowhere else; otherwise in the lists that the viewer's grants
  * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
  */

@@ -25,7 +25,7 @@ export interface NoteChange extends Accepted {
   readonly session: SessionRef | undefined;
 }
 
-/** What is stored under an idempotency key: no note, and nothing about who asked. */
+/** What is stored under an idempotency key: no note, and nothing about the viewer. */
 type StoredOutcome = Accepted | Rejected;
 
 interface Accepted {
@@ -260,6 +260,6 @@ function keyIssues(key: string | null | undefined): string[] {
     : [`"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`];
 }
 
-/** Neither a viewer's name nor a word of the instructions is stored. */
+/** Only digests are stored: no viewer's name and no instructions. */
 const digest = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
