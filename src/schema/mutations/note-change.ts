@@ -90,13 +90,10 @@ const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
   }),
 });
 
-interface TargetInput {
-  readonly progressNoteId: string;
-  readonly sessionId?: string | null | undefined;
-  readonly clientId?: string | null | undefined;
-}
-
-const targetOf = (input: TargetInput, ids: GlobalIds) => ({
+const targetOf = (
+  input: Omit<typeof UpdateProgressNoteInput.$inferInput, 'patch'>,
+  ids: GlobalIds,
+) => ({
   name: noteNameOf('progressNoteId', input.progressNoteId, ids),
   ...namedSessionOf(input, ids),
 });
