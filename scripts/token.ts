@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
 import { ConfigError, readConfig } from '../src/config.ts';
-import { parseGrant } from '../src/viewer/grants.ts';
+import { parseGrant } from '../src/viewer/viewer.ts';
 
 const USAGE =
   'Usage: npm run token -- --grant clinician:<uuid> [--grant …] [--subject name] [--minutes 60]';

@@ -163,7 +163,7 @@ function toAuth(env: z.output<typeof ENVIRONMENT>): AuthConfig {
   return { kind: 'open' };
 }
 
-/** A mistyped variable would otherwise leave its default in force without a word. */
+/** A mistyped variable would otherwise leave its default in force silently. */
 function unknownIn(given: Environment): readonly string[] {
   const OURS = /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT)_\w{1,64}$/;
   const unknown = Object.keys(given).filter(

@@ -16,17 +16,16 @@ import type { Milestones } from './store/milestones.ts';
 import type { Once } from './store/once.ts';
 import type { Places } from './store/places.ts';
 import type { Store } from './store/store.ts';
-import { type Reach, reachOf } from './viewer/reach.ts';
-import type { Viewer } from './viewer/viewer.ts';
+import { type Reach, type Viewer, reachOf } from './viewer/viewer.ts';
 
-/** A row that a look-up found, and the list it stands in. */
+/** A row that a look-up found, and its list. */
 export interface FoundRow {
   readonly row: RecordOf<ListName>;
   readonly list: ListRef;
 }
 
-/** What all operations share. */
-export interface House {
+/** Shared by all operations. */
+export interface Services {
   readonly partner: Partner;
   readonly store: Store;
   readonly hub: EventHub;
@@ -36,41 +35,31 @@ export interface House {
   readonly milestones: Milestones;
   readonly invalidation: Invalidation;
   readonly once: Once;
-  /** Undefined where nothing is audited. */
+  /** Undefined if nothing is audited. */
   readonly audit: Audit | undefined;
-  /** Is there room to write down a change? */
+  /** Whether the audit log can take another line. Changes are rejected otherwise. */
   readonly isAuditKept: () => boolean;
   /** Of one look-up by id without a parent. */
   readonly lookupMaxCalls: number;
 }
 
-export type Door = 'http' | 'sse' | 'ws';
+export type Transport = 'http' | 'sse' | 'ws';
 
 /** What a resolver may use. New for every operation and every delivered event. */
-export interface Context {
+export interface Context extends Omit<Services, 'store' | 'audit'> {
   readonly viewer: Viewer;
   readonly reach: Reach;
   readonly usage: Usage;
   readonly loaders: Loaders;
-  readonly partner: Partner;
-  readonly hub: EventHub;
-  readonly cursors: CursorCodec;
-  readonly ids: GlobalIds;
-  readonly recentLists: RecentLists;
   readonly places: Places;
-  readonly milestones: Milestones;
-  readonly invalidation: Invalidation;
-  readonly once: Once;
-  readonly lookupMaxCalls: number;
-  /** Whoever shows a patient's record says so here, and whoever does not show it too. */
+  /** Takes the name of every patient's record that is returned, and of every record that is denied. */
   readonly audit: OperationAudit | undefined;
-  readonly isAuditKept: () => boolean;
-  readonly door: Door;
-  /** Spans of fields that may cost calls, where the operation is traced. */
+  readonly transport: Transport;
+  /** Spans of fields that may cost calls, if the operation is traced. */
   readonly trace: OperationTrace | undefined;
   /** The event log's position when the operation began. */
   readonly beganAt: Position;
-  /** Pages this operation has read: the first place where a look-up looks. */
+  /** Pages that this operation has read. A look-up starts with them. */
   readonly seenPages: Map<Page<{ readonly id: string }>, ListRef>;
   /** Look-ups and proofs, each made once an operation. */
   readonly lookups: Map<string, Promise<FoundRow | undefined>>;
@@ -82,17 +71,17 @@ export interface Context {
   readonly cachePolicy: CachePolicy;
 }
 
-/** What beside the Partner API's answers decides for how long the operation's own answer may be kept. */
+/** How long the operation's response may be cached, as far as the Partner API's answers do not decide it. */
 export interface CachePolicy {
   isCacheable: boolean;
   expiresAt: number;
 }
 
 export function createContext(
-  house: House,
+  services: Services,
   viewer: Viewer,
   usage: Usage,
-  door: Door,
+  transport: Transport,
   operation: {
     readonly name: string | undefined;
     readonly id?: string;
@@ -105,22 +94,22 @@ export function createContext(
     viewer,
     reach: reachOf(viewer),
     usage,
-    loaders: house.partner.loadersFor(usage),
-    partner: house.partner,
-    hub: house.hub,
-    cursors: house.cursors,
-    ids: house.ids,
-    recentLists: house.recentLists,
-    places: house.store.places,
-    milestones: house.milestones,
-    invalidation: house.invalidation,
-    once: house.once,
-    lookupMaxCalls: house.lookupMaxCalls,
-    audit: house.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
-    isAuditKept: house.isAuditKept,
-    door,
+    loaders: services.partner.loadersFor(usage),
+    partner: services.partner,
+    hub: services.hub,
+    cursors: services.cursors,
+    ids: services.ids,
+    recentLists: services.recentLists,
+    places: services.store.places,
+    milestones: services.milestones,
+    invalidation: services.invalidation,
+    once: services.once,
+    lookupMaxCalls: services.lookupMaxCalls,
+    audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
+    isAuditKept: services.isAuditKept,
+    transport,
     trace,
-    beganAt: house.hub.position,
+    beganAt: services.hub.position,
     seenPages: new Map(),
     lookups: new Map(),
     proofs: new Map(),

@@ -1,4 +1,4 @@
-/** What a cache may answer at once. Awaiting it needlessly would cost a turn of the event loop a field. */
+/** A value that a cache may have synchronously. An `await` would cost every field a turn of the event loop. */
 export type Loaded<T> = T | Promise<T>;
 
 /** `next` applied to what was loaded: synchronously if it is here, later if it is not. */

@@ -31,11 +31,11 @@ export interface Server extends AsyncDisposable {
   readonly url: string;
   /** Resolves if the event store breaks for good: a new process may find the disk mended. */
   readonly broken: Promise<void>;
-  /** Says that it is going, and still answers: whoever sends traffic needs a moment to hear of it. */
+  /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
   retire(): void;
 }
 
-/** The whole house: configuration → parts → listening. Closing it finishes what is under way first. */
+/** The whole server: configuration → parts → listening. Closing it finishes what is under way first. */
 export async function openServer(
   config: Config,
   log: Log,
@@ -112,7 +112,7 @@ export async function openServer(
   gateway = createGateway({
     config,
     schema,
-    house: {
+    services: {
       partner,
       store,
       hub,
@@ -171,10 +171,10 @@ function temporaryDir() {
 
 /** How long load balancers may go on sending new requests after SIGTERM. */
 const RETIREMENT_MS = 1_000;
-/** In all. Kubernetes waits for 30 s, Docker for 10 s, unless told otherwise. */
+/** In all. Kubernetes waits for 30 s, Docker for 10 s, by default. */
 const CLOSING_MS = 14_000;
 
-/** In order, on a signal or when nothing can be relied on any more. A second signal is for whoever can't wait. */
+/** In order, on a signal or when nothing can be relied on any more. A second signal exits immediately. */
 function closeInOrder(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {

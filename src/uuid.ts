@@ -4,7 +4,7 @@ export type Uuid = string & { readonly __uuid: unique symbol };
 const SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** Lower-cased, or undefined for whatever is no UUID. The nil UUID names nobody, so it is none either. */
+/** Lower-cased, or undefined if the text is not a UUID. The nil UUID names no record and is rejected too. */
 export function toUuid(text: unknown): Uuid | undefined {
   if (typeof text !== 'string' || text.length !== NIL.length) return undefined;
   const uuid = text.toLowerCase();

@@ -9,7 +9,7 @@ import type { PageReader } from './page-reader.ts';
  */
 type ReadPages = Pick<PageReader<unknown>, 'total' | 'pages' | 'page'>;
 
-/** What the pages read so far tell about the anchor's offset. */
+/** The anchor's offset, as far as the pages read so far show it. */
 interface AnchorOffset {
   readonly exact?: number;
   /** The anchor is here or later: one past the last row found of those before it. */

@@ -1,21 +1,8 @@
+import { hasCode } from '../has-code.ts';
 import type { Loaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page } from '../page.ts';
 import { hashOfId } from './cursor.ts';
 import { firstOffsetOf, type PagedList } from './page.ts';
-
-/** The pages that one connection has read so far. */
-export interface PageReader<T> {
-  /** From the newest answer; `undefined` until there is one. */
-  total(): number | undefined;
-  pages(): readonly number[];
-  page(page: number): ReadPage<T> | undefined;
-  /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */
-  read(pages: readonly number[], options?: { readonly fresh?: boolean }): Loaded<unknown>;
-  /** Whether no page contradicts the newest total. */
-  isConsistent(): boolean;
-  /** Drops the pages that contradict the newest total, and returns their numbers. Later reads bypass the cache. */
-  dropInconsistent(): readonly number[];
-}
 
 export interface ReadPage<T> {
   readonly rows: readonly (T | undefined)[];
@@ -28,74 +15,95 @@ export interface ReadPage<T> {
 /** A list that changes faster than it can be read is shown as it was read. */
 const MAX_REREADS = 3;
 
-export function createPageReader<T>(list: PagedList<T>): PageReader<T> {
-  const read = new Map<number, ReadPage<T>>();
-  let newestTotal: number | undefined;
-  let totalIsFresh = false;
-  let rereads = 0;
+/** The pages that one connection has read so far. */
+export class PageReader<T> {
+  private readonly list: PagedList<T>;
+  private readonly loaded = new Map<number, ReadPage<T>>();
+  private newestTotal: number | undefined;
+  private totalIsFresh = false;
+  private rereads = 0;
 
-  function store(
-    page: number,
-    rows: ReadPage<T>['rows'],
-    total: number | undefined,
-    fresh: boolean,
-  ) {
-    // Fields read in parallel: a late answer from the cache must not replace one that bypassed it.
-    if (!fresh && read.has(page)) return;
-    read.set(page, { rows, total, ids: () => hashedIds(rows, list.idOf) });
-    if (total === undefined || (totalIsFresh && !fresh)) return;
-    newestTotal = total;
-    totalIsFresh = fresh;
+  constructor(list: PagedList<T>) {
+    this.list = list;
   }
 
-  function load(page: number, fresh: boolean): Promise<void> | undefined {
-    const answer = loadPage(list, page, fresh);
-    if (answer instanceof Promise) return storeLater(page, answer, fresh);
-    store(page, answer.rows, answer.total, fresh);
-    return undefined;
+  /** From the newest answer; `undefined` until there is one. */
+  total(): number | undefined {
+    return this.newestTotal;
   }
 
-  async function storeLater(page: number, answer: Promise<Page<T>>, fresh: boolean) {
-    try {
-      const { rows, total } = await answer;
-      store(page, rows, total, fresh);
-    } catch (error) {
-      if (page === 1 || !isNotFound(error)) throw error;
-      store(page, [], undefined, fresh);
+  pages(): readonly number[] {
+    return [...this.loaded.keys()];
+  }
+
+  page(page: number): ReadPage<T> | undefined {
+    return this.loaded.get(page);
+  }
+
+  /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */
+  read(
+    pages: readonly number[],
+    { fresh = this.rereads > 0 }: { readonly fresh?: boolean } = {},
+  ): Loaded<unknown> {
+    const loads: Promise<void>[] = [];
+    for (const page of pages) {
+      const pending = this.loaded.has(page) ? undefined : this.load(page, fresh);
+      if (pending) loads.push(pending);
     }
+    return loads.length > 0 ? Promise.all(loads) : undefined;
   }
 
-  function isInconsistent([page, { total }]: [number, ReadPage<T>]): boolean {
+  /** Drops the pages that contradict the newest total, and returns their numbers. Later reads bypass the cache. */
+  dropInconsistent(): readonly number[] {
+    if (this.rereads === MAX_REREADS) return [];
+    const dropped: number[] = [];
+    for (const [page, { total }] of this.loaded) {
+      if (this.isInconsistent(page, total)) dropped.push(page);
+    }
+    if (dropped.length > 0) this.rereads += 1;
+    for (const page of dropped) this.loaded.delete(page);
+    return dropped;
+  }
+
+  private isInconsistent(page: number, total: number | undefined): boolean {
+    const { newestTotal } = this;
     if (newestTotal === undefined) return false;
     return total === undefined ? firstOffsetOf(page) < newestTotal : total !== newestTotal;
   }
 
-  return {
-    total: () => newestTotal,
-    pages: () => [...read.keys()],
-    page: (page) => read.get(page),
+  private load(page: number, fresh: boolean): Promise<void> | undefined {
+    const answer = loadPage(this.list, page, fresh);
+    if (answer instanceof Promise) return this.storeLater(page, answer, fresh);
+    this.store(page, answer.rows, answer.total, fresh);
+    return undefined;
+  }
 
-    read(pages, { fresh = rereads > 0 } = {}) {
-      const loads = pages
-        .filter((page) => !read.has(page))
-        .map((page) => load(page, fresh))
-        .filter((pending) => pending !== undefined);
-      return loads.length > 0 ? Promise.all(loads) : undefined;
-    },
+  private async storeLater(page: number, answer: Promise<Page<T>>, fresh: boolean): Promise<void> {
+    try {
+      const { rows, total } = await answer;
+      this.store(page, rows, total, fresh);
+    } catch (error) {
+      if (page === 1 || !hasCode(error, 'NOT_FOUND')) throw error;
+      this.store(page, [], undefined, fresh);
+    }
+  }
 
-    isConsistent: () => ![...read].some(isInconsistent),
-
-    dropInconsistent() {
-      if (rereads === MAX_REREADS) return [];
-      const dropped = [...read].filter(isInconsistent).map(([page]) => page);
-      if (dropped.length > 0) rereads += 1;
-      for (const page of dropped) read.delete(page);
-      return dropped;
-    },
-  };
+  private store(
+    page: number,
+    rows: ReadPage<T>['rows'],
+    total: number | undefined,
+    fresh: boolean,
+  ): void {
+    // Fields read in parallel: a late answer from the cache must not replace one that bypassed it.
+    if (!fresh && this.loaded.has(page)) return;
+    this.loaded.set(page, { rows, total, ids: () => hashedIds(rows, this.list.idOf) });
+    if (total === undefined || (this.totalIsFresh && !fresh)) return;
+    this.newestTotal = total;
+    this.totalIsFresh = fresh;
+  }
 }
 
-/** Weak, by a page's rows: a cached page is hashed once for all operations that read it. */
+/** By a page's rows: a cached page is hashed once for all operations that read it. */
 const idsOfRows = new WeakMap<object, readonly number[]>();
 
 function hashedIds<T>(rows: ReadPage<T>['rows'], idOf: (row: T) => string): readonly number[] {
@@ -115,6 +123,3 @@ function loadPage<T>(list: PagedList<T>, page: number, fresh: boolean): Loaded<P
     return Promise.reject(error);
   }
 }
-
-const isNotFound = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === 'NOT_FOUND';

@@ -49,7 +49,7 @@ export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key?: strin
   return { ...sizeOf(args), ...(after && { after }), ...(before && { before }) };
 }
 
-/** How many rows, from which end of what lies between the cursors. */
+/** The number of rows, and the end of the range between the cursors from which they are counted. */
 export function sizeOf({ first, last }: WindowArgs): Pick<WindowRequest, 'from' | 'count'> {
   return typeof last === 'number'
     ? { from: 'last', count: last }

@@ -215,10 +215,10 @@ export async function openHub(parts: HubParts) {
     oldestPosition: reader.oldestPosition,
     /**
      * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
-     * than two reads of one `reader` run at once. Throws EventsExpired if some of it is gone.
+     * than two reads for one `subject` run at once. Throws EventsExpired if some of it is gone.
      */
-    async scan(after: Position, limit: number, of?: string): Promise<LogStretch> {
-      const done = of === undefined ? undefined : await takeTurn(of);
+    async scan(after: Position, limit: number, subject?: string): Promise<LogStretch> {
+      const done = subject === undefined ? undefined : await takeTurn(subject);
       try {
         await setImmediate();
         return await reader.scan(after, limit, position);

@@ -11,6 +11,7 @@ export type StreamSource = Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'sub
 
 /** Events as an async iterator: what lies past a position, at the reader's pace, and then what comes, each once. */
 export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefined> {
+  readonly filter: EventFilter;
   /** False while it replays. */
   readonly isLive: boolean;
   /** Live, and nothing waits to be read. */
@@ -31,9 +32,10 @@ export function openEventStream(
   hub: StreamSource,
   filter: EventFilter,
   after: Position | undefined,
+  subject?: string,
 ): EventStream {
   const waiting: PartnerEvent[] = [];
-  let reader: PromiseWithResolvers<Result> | undefined;
+  let waiter: PromiseWithResolvers<Result> | undefined;
   let taken: (() => void) | undefined;
   let failure: unknown;
   let isOver = false;
@@ -49,14 +51,14 @@ export function openEventStream(
     replaying?.abort();
     taken?.();
     waiting.length = 0;
-    if (error === undefined) reader?.resolve(DONE);
-    else reader?.reject(error);
+    if (error === undefined) waiter?.resolve(DONE);
+    else waiter?.reject(error);
   }
 
   function put(event: PartnerEvent): void {
-    if (reader) {
-      reader.resolve({ done: false, value: event });
-      reader = undefined;
+    if (waiter) {
+      waiter.resolve({ done: false, value: event });
+      waiter = undefined;
       return;
     }
     waiting.push(event);
@@ -86,10 +88,12 @@ export function openEventStream(
     },
   };
   const listener = (event: PartnerEvent) => (replaying ? replay(event) : put(event));
-  if (replaying) subscribeFrom(source, after, filter, listener, replaying.signal).catch(end);
+  if (replaying)
+    subscribeFrom(source, after, filter, listener, replaying.signal, subject).catch(end);
   else stop = hub.subscribe(filter, put);
 
   return {
+    filter,
     get isLive() {
       return replaying === undefined;
     },
@@ -104,8 +108,8 @@ export function openEventStream(
       }
       if (failure !== undefined) return Promise.reject(failure);
       if (isOver) return Promise.resolve(DONE);
-      reader = Promise.withResolvers<Result>();
-      return reader.promise;
+      waiter = Promise.withResolvers<Result>();
+      return waiter.promise;
     },
     return() {
       end();

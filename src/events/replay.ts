@@ -18,11 +18,11 @@ export async function subscribeFrom(
   filter: EventFilter,
   listener: EventListener,
   signal: AbortSignal,
-  reader?: string,
+  subject?: string,
 ): Promise<void> {
   let last = after ?? hub.position;
   while (last < hub.position && !signal.aborted) {
-    const { events, scannedTo } = await hub.scan(last, PIECE, reader);
+    const { events, scannedTo } = await hub.scan(last, PIECE, subject);
     for (const event of events) {
       if (signal.aborted) return;
       const isWanted = await isCandidate(filter, event, hub.placeOf);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ValidatedExecutionArgs } from 'graphql';
 import type { YogaInitialContext } from 'graphql-yoga';
 
-import type { Context, Door } from '../context.ts';
+import type { Context, Transport } from '../context.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
 
@@ -30,7 +30,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Of a request that is answered without executing its operation. */
   rejectedCode?: string;
   requester?: Viewer;
-  door?: Door;
+  transport?: Transport;
   answerKey?: string;
   operation?: Operation | undefined;
   /** What `subscribe` returned, before Yoga wraps it. */

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 
 import type { Config } from '../config.ts';
-import type { House } from '../context.ts';
+import type { Services } from '../context.ts';
 import { createVerifier } from '../events/signature.ts';
 import { createForgeryLog, createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
@@ -29,7 +29,7 @@ import { createGatewayYoga } from './yoga.ts';
 export interface GatewayParts {
   readonly config: Config;
   readonly schema: GraphQLSchema;
-  readonly house: House;
+  readonly services: Services;
   readonly authenticator: Authenticator;
   readonly webhookSecret: string;
   /** The same that the Partner API's answers expire by. */
@@ -53,7 +53,7 @@ export interface Gateway {
 
 /** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
 export function createGateway(parts: GatewayParts): Gateway {
-  const { config, schema, house, log, metrics, authenticator, clock } = parts;
+  const { config, schema, services, log, metrics, authenticator, clock } = parts;
   const { limits, operation, http } = config;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
@@ -63,7 +63,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const viewers = createViewerConnections(limits.socketsPerViewer);
   const subscriptions = createSubscriptions({
     ...operation,
-    house,
+    services,
     operationMs: limits.operationMs,
     maskError,
     onDelivered: metrics.eventsDelivered,
@@ -84,8 +84,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     viewerOf,
     origins,
     bodyBytes: limits.bodyBytes,
-    audit: house.audit,
-    partner: house.partner,
+    audit: services.audit,
+    partner: services.partner,
     repeated: observer.repeated,
     now: clock.now,
   });
@@ -98,7 +98,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const yoga = createGatewayYoga({
     config,
     schema,
-    house,
+    services,
     viewerOf,
     subscriptions,
     streams,
@@ -142,8 +142,8 @@ export function createGateway(parts: GatewayParts): Gateway {
           })
         : undefined,
       checks: {
-        partner: () => house.partner.check(),
-        eventLog: () => house.store.check(),
+        partner: () => services.partner.check(),
+        eventLog: () => services.store.check(),
         audit: parts.checkAudit,
       },
       isServing: parts.isServing,
@@ -157,17 +157,17 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
 }
 
-function webhooksOf({ config, house, log, metrics, webhookSecret }: GatewayParts) {
+function webhooksOf({ config, services, log, metrics, webhookSecret }: GatewayParts) {
   return createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
     onForged: createForgeryLog(config.webhook.header, (message) => log.warn(message)),
-    log: house.store.log,
-    quarantine: house.store.quarantine,
+    log: services.store.log,
+    quarantine: services.store.quarantine,
     verify: createVerifier({ ...config.webhook, secret: webhookSecret }),
     now: steadyNow,
-    applied: house.hub.applied,
-    applyCopies: house.invalidation.applyCopies,
-    onAccepted: house.invalidation.accepted,
+    applied: services.hub.applied,
+    applyCopies: services.invalidation.applyCopies,
+    onAccepted: services.invalidation.accepted,
     observer: ingestObserver(log, metrics),
   });
 }

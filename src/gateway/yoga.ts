@@ -4,7 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import { type CORSOptions, type Plugin, type YogaServerInstance, createYoga } from 'graphql-yoga';
 
 import type { Config } from '../config.ts';
-import type { House } from '../context.ts';
+import type { Services } from '../context.ts';
 import type { createOperationObserver } from '../observability/observers.ts';
 import type { GatewayContext } from './context.ts';
 import type { Origins } from './origins.ts';
@@ -37,7 +37,7 @@ export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 export interface YogaParts {
   readonly config: Config;
   readonly schema: GraphQLSchema;
-  readonly house: House;
+  readonly services: Services;
   readonly viewerOf: ViewerOf;
   readonly subscriptions: Subscriptions;
   readonly streams: SseStreams;
@@ -52,7 +52,7 @@ export interface YogaParts {
 
 /** Everything that is done with an operation, in order. */
 export function createGatewayYoga(parts: YogaParts): GatewayYoga {
-  const { config, schema, house, observer, maskError } = parts;
+  const { config, schema, services, observer, maskError } = parts;
   const { limits, operation, http } = config;
   const { bodyBytes } = limits;
   const { onRejected } = parts;
@@ -74,8 +74,8 @@ export function createGatewayYoga(parts: YogaParts): GatewayYoga {
       useJsonPosts({ bodyBytes, trusted: parts.trusted, maskError }),
       useDocumentLimits({ limits, introspection: http.graphiql }),
       useErrorMasking(maskError),
-      useUpstreamCost({ ...operation, cursors: house.cursors, introspection: http.graphiql }),
-      useOperationContext({ ...operation, house, operationMs: limits.operationMs }),
+      useUpstreamCost({ ...operation, cursors: services.cursors, introspection: http.graphiql }),
+      useOperationContext({ ...operation, services, operationMs: limits.operationMs }),
       useAudit(),
       useOperationLog(observer),
       useTracing(schema),

@@ -28,17 +28,17 @@ export function createAudit(write: (line: AuditLine) => void) {
   function begin(subject: string, operation: string | undefined, id?: string, requestId?: string) {
     const about = { subject, operation, id, requestId };
     const audit = {
-      /** Both may be replaced for a while, to find out what a part of the operation has shown. */
-      seen: new Set<string>(),
-      missing: new Set<string>(),
-      saw: (record: string) => void audit.seen.add(record),
-      /** Asked for and not shown: it is not there, or the viewer may not see it. */
-      missed: (record: string) => void audit.missing.add(record),
+      read: new Set<string>(),
+      denied: new Set<string>(),
+      recordRead: (record: string) => void audit.read.add(record),
+      /** Requested and not returned: it does not exist, or is not open to the viewer. */
+      recordDenied: (record: string) => void audit.denied.add(record),
       /** Written at once: the operation may never end. */
-      did: (outcome: string, record: string) => write({ ...about, records: [record], outcome }),
+      writeNow: (outcome: string, record: string) =>
+        write({ ...about, records: [record], outcome }),
       finish(): void {
-        writeAll({ ...about, records: [...audit.seen], outcome: 'read' });
-        writeAll({ ...about, records: [...audit.missing], outcome: 'denied' });
+        writeAll({ ...about, records: [...audit.read], outcome: 'read' });
+        writeAll({ ...about, records: [...audit.denied], outcome: 'denied' });
       },
     };
     return audit;

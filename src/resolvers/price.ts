@@ -1,19 +1,19 @@
-import type { GrantedKind } from '../viewer/grants.ts';
+import type { GrantedKind } from '../viewer/viewer.ts';
 
 /**
  * What a field may cost in upstream calls: said where the field is promised, read when an operation's price is
  * computed. Searches for lazily known records are not in it: they count as they happen.
  */
 export type Price =
-  /** A connection: the pages of its window, and what hangs below once for each row. */
+  /** A connection: the pages of its window, and its subselection once for each row. */
   | { readonly kind: 'list' }
   /** One call of its own. */
   | { readonly kind: 'call' }
-  /** A call for each item of an argument, and what hangs below as often. */
+  /** A call for each item of an argument, and the subselection as often. */
   | { readonly kind: 'each'; readonly argument: string }
-  /** What hangs below, for each record that the viewer's grants name. */
+  /** The subselection, for each record that the viewer's grants name. */
   | { readonly kind: 'granted'; readonly of: GrantedKind }
-  /** What hangs below, for so many events: the argument's number, or as many as a session has at most in practice. */
+  /** The subselection, for as many events as the argument says, or as a session usually has at most. */
   | { readonly kind: 'events'; readonly argument?: string; readonly usual: number };
 
 /** As a field's `extensions`. */

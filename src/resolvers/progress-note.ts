@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Uuid } from '../uuid.ts';
 import { isOpen } from './access/prove.ts';
-import { missingArgument } from './not-found.ts';
+import { missingArgument } from './errors.ts';
 import type { NoteRef, SessionRef } from './refs.ts';
 import { noteRef } from './session.ts';
 
@@ -16,7 +16,7 @@ export interface NamedSession {
   readonly clientId?: Uuid | undefined;
 }
 
-/** The API hands any note to the partner: whose it is has to be proven before it is shown to anybody else. */
+/** The Partner API returns any note of the partner, so access has to be proven here for all other viewers. */
 export function noteByName(
   name: NoteName,
   named: NamedSession,
@@ -26,12 +26,12 @@ export function noteByName(
   const noteId = 'noteId' in name ? name.noteId : undefined;
   if (session) return noteInSession(session, noteId, ctx);
   if (!ctx.reach.isPartner || !noteId) {
-    ctx.audit?.missed(`ProgressNote:${noteId}`);
+    ctx.audit?.recordDenied(`ProgressNote:${noteId}`);
     throw missingArgument('`sessionId` and `clientId`');
   }
   return whenLoaded(ctx.loaders.note(noteId), (record) => {
     if (record) return noteRef(record, undefined, ctx);
-    ctx.audit?.missed(`ProgressNote:${noteId}`);
+    ctx.audit?.recordDenied(`ProgressNote:${noteId}`);
     return null;
   });
 }
@@ -56,19 +56,19 @@ function noteInSession(
       if (record && (!noteId || record.id === noteId)) {
         return noteRef(record, { ...session, open: true }, ctx);
       }
-      ctx.audit?.missed(`ProgressNote:${noteId ?? `session:${session.id}`}`);
+      ctx.audit?.recordDenied(`ProgressNote:${noteId ?? `session:${session.id}`}`);
       return null;
     }),
   );
 }
 
-/** Known from the id or the arguments; to a `partner`, who needs no proof, the record may tell. */
+/** Known from the id or the arguments; for `partner`, who needs no proof, also from the record. */
 export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
   if (session) return session;
   return record.sessionId ? { kind: 'session', id: record.sessionId, open: true } : null;
 }
 
-/** True or unknown, never false: finalization happens elsewhere, and its event may still be on the way. */
+/** True or unknown, never false: a note is finalized elsewhere, and its event may not have arrived yet. */
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
   if (!note.record.id) return null;
   ctx.doNotCache();

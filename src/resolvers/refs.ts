@@ -1,97 +1,73 @@
-import type {
-  AssessmentRecord,
-  ClientRecord,
-  ClinicRecord,
-  ClinicianRecord,
-  MagicEditRecord,
-  MdmRecord,
-  NoteRecord,
-  OrganizationRecord,
-  ProgramRecord,
-  ScoreRecord,
-  SessionRecord,
-  TranscriptRecord,
-} from '../rest/records.ts';
+import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
+import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
+
+/** Ids of a record's parents. */
+export interface Parents {
+  readonly organizationId?: Uuid | undefined;
+  readonly clinicId?: Uuid | undefined;
+  readonly clinicianId?: Uuid | undefined;
+  readonly clientId?: Uuid | undefined;
+}
 
 /**
  * A record as the graph holds it: known by id, perhaps with its attributes. The Partner API has no get-by-id
- * for most of them, so attributes are looked up only when a field asks.
+ * for most of them, so attributes are looked up only when a field needs them.
  *
  * `open` means that the viewer may read what is inside: it was reached by walking down from what is open, or proven.
  * Otherwise (an upward link) only its id may be shown until access is proven.
  */
-interface Ref<Kind extends string> {
+interface Ref<Kind extends string, List extends ListName> {
   readonly kind: Kind;
   readonly id: Uuid;
   readonly open: boolean;
-  /** Reached by going up from what the viewer may see: its id may be shown, and the ids of what it lies under. */
+  readonly record?: RecordOf<List>;
+  /** Reached by going up from what the viewer may see: its id and the ids of its parents may be shown. */
   readonly above?: true;
-  /** The parent that the arguments name: the only place to look in, and no proof. */
-  readonly named?: NamedParent | undefined;
+  /** The parents that the arguments name: the only place to look in, and no proof. */
+  readonly named?: Parents | undefined;
+  /** The name of a patient's record in the audit log, for rows of a list. */
+  readonly auditName?: string | undefined;
 }
 
-export interface NamedParent {
-  readonly organizationId?: Uuid | undefined;
-  readonly clinicId?: Uuid | undefined;
-  readonly clinicianId?: Uuid | undefined;
+export type OrganizationRef = Ref<'organization', 'organizations'>;
+export type ProgramRef = Ref<'program', 'programsOfOrganization'>;
+export type ClinicRef = Ref<'clinic', 'clinicsOfOrganization'> & Pick<Parents, 'organizationId'>;
+export type ClinicianRef = Ref<'clinician', 'cliniciansOfClinic'> & Pick<Parents, 'clinicId'>;
+/** With the clinic or the clinician whose list it was reached by. */
+export type ClientRef = Ref<'client', 'clientsOfClinic'> &
+  Pick<Parents, 'clinicId' | 'clinicianId'>;
+
+export interface SessionRef extends Ref<'session', 'sessionsOfClient'> {
+  /** As a list, a signed event or a signed id says; never as an argument says. */
   readonly clientId?: Uuid | undefined;
-}
-
-export interface OrganizationRef extends Ref<'organization'> {
-  readonly record?: OrganizationRecord;
-}
-
-export interface ClinicRef extends Ref<'clinic'> {
-  readonly record?: ClinicRecord;
-  readonly organizationId?: Uuid | undefined;
-}
-
-export interface ProgramRef extends Ref<'program'> {
-  readonly record?: ProgramRecord;
-}
-
-export interface ClinicianRef extends Ref<'clinician'> {
-  readonly record?: ClinicianRecord;
-  readonly clinicId?: Uuid | undefined;
-}
-
-export interface ClientRef extends Ref<'client'> {
-  readonly record?: ClientRecord;
-  /** The list it was reached by. */
-  readonly clinicId?: Uuid | undefined;
-  readonly clinicianId?: Uuid | undefined;
-}
-
-export interface SessionRef extends Ref<'session'> {
-  readonly record?: SessionRecord;
-  /** As a list, a signed event or a signed id has shown it; never as an argument says. */
-  readonly clientId?: Uuid | undefined;
-  /** The global ids of the session and its artifacts, signed once: rows of a cached page are shared. */
+  /** Rows of a cached page are shared by all operations, so these are made once. */
   globalIds?: Map<string, string>;
+  note?: NoteRef;
 }
 
-export interface AssessmentRef {
-  readonly kind: 'assessment';
-  /** A string such as `phq9`: unique within its clinic only. */
-  readonly id: string;
+interface OnlyInList<Kind extends string, Id extends string, List extends ListName> {
+  readonly kind: Kind;
+  readonly id: Id;
+  readonly record?: RecordOf<List>;
+  readonly auditName?: string | undefined;
+}
+
+/** Its id is a string such as `phq9`, unique within its clinic only. */
+export type AssessmentRef = OnlyInList<'assessment', string, 'assessmentsOfClinic'> & {
   readonly clinicId: Uuid;
-  readonly record?: AssessmentRecord;
-}
-
-export interface MagicEditRef {
-  readonly kind: 'magic-edit';
-  readonly id: Uuid;
+};
+export type MagicEditRef = OnlyInList<'magic-edit', Uuid, 'magicEditsOfClinician'> & {
   readonly clinicianId: Uuid;
-  readonly record?: MagicEditRecord;
-}
+};
 
-/** The four below are handed out only to those who may see them, so they are always open and always whole. */
+/** The four below are returned only to viewers who may see them, so they are always open and always whole. */
 export interface NoteRef {
   readonly kind: 'note';
   readonly record: NoteRecord;
   /** Undefined for a `partner` who named the note by its UUID alone. */
   readonly session: SessionRef | undefined;
+  readonly auditName: string;
 }
 
 export interface TranscriptRef {
@@ -113,7 +89,7 @@ export interface ScoreRef {
   readonly clientId: Uuid | undefined;
 }
 
-/** Those of which the API has lists only: looked up in lists, not fetched. */
+/** Records that the API has in lists only: they are looked up there, not fetched. */
 export type ListedRef =
   | OrganizationRef
   | ClinicRef
@@ -121,8 +97,6 @@ export type ListedRef =
   | ClinicianRef
   | ClientRef
   | SessionRef;
-
-export type ListedKind = ListedRef['kind'];
 
 export type NodeRef =
   | ListedRef
@@ -132,3 +106,39 @@ export type NodeRef =
   | TranscriptRef
   | MdmRef
   | ScoreRef;
+
+/** What the rows of each list are. */
+interface NodeByList {
+  readonly organizations: OrganizationRef;
+  readonly clinicsOfOrganization: ClinicRef;
+  readonly programsOfOrganization: ProgramRef;
+  readonly programsOfClient: ProgramRef;
+  readonly cliniciansOfClinic: ClinicianRef;
+  readonly clientsOfClinic: ClientRef;
+  readonly clientsOfClinician: ClientRef;
+  readonly sessionsOfClient: SessionRef;
+  readonly assessmentsOfClinic: AssessmentRef;
+  readonly magicEditsOfClinician: MagicEditRef;
+}
+export type NodeOf<N extends ListName> = NodeByList[N];
+
+export const KINDS: { readonly [N in ListName]: NodeOf<N>['kind'] } = {
+  organizations: 'organization',
+  clinicsOfOrganization: 'clinic',
+  programsOfOrganization: 'program',
+  programsOfClient: 'program',
+  cliniciansOfClinic: 'clinician',
+  clientsOfClinic: 'client',
+  clientsOfClinician: 'client',
+  sessionsOfClient: 'session',
+  assessmentsOfClinic: 'assessment',
+  magicEditsOfClinician: 'magic-edit',
+};
+
+/** Which parent of its rows a list is about. Programs are looked up by organization alone, so they carry none. */
+export function parentIn({ name, id }: ListRef) {
+  if (name === 'sessionsOfClient') return { clientId: id };
+  if (name === 'clinicsOfOrganization') return { organizationId: id };
+  if (name.endsWith('OfClinic')) return { clinicId: id };
+  return name.endsWith('OfClinician') ? { clinicianId: id } : {};
+}

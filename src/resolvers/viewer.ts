@@ -1,25 +1,30 @@
+import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
-import { grantText } from '../viewer/grants.ts';
-import type { ClientRef, ClinicRef, ClinicianRef, SessionRef } from './refs.ts';
-
-/** Where a viewer starts from: the records that the grants name, known by id and open. */
-export const viewerOf = (_parent: unknown, _args: unknown, ctx: Context) => ctx.viewer;
+import { type GrantedKind, grantText } from '../viewer/viewer.ts';
+import { NotFound } from './errors.ts';
+import { connectionOf, connectionOfNodes } from './list.ts';
 
 export const grantsOf = (_parent: unknown, _args: unknown, ctx: Context): readonly string[] =>
   ctx.viewer.grants.map(grantText);
 
-export const clinicsOfViewer = (_parent: unknown, _args: unknown, ctx: Context): ClinicRef[] =>
-  ctx.reach.granted('clinic').map((id) => ({ kind: 'clinic', id, open: true }));
+const grantedRecords = <K extends GrantedKind>(kind: K, ctx: Context) =>
+  ctx.reach.granted(kind).map((id) => ({ kind, id, open: true }));
 
-export const cliniciansOfViewer = (
-  _parent: unknown,
-  _args: unknown,
-  ctx: Context,
-): ClinicianRef[] =>
-  ctx.reach.granted('clinician').map((id) => ({ kind: 'clinician', id, open: true }));
+/** Resolves the records of one kind that the viewer's grants name: known by id, and open. */
+export const granted =
+  <K extends GrantedKind>(kind: K) =>
+  (_parent: unknown, _args: unknown, ctx: Context) =>
+    grantedRecords(kind, ctx);
 
-export const clientsOfViewer = (_parent: unknown, _args: unknown, ctx: Context): ClientRef[] =>
-  ctx.reach.granted('client').map((id) => ({ kind: 'client', id, open: true }));
+/** All organizations for `partner`; for other viewers those that a grant names. */
+export function organizationsOfViewer(_parent: unknown, args: WindowArgs, ctx: Context) {
+  return ctx.reach.isPartner
+    ? connectionOf({ name: 'organizations' }, args, ctx)
+    : connectionOfNodes('granted organizations', grantedRecords('organization', ctx), args, ctx);
+}
 
-export const sessionsOfViewer = (_parent: unknown, _args: unknown, ctx: Context): SessionRef[] =>
-  ctx.reach.granted('session').map((id) => ({ kind: 'session', id, open: true }));
+/** The partner's own record is open to `partner` only. */
+export function partnerRecord(_parent: unknown, _args: unknown, ctx: Context) {
+  if (!ctx.reach.isPartner) throw new NotFound();
+  return ctx.loaders.partner();
+}

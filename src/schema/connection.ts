@@ -1,6 +1,11 @@
+import type { ObjectRef } from '@pothos/core';
+
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
-import { type Named, auditedNode, auditedNodes } from '../resolvers/access/audit-reads.ts';
+import { type AuditedRecord, auditedNode, auditedNodes } from '../resolvers/access/audit-reads.ts';
+import { listOf } from '../resolvers/list.ts';
 import { listPrice } from '../resolvers/price.ts';
+import type { NodeOf } from '../resolvers/refs.ts';
+import type { ListName } from '../rest/lists.ts';
 import { builder, required } from './builder.ts';
 import {
   Assessment,
@@ -38,7 +43,7 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 type NodeType<T> = ReturnType<typeof builder.objectRef<T>>;
 
 /** The connection and edge types of one kind of node. Each field reads only the upstream pages that it needs. */
-function connectionOf<T extends Named>(noun: string, node: NodeType<T>) {
+function connectionOf<T extends AuditedRecord>(noun: string, node: NodeType<T>) {
   const edge = builder.objectRef<Edge<T>>(`${noun}Edge`).implement({
     description: 'A row of the list and its cursor.',
     fields: (t) => ({
@@ -97,5 +102,9 @@ export const windowArgs = builder.args((t) => ({
   before: t.string({ description: 'Only rows before this cursor.' }),
 }));
 
-/** Options of a field that returns a list without a filter. */
-export const list = { args: windowArgs, extensions: listPrice };
+/** Options of a field that returns a list inside a record. */
+export const list = <N extends ListName>(
+  name: N,
+  type: ObjectRef<typeof builder.$inferSchemaTypes, Connection<NodeOf<N>>>,
+  description: string,
+) => ({ type, description, args: windowArgs, extensions: listPrice, resolve: listOf(name) });

@@ -1,27 +1,72 @@
-import type { PartnerEvent as AnyEvent } from '../events/partner-event.ts';
-import { eventsSince, type EventWindow } from '../resolvers/event-log.ts';
-import { cursorWhenBegun } from '../resolvers/events.ts';
+import type { TypeParam } from '@pothos/core';
+
+import type { Context } from '../context.ts';
+import type { EventFilter as Filter } from '../events/filter.ts';
+import type { EventType } from '../events/partner-event.ts';
+import {
+  type EventWindow,
+  cursorAtStart,
+  eventsSince,
+  subscribeToEvents,
+} from '../resolvers/events/event-log.ts';
 import { forEvents } from '../resolvers/price.ts';
 import { builder, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
-import { EventFilter, eventFilterOf } from './event-filter.ts';
-import { PartnerEvent } from './events.ts';
+import {
+  AssessmentCompleted,
+  MDMElementsIdentified,
+  PartnerEvent,
+  PartnerEventType,
+  ProgressNoteEvent,
+  ProgressNoteFinalized,
+  SessionTranscriptError,
+  TranscriptReady,
+  eventTypeOf,
+} from './events.ts';
+import { type GlobalIds, idWithClientOf, parentsOf } from './global-id.ts';
 
-interface EventEdge {
-  readonly cursor: string;
-  readonly node: AnyEvent;
-}
-
-const PartnerEventEdge = builder.objectRef<EventEdge>('PartnerEventEdge').implement({
-  description: 'An event and its position in the log.',
+const EventFilter = builder.inputType('EventFilter', {
+  description: 'Conditions that an event must meet. All given fields must match.',
   fields: (t) => ({
-    cursor: t.expose(
-      'cursor',
-      required('EventCursor', 'Position of the event in the log, for `after`.'),
-    ),
-    node: t.expose('node', { type: PartnerEvent, description: 'The event.', nullable: false }),
+    types: t.field({ type: [PartnerEventType], description: 'Events of any of these types.' }),
+    organizationId: t.id({ description: 'Events of this organization.' }),
+    clinicId: t.id({ description: 'Events of this clinic.' }),
+    clinicianId: t.id({ description: 'Events of this clinician’s clients.' }),
+    clientId: t.id({ description: 'Events of this client.' }),
+    sessionId: t.id({ description: 'Events of this session.' }),
   }),
 });
+
+function eventFilterOf(
+  input: typeof EventFilter.$inferInput | null | undefined,
+  ids: GlobalIds,
+): Filter {
+  if (!input) return {};
+  const types = input.types?.map(eventTypeOf).filter((type) => type !== undefined);
+  const session =
+    typeof input.sessionId === 'string'
+      ? idWithClientOf('Session', 'sessionId', input.sessionId, ids)
+      : undefined;
+  return {
+    ...(types && { types }),
+    ...(parentsOf(input, ids) as Filter),
+    ...(session && { sessionId: session.id }),
+    ...(session?.clientId && { clientOfSession: session.clientId }),
+  };
+}
+
+const PartnerEventEdge = builder
+  .objectRef<EventWindow['edges'][number]>('PartnerEventEdge')
+  .implement({
+    description: 'An event and its position in the log.',
+    fields: (t) => ({
+      cursor: t.expose(
+        'cursor',
+        required('EventCursor', 'Position of the event in the log, for `after`.'),
+      ),
+      node: t.expose('node', { type: PartnerEvent, description: 'The event.', nullable: false }),
+    }),
+  });
 
 const PartnerEventConnection = builder.objectRef<EventWindow>('PartnerEventConnection').implement({
   description: 'A page of the event log.',
@@ -44,7 +89,7 @@ builder.queryFields((t) => ({
       'EventCursor',
       'Position of the event log when this query began. Subscribe with it as `after`, and no event is missed between the two.',
     ),
-    resolve: cursorWhenBegun,
+    resolve: cursorAtStart,
   }),
   events: t.field({
     type: PartnerEventConnection,
@@ -59,3 +104,71 @@ builder.queryFields((t) => ({
       eventsSince({ ...args, filter: eventFilterOf(args.filter, ctx.ids) }, ctx),
   }),
 }));
+
+const resumable = builder.args((t) => ({
+  filter: t.field({ type: EventFilter, description: 'Only events that match.' }),
+  after: t.field({
+    type: 'EventCursor',
+    description:
+      'Position in the event log. Events after it are replayed first, then live events follow, without a gap or a repeat.',
+  }),
+}));
+
+interface ResumableArgs {
+  readonly filter?: typeof EventFilter.$inferInput | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+/** Options of a subscription to events of these types, or of all. Each event is the root value of its own execution. */
+const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
+  type: T,
+  description: string,
+  ...types: readonly EventType[]
+) => ({
+  ...required(type, description),
+  args: resumable,
+  subscribe: (_root: unknown, { filter, after }: ResumableArgs, ctx: Context) => {
+    const wanted = eventFilterOf(filter, ctx.ids);
+    const both = wanted.types ? types.filter((each) => wanted.types?.includes(each)) : types;
+    const narrowed = types.length > 0 ? { ...wanted, types: both } : wanted;
+    return subscribeToEvents(narrowed, after, ctx) as Promise<AsyncIterable<never>>;
+  },
+  resolve: (event: unknown) => event as never,
+});
+
+builder.subscriptionType({
+  description:
+    'Live events, each delivered once. Pass the last `cursor` you received as `after` to resume.',
+  fields: (t) => ({
+    events: t.field(live(PartnerEvent, 'All events.')),
+    noteReady: t.field(
+      live(
+        ProgressNoteEvent,
+        'A note was generated, or generated again after an edit.',
+        'progress_note_generated',
+        'progress_note_regenerated',
+      ),
+    ),
+    noteFinalized: t.field(
+      live(
+        ProgressNoteFinalized,
+        'A note was finalized and is locked from now on.',
+        'progress_note_finalized',
+      ),
+    ),
+    transcriptReady: t.field(live(TranscriptReady, 'A transcript is ready.', 'transcript_ready')),
+    transcriptFailed: t.field(
+      live(
+        SessionTranscriptError,
+        'Transcription failed: there will be no transcript and no note.',
+        'session_transcript_error',
+      ),
+    ),
+    mdmIdentified: t.field(
+      live(MDMElementsIdentified, 'MDM elements were identified.', 'mdm_elements_identified'),
+    ),
+    assessmentCompleted: t.field(
+      live(AssessmentCompleted, 'A client completed an assessment.', 'assessment_completed'),
+    ),
+  }),
+});

@@ -13,15 +13,13 @@ import {
   clientOfEvent,
   clinicOfEvent,
   clinicianOfEvent,
-  cursorOfEvent,
   mdmOfEvent,
   noteOfEvent,
   organizationOfEvent,
-  receivedAtOf,
   scoreOfEvent,
   sessionOfEvent,
   transcriptOfEvent,
-} from '../resolvers/events.ts';
+} from '../resolvers/events/event-links.ts';
 import { oneCall } from '../resolvers/price.ts';
 import { builder, required } from './builder.ts';
 import {
@@ -75,7 +73,7 @@ export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').imple
         'EventCursor',
         'Position in the event log. Pass the last one you received as `after` to resume.',
       ),
-      resolve: cursorOfEvent,
+      resolve: (event, _args, ctx) => ctx.hub.cursorAt(event.position),
     }),
     type: t.field({
       ...required(PartnerEventType, 'Type of the event.'),
@@ -87,7 +85,7 @@ export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').imple
     ),
     receivedAt: t.field({
       ...required('DateTime', 'When this gateway accepted the event.'),
-      resolve: receivedAtOf,
+      resolve: ({ receivedAt }) => new Date(receivedAt).toISOString(),
     }),
   }),
 });
@@ -133,24 +131,20 @@ export const ProgressNoteEvent = builder.interfaceRef<NoteEvent>('ProgressNoteEv
   }),
 });
 
-const noteInterfaces = [ProgressNoteEvent, SessionEvent, PartnerEvent];
+const noteEvent = (name: string, description: string) =>
+  builder
+    .objectRef<NoteEvent>(name)
+    .implement({ description, interfaces: [ProgressNoteEvent, SessionEvent, PartnerEvent] });
 
-builder.objectRef<NoteEvent>('ProgressNoteGenerated').implement({
-  description: 'A progress note was generated.',
-  interfaces: noteInterfaces,
-});
-
-builder.objectRef<NoteEvent>('ProgressNoteRegenerated').implement({
-  description: 'A note was generated again, after a magic edit or a regeneration.',
-  interfaces: noteInterfaces,
-});
-
-export const ProgressNoteFinalized = builder
-  .objectRef<NoteEvent>('ProgressNoteFinalized')
-  .implement({
-    description: 'A note was finalized and is locked from now on.',
-    interfaces: noteInterfaces,
-  });
+noteEvent('ProgressNoteGenerated', 'A progress note was generated.');
+noteEvent(
+  'ProgressNoteRegenerated',
+  'A note was generated again, after a magic edit or a regeneration.',
+);
+export const ProgressNoteFinalized = noteEvent(
+  'ProgressNoteFinalized',
+  'A note was finalized and is locked from now on.',
+);
 
 export const TranscriptReady = builder
   .objectRef<TranscriptReadyEvent>('TranscriptReady')

@@ -1,4 +1,4 @@
-import { BadInput } from '../resolvers/bad-input.ts';
+import { BadInput } from '../resolvers/errors.ts';
 import { builder } from './builder.ts';
 import { type GlobalIds, idOf } from './global-id.ts';
 import { ClientStatus } from './nodes/client.ts';

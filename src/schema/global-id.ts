@@ -1,13 +1,14 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
-import { derivedKey } from '../derived-key.ts';
-import { BadInput } from '../resolvers/bad-input.ts';
+import { derivedKey } from '../sealed-text.ts';
+import { BadInput } from '../resolvers/errors.ts';
 import type { NamedSession, NoteName } from '../resolvers/progress-note.ts';
+import type { Parents } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
  * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
- * session. So an id tells where its record is, on every instance and without a store.
+ * session. So an id says where its record is, on every instance and without a store.
  */
 export type NodeId =
   | { readonly type: PlainType; readonly id: Uuid }
@@ -32,26 +33,28 @@ export interface GlobalIds {
   decode(text: string): NodeId | undefined;
 }
 
-/** The first byte of an id. */
-const CODES = {
-  Organization: 'O',
-  Clinic: 'K',
-  Program: 'R',
-  Clinician: 'D',
-  Client: 'C',
-  Session: 'S',
-  ProgressNote: 'P',
-  Transcript: 'T',
-  MDM: 'M',
-  AssessmentScore: 'A',
-  Assessment: 'Q',
-  MagicEdit: 'E',
-} as const satisfies Record<NodeType, string>;
-/** A note whose session is not known. */
-const NOTE_BY_UUID = 'N';
-const TYPES = new Map<string, NodeType>(
-  Object.entries(CODES).map(([type, code]) => [code, type as NodeType]),
-);
+/** The first byte of an id, and the fields that follow it. The second field of a signed id may be missing. */
+const LAYOUTS = {
+  O: ['Organization', 'id'],
+  K: ['Clinic', 'id'],
+  R: ['Program', 'id'],
+  D: ['Clinician', 'id'],
+  C: ['Client', 'id'],
+  S: ['Session', 'id', 'clientId'],
+  P: ['ProgressNote', 'sessionId', 'clientId'],
+  /** A note whose session is not known. */
+  N: ['ProgressNote', 'noteId'],
+  T: ['Transcript', 'sessionId', 'clientId'],
+  M: ['MDM', 'sessionId', 'clientId'],
+  A: ['AssessmentScore', 'id', 'clientId'],
+  Q: ['Assessment', 'clinicId', 'id'],
+  E: ['MagicEdit', 'clinicianId', 'id'],
+} as const satisfies Record<string, readonly [NodeType, string, string?]>;
+type Code = keyof typeof LAYOUTS;
+const CODES = new Map<string, Code>();
+for (const code of Object.keys(LAYOUTS) as Code[]) {
+  if (code !== 'N') CODES.set(LAYOUTS[code][0], code);
+}
 /** Ids without parents, which are not signed. */
 const PLAIN: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
 
@@ -96,62 +99,33 @@ function createMac(key: Buffer): (message: Buffer) => Buffer {
     createHmac('sha256', secretKey).update(message).digest().subarray(0, MAC_BYTES);
 }
 
+type Fields = Readonly<Record<string, string | undefined>>;
+
 function bytesOf(node: NodeId): Buffer {
-  const code = CODES[node.type];
-  switch (node.type) {
-    case 'ProgressNote':
-    case 'Transcript':
-    case 'MDM':
-      return 'noteId' in node
-        ? packed(NOTE_BY_UUID, node.noteId)
-        : packed(code, node.sessionId, node.clientId);
-    case 'Session':
-    case 'AssessmentScore':
-      return packed(code, node.id, node.clientId);
-    case 'Assessment':
-      return Buffer.concat([packed(code, node.clinicId), Buffer.from(node.id)]);
-    case 'MagicEdit':
-      return packed(code, node.clinicianId, node.id);
-    default:
-      return packed(code, node.id);
-  }
+  const code: Code = 'noteId' in node ? 'N' : CODES.get(node.type)!;
+  const [, first, second = ''] = LAYOUTS[code];
+  const fields: Fields = node;
+  const start = [code.charCodeAt(0).toString(16), fields[first], code !== 'Q' && fields[second]];
+  const bytes = Buffer.from(start.filter(Boolean).join('').replaceAll('-', ''), 'hex');
+  return code === 'Q'
+    ? Buffer.concat([bytes, Buffer.from(node.type === 'Assessment' ? node.id : '')])
+    : bytes;
 }
 
-const packed = (code: string, first: Uuid, second?: Uuid): Buffer =>
-  Buffer.from(
-    `${code.charCodeAt(0).toString(16)}${first}${second ?? ''}`.replaceAll('-', ''),
-    'hex',
-  );
-
 function nodeOf(body: Buffer): NodeId | undefined {
-  const code = String.fromCharCode(body[0] ?? 0);
-  const first = uuidAt(body, 1);
+  const code = String.fromCharCode(body[0] ?? 0) as Code;
+  const firstId = uuidAt(body, 1);
+  if (!Object.hasOwn(LAYOUTS, code) || !firstId) return undefined;
+  const [type, first, second] = LAYOUTS[code];
   const rest = body.subarray(1 + UUID_BYTES);
-  if (!first) return undefined;
-  if (code === CODES.Assessment) {
-    const id = rest.toString();
-    return id === '' ? undefined : { type: 'Assessment', clinicId: first, id };
-  }
-  const second = rest.length === UUID_BYTES ? uuidAt(rest, 0) : undefined;
-  if (rest.length > 0 && !second) return undefined;
-  const type = TYPES.get(code);
-  switch (type) {
-    case 'ProgressNote':
-    case 'Transcript':
-    case 'MDM':
-      return { type, sessionId: first, clientId: second };
-    case 'Session':
-    case 'AssessmentScore':
-      return { type, id: first, clientId: second };
-    case 'MagicEdit':
-      return second && { type, clinicianId: first, id: second };
-    case undefined:
-      return code === NOTE_BY_UUID && !second ? { type: 'ProgressNote', noteId: first } : undefined;
-    case 'Assessment':
-      return undefined;
-    default:
-      return second ? undefined : { type, id: first };
-  }
+  const secondId = code === 'Q' ? rest.toString() : uuidAt(rest, 0);
+  const isWhole =
+    rest.length === 0
+      ? second !== 'id'
+      : second && secondId && (code === 'Q' || rest.length === UUID_BYTES);
+  return isWhole
+    ? ({ type, [first]: firstId, ...(second && { [second]: secondId }) } as unknown as NodeId)
+    : undefined;
 }
 
 function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
@@ -177,13 +151,24 @@ function decodeArgument<T extends NodeType>(
 export const idOf = (type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid =>
   toUuid(text) ?? (decodeArgument(type, argument, text, ids) as { readonly id: Uuid }).id;
 
-export function optionalIdOf(
-  type: PlainType,
-  argument: string,
-  text: string | null | undefined,
+const PARENT_TYPES = {
+  organizationId: 'Organization',
+  clinicId: 'Clinic',
+  clinicianId: 'Clinician',
+  clientId: 'Client',
+} as const;
+
+/** The parents that the arguments name. */
+export function parentsOf(
+  args: { readonly [K in keyof Parents]?: string | null | undefined },
   ids: GlobalIds,
-): Uuid | undefined {
-  return text === null || text === undefined ? undefined : idOf(type, argument, text, ids);
+): Parents {
+  const parents: { -readonly [K in keyof Parents]: Uuid } = {};
+  for (const name of Object.keys(PARENT_TYPES) as (keyof Parents)[]) {
+    const text = args[name];
+    if (typeof text === 'string') parents[name] = idOf(PARENT_TYPES[name], name, text, ids);
+  }
+  return parents;
 }
 
 /** The same for records whose global id may carry their client. */
@@ -205,15 +190,14 @@ export function noteNameOf(argument: string, text: string, ids: GlobalIds): Note
 
 /** The session named in the arguments, with the client named there or in the session's global id. */
 export function namedSessionOf(
-  { sessionId, clientId }: { readonly [K in keyof NamedSession]: string | null | undefined },
+  args: { readonly [K in keyof NamedSession]: string | null | undefined },
   ids: GlobalIds,
-): NamedSession {
+): Required<NamedSession> {
+  const { sessionId } = args;
   const session =
     typeof sessionId === 'string'
       ? idWithClientOf('Session', 'sessionId', sessionId, ids)
       : undefined;
-  return {
-    sessionId: session?.id,
-    clientId: optionalIdOf('Client', 'clientId', clientId, ids) ?? session?.clientId,
-  };
+  const { clientId = session?.clientId } = parentsOf({ clientId: args.clientId }, ids);
+  return { sessionId: session?.id, clientId };
 }

@@ -1,23 +1,18 @@
-import { scoreById } from '../resolvers/assessment-score.ts';
+import type { GraphQLResolveInfo } from 'graphql';
+
+import type { Context } from '../context.ts';
+import { scoreById } from '../resolvers/assessment.ts';
 import { byId } from '../resolvers/lookup/by-id.ts';
-import { organizationsOfViewer } from '../resolvers/organization.ts';
-import { partnerRecord } from '../resolvers/partner.ts';
-import { forGranted, oneCall } from '../resolvers/price.ts';
+import { forGranted, listPrice, oneCall } from '../resolvers/price.ts';
 import { noteByName } from '../resolvers/progress-note.ts';
-import {
-  clientsOfViewer,
-  cliniciansOfViewer,
-  clinicsOfViewer,
-  grantsOf,
-  sessionsOfViewer,
-  viewerOf,
-} from '../resolvers/viewer.ts';
+import type { ListedRef, Parents } from '../resolvers/refs.ts';
+import { granted, grantsOf, organizationsOfViewer, partnerRecord } from '../resolvers/viewer.ts';
 import type { JsonObject } from '../rest/json.ts';
 import type { Viewer as ViewerShape } from '../viewer/viewer.ts';
 import { builder, required, requiredArg } from './builder.ts';
-import { OrganizationConnection, list } from './connection.ts';
-import { idOf, idWithClientOf, namedSessionOf, noteNameOf, optionalIdOf } from './global-id.ts';
-import { wantsAttributes, wantsAttributesOrId } from './look-ahead.ts';
+import { OrganizationConnection, windowArgs } from './connection.ts';
+import { idOf, idWithClientOf, namedSessionOf, noteNameOf, parentsOf } from './global-id.ts';
+import { wantsAttributes, wantsAttributesOrId } from './selections.ts';
 import {
   AssessmentScore,
   Client,
@@ -29,6 +24,15 @@ import {
   Session,
 } from './nodes/refs.ts';
 
+/** Options of `organizations`, of the viewer and at the root. */
+const organizations = {
+  type: OrganizationConnection,
+  description: 'The organizations named in the caller’s grants; all of them for `partner`.',
+  args: windowArgs,
+  extensions: listPrice,
+  resolve: organizationsOfViewer,
+};
+
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The signed-in caller, and the records that the caller’s grants name.',
   fields: (t) => ({
@@ -39,16 +43,11 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       nullable: false,
       resolve: grantsOf,
     }),
-    organizations: t.field({
-      type: OrganizationConnection,
-      description: 'The organizations named in the caller’s grants; all of them for `partner`.',
-      ...list,
-      resolve: organizationsOfViewer,
-    }),
+    organizations: t.field(organizations),
     clinics: t.field({
       ...required([Clinic], 'The clinics named in the caller’s grants.'),
       extensions: forGranted('clinic'),
-      resolve: clinicsOfViewer,
+      resolve: granted('clinic'),
     }),
     clinicians: t.field({
       ...required(
@@ -56,17 +55,17 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
         'The clinicians named in the caller’s grants: for most frontends, the one who is signed in.',
       ),
       extensions: forGranted('clinician'),
-      resolve: cliniciansOfViewer,
+      resolve: granted('clinician'),
     }),
     clients: t.field({
       ...required([Client], 'The clients named in the caller’s grants.'),
       extensions: forGranted('client'),
-      resolve: clientsOfViewer,
+      resolve: granted('client'),
     }),
     sessions: t.field({
       ...required([Session], 'The sessions named in the caller’s grants.'),
       extensions: forGranted('session'),
-      resolve: sessionsOfViewer,
+      resolve: granted('session'),
     }),
   }),
 });
@@ -78,13 +77,29 @@ const Partner = builder.objectRef<JsonObject>('Partner').implement({
   }),
 });
 
+type ByIdArgs = { readonly id: string } & {
+  readonly [K in keyof Parents]?: string | null | undefined;
+};
+
+/** Resolves a record by its id. With parents in the arguments, it is looked up only there. */
+const recordById =
+  <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client'>(type: T) =>
+  (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
+    const kind = type.toLowerCase() as Lowercase<T>;
+    const { ids } = ctx;
+    const id = idOf(type, 'id', args.id, ids);
+    const ref = { kind, id, named: parentsOf(args, ids), open: false };
+    return byId(ref as RefOf<Lowercase<T>>, wantsAttributes(info, type), ctx);
+  };
+type RefOf<K> = Extract<ListedRef, { readonly kind: K }>;
+
 builder.queryType({
   description:
     'Queries. Most records have no get-by-id in the Partner API: they are looked up in lists, and only when a selected field needs it.',
   fields: (t) => ({
     viewer: t.field({
       ...required(Viewer, 'The signed-in caller: where to start without knowing an id.'),
-      resolve: viewerOf,
+      resolve: (_root, _args, ctx) => ctx.viewer,
     }),
     partner: t.field({
       type: Partner,
@@ -92,21 +107,12 @@ builder.queryType({
       extensions: oneCall,
       resolve: partnerRecord,
     }),
-    organizations: t.field({
-      type: OrganizationConnection,
-      description: 'The organizations named in the caller’s grants; all of them for `partner`.',
-      ...list,
-      resolve: organizationsOfViewer,
-    }),
+    organizations: t.field(organizations),
     organization: t.field({
       type: Organization,
       description: 'An organization by its id.',
       args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the organization.')) },
-      resolve: (_root, args, ctx, info) => {
-        const id = idOf('Organization', 'id', args.id, ctx.ids);
-        const organization = { kind: 'organization', id, open: false } as const;
-        return byId(organization, wantsAttributes(info, 'Organization'), ctx);
-      },
+      resolve: recordById('Organization'),
     }),
     clinic: t.field({
       type: Clinic,
@@ -115,15 +121,7 @@ builder.queryType({
         id: t.arg(requiredArg('ID', 'Global id or UUID of the clinic.')),
         organizationId: t.arg.id({ description: 'The organization of the clinic.' }),
       },
-      resolve: (_root, { organizationId, ...args }, ctx, info) => {
-        const { ids } = ctx;
-        const id = idOf('Clinic', 'id', args.id, ids);
-        const named = {
-          organizationId: optionalIdOf('Organization', 'organizationId', organizationId, ids),
-        };
-        const clinic = { kind: 'clinic', id, named, open: false } as const;
-        return byId(clinic, wantsAttributes(info, 'Clinic'), ctx);
-      },
+      resolve: recordById('Clinic'),
     }),
     clinician: t.field({
       type: Clinician,
@@ -132,12 +130,7 @@ builder.queryType({
         id: t.arg(requiredArg('ID', 'Global id or UUID of the clinician.')),
         clinicId: t.arg.id({ description: 'The clinic of the clinician.' }),
       },
-      resolve: (_root, args, ctx, info) => {
-        const id = idOf('Clinician', 'id', args.id, ctx.ids);
-        const named = { clinicId: optionalIdOf('Clinic', 'clinicId', args.clinicId, ctx.ids) };
-        const clinician = { kind: 'clinician', id, named, open: false } as const;
-        return byId(clinician, wantsAttributes(info, 'Clinician'), ctx);
-      },
+      resolve: recordById('Clinician'),
     }),
     client: t.field({
       type: Client,
@@ -148,15 +141,7 @@ builder.queryType({
         clinicId: t.arg.id({ description: 'The clinic of the client.' }),
         clinicianId: t.arg.id({ description: 'The clinician of the client.' }),
       },
-      resolve: (_root, args, ctx, info) => {
-        const id = idOf('Client', 'id', args.id, ctx.ids);
-        const named = {
-          clinicId: optionalIdOf('Clinic', 'clinicId', args.clinicId, ctx.ids),
-          clinicianId: optionalIdOf('Clinician', 'clinicianId', args.clinicianId, ctx.ids),
-        };
-        const client = { kind: 'client', id, named, open: false } as const;
-        return byId(client, wantsAttributes(info, 'Client'), ctx);
-      },
+      resolve: recordById('Client'),
     }),
     session: t.field({
       type: Session,
@@ -167,7 +152,7 @@ builder.queryType({
         clientId: t.arg.id({ description: 'The client of the session.' }),
       },
       resolve: (_root, args, ctx, info) => {
-        const named = { clientId: optionalIdOf('Client', 'clientId', args.clientId, ctx.ids) };
+        const named = parentsOf({ clientId: args.clientId }, ctx.ids);
         const name = idWithClientOf('Session', 'id', args.id, ctx.ids);
         const session = { kind: 'session', ...name, named, open: false } as const;
         const wants = named.clientId && !name.clientId ? wantsAttributesOrId : wantsAttributes;

@@ -1,6 +1,5 @@
 import './nodes/organization.ts';
 import './nodes/clinic.ts';
-import './nodes/program.ts';
 import './nodes/clinician.ts';
 import './nodes/client.ts';
 import './nodes/session.ts';
@@ -8,10 +7,8 @@ import './nodes/progress-note.ts';
 import './nodes/transcript.ts';
 import './nodes/mdm.ts';
 import './nodes/assessment.ts';
-import './nodes/magic-edit.ts';
 import './query.ts';
 import './event-log.ts';
-import './subscription.ts';
 import './mutations/note-change.ts';
 import './mutations/secondary-clinicians.ts';
 import './mutations/clinician-tokens.ts';

@@ -7,9 +7,8 @@ import {
 } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { AuthConfig } from '../config.ts';
-import { grantsFromClaim } from './grants.ts';
+import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
-import { createViewer, SANDBOX_VIEWER, type Viewer } from './viewer.ts';
 
 const MESSAGES = {
   missing: 'A bearer token is required, but none was sent.',

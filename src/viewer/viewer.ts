@@ -1,13 +1,50 @@
-import { grantText, type Grant } from './grants.ts';
+import { type Uuid, toUuid } from '../uuid.ts';
 
-/** Who is asking. */
+const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 'session'] as const;
+
+export type GrantedKind = (typeof RECORD_KINDS)[number];
+
+/** Opens one record and everything under it; `partner` opens everything. */
+export type Grant =
+  | { readonly kind: 'partner' }
+  | { readonly kind: GrantedKind; readonly id: Uuid };
+
+/**
+ * The grants of a token's claim, sorted and each once; undefined for a claim that is no array.
+ * A string this version does not know grants nothing: a newer issuer must not lock everybody out.
+ */
+export function grantsFromClaim(claim: unknown): readonly Grant[] | undefined {
+  if (!Array.isArray(claim)) return undefined;
+  const grants = new Map<string, Grant>();
+  for (const text of claim) {
+    const grant = parseGrant(text);
+    if (grant) grants.set(grantText(grant), grant);
+  }
+  return [...grants.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, grant]) => grant);
+}
+
+export function parseGrant(text: unknown): Grant | undefined {
+  if (typeof text !== 'string') return undefined;
+  if (text === 'partner') return { kind: 'partner' };
+  const colon = text.indexOf(':');
+  const kind = RECORD_KINDS.find((known) => known === text.slice(0, colon));
+  const id = toUuid(text.slice(colon + 1));
+  return kind && id ? { kind, id } : undefined;
+}
+
+/** As written in a token. */
+export function grantText(grant: Grant): string {
+  return grant.kind === 'partner' ? 'partner' : `${grant.kind}:${grant.id}`;
+}
+
+/** The caller, as the token says. */
 export interface Viewer {
   readonly subject: string;
   /** Sorted, each once. */
   readonly grants: readonly Grant[];
   /** The grants as one text: viewers of equal reach see the same records and may share answers about them. */
   readonly reach: string;
-  /** Milliseconds since 1970. Undefined where nobody has to sign in. */
+  /** Milliseconds since 1970. Undefined if no sign-in is required. */
   readonly expiresAt: number | undefined;
 }
 
@@ -21,3 +58,30 @@ export function createViewer(
 
 /** Whoever asks a sandbox that has no AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', [{ kind: 'partner' }], undefined);
+
+/** The viewer's grants, without the records under them. */
+export interface Reach {
+  /** Viewers of equal reach have the same. */
+  readonly text: string;
+  /** Everything is open. */
+  readonly isPartner: boolean;
+  /** Is this very record named in a grant? */
+  holds(kind: string, id: Uuid): boolean;
+  granted(kind: GrantedKind): readonly Uuid[];
+}
+
+const known = new WeakMap<Viewer, Reach>();
+
+export function reachOf(viewer: Viewer): Reach {
+  const before = known.get(viewer);
+  if (before) return before;
+  const texts = new Set(viewer.grants.map(grantText));
+  const reach: Reach = {
+    text: viewer.reach,
+    isPartner: texts.has('partner'),
+    holds: (kind, id) => texts.has(`${kind}:${id}`),
+    granted: (kind) => viewer.grants.flatMap((grant) => (grant.kind === kind ? [grant.id] : [])),
+  };
+  known.set(viewer, reach);
+  return reach;
+}

@@ -167,7 +167,7 @@ describe('a connection', () => {
     expect(seen).toEqual(upstream.rows.flatMap((row) => row?.id ?? []));
   });
 
-  it('goes on behind a row without an id while its neighbours stand where they stood', async () => {
+  it('continues after a row without an id while its neighbours have not moved', async () => {
     const upstream = createUpstream(32);
     upstream.rows = upstream.rows.with(4, undefined);
     const { endCursor } = await ask({ first: 5 }, upstream.open());

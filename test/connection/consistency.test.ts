@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import { createPageReader } from '../../src/connection/page-reader.ts';
+import { PageReader } from '../../src/connection/page-reader.ts';
 import {
   ask,
   codec,
@@ -90,13 +90,13 @@ describe('pages that disagree on the length', () => {
     expect(list.asked.length).toBeLessThanOrEqual(20);
   });
 
-  it('never count a late answer from the cache over one read past it', async () => {
+  it('never prefer a late answer from the cache to one that bypassed it', async () => {
     const upstream = createUpstream(20);
     const stale = Promise.withResolvers<ReturnType<typeof upstream.pageNow>>();
     const list = upstream.open();
     const loadPage: typeof list.loadPage = (page, options) =>
       options?.fresh ? list.loadPage(page, options) : stale.promise;
-    const reader = createPageReader({ ...list, loadPage });
+    const reader = new PageReader({ ...list, loadPage });
     const [late, alsoLate] = [reader.read([1]), reader.read([2])];
     const before = upstream.pageNow(1);
     upstream.rows = upstream.rows.slice(1);
@@ -110,7 +110,7 @@ describe('pages that disagree on the length', () => {
 });
 
 describe('a page that is gone', () => {
-  it('is empty, and page one tells the length', async () => {
+  it('is empty, and page one has the length', async () => {
     const list = createUpstream(7).open({ hint: 40, strict: true });
     const { nodes, totalCount } = await ask({ last: 10 }, list);
     expect(ids(nodes)).toEqual(ids(createUpstream(7).rows));
@@ -118,13 +118,13 @@ describe('a page that is gone', () => {
     expect(list.asked.toSorted((a, b) => a - b)).toEqual([1, 4]);
   });
 
-  it('costs nothing more when a page beside it tells the length', async () => {
+  it('costs nothing more when a neighbouring page has the length', async () => {
     const list = createUpstream(7).open({ hint: 20, strict: true });
     expect((await ask({ first: 20 }, list)).nodes).toHaveLength(7);
     expect(list.asked).toEqual([1, 2]);
   });
 
-  it('behind a cursor gives way to what is left', async () => {
+  it('after a cursor continues with the rows that are left', async () => {
     const upstream = createUpstream(41);
     const after = cursorAt(upstream, 39);
     upstream.rows = upstream.rows.filter((_, at) => at >= 15 && at < 40);
@@ -137,7 +137,7 @@ describe('a page that is gone', () => {
     });
   });
 
-  it('is read again when the length says that it is there', async () => {
+  it('is read again when the length includes it', async () => {
     const upstream = createUpstream(15);
     const answers = upstream.open({ hint: 15 });
     let isGone = true;

@@ -53,7 +53,7 @@ describe('after a change, a forward step', () => {
     expect(list.asked).toEqual([2, 1]);
   });
 
-  it('goes on where its page began when no row of the page is left', async () => {
+  it('continues where its page began when no row of the page is left', async () => {
     const { cursor, list } = changed(50, 19, 10, 20, 0);
     expect(await shown({ first: 5, after: cursor }, list)).toEqual(numbers(20, 25));
     expect(list.asked).toEqual([3, 2, 1, 4]);

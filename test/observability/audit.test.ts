@@ -10,10 +10,10 @@ function capture() {
 it('names the operation and the request in the lines of reads, denials, changes and repeated answers', () => {
   const { lines, audit } = capture();
   const operation = audit.begin('anna', 'Note', 'op-1', 'request-1');
-  operation.did('magicEdit: changed', 'ProgressNote:a');
-  operation.saw('ProgressNote:a');
-  operation.saw('ProgressNote:a');
-  operation.missed('Clinic:b');
+  operation.writeNow('magicEdit: changed', 'ProgressNote:a');
+  operation.recordRead('ProgressNote:a');
+  operation.recordRead('ProgressNote:a');
+  operation.recordDenied('Clinic:b');
   operation.finish();
   audit.again('anna', 'Note', 'op-1')('request-1');
   const about = { subject: 'anna', operation: 'Note', id: 'op-1', requestId: 'request-1' };
@@ -30,7 +30,7 @@ it('puts a hundred records into a line, and writes none where nothing was seen',
   audit.begin('anna', undefined).finish();
   expect(lines).toEqual([]);
   const operation = audit.begin('anna', undefined);
-  for (let i = 0; i < 250; i += 1) operation.saw(`Client:${i}`);
+  for (let i = 0; i < 250; i += 1) operation.recordRead(`Client:${i}`);
   operation.finish();
   expect(lines.map(({ records }) => records.length)).toEqual([100, 100, 50]);
 });

@@ -33,7 +33,7 @@ async function step(): Promise<void> {
   await sandbox.delivered();
 }
 
-describe('what was generated from a session', () => {
+describe('an artifact of a session', () => {
   it('is a note, a transcript and MDM elements, each for one call', async () => {
     const { data, calls } = await counted(
       gateway,
@@ -91,7 +91,7 @@ describe('what was generated from a session', () => {
   });
 });
 
-describe('what is not there yet', () => {
+describe('an artifact that does not exist yet', () => {
   it.each([false, true])('is no error (404 instead of 200: %s)', async (notReadyAs404) => {
     sandbox.set({ notReadyAs404 });
     const { sessionId } = sandbox.startSession(ids.client(1));
@@ -188,7 +188,7 @@ describe('what is not there yet', () => {
 });
 
 describe('a finalized note', () => {
-  it('is known to be locked from its event on, and never said to be open', async () => {
+  it('is locked once its event has arrived, and never reported as unlocked', async () => {
     const LOCKED = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
     const id = ids.note(6, 0);
     expect((await counted(gateway, LOCKED, { id })).data.progressNote.isLocked).toBeNull();
@@ -222,7 +222,7 @@ describe('an assessment score', () => {
     });
   });
 
-  it('reads what is not as assumed as null, beside an intact raw', async () => {
+  it('reads fields of another shape as null, with raw intact', async () => {
     const body = { total: 7, answers: [{ questionKey: 'q1', answerValue: { odd: true } }, 'x'] };
     sandbox.answerNext('/assessment-scores/:id', { body });
     const { data, errors } = await counted(gateway, SCORE, { id: ids.scores(8)[0] });

@@ -33,7 +33,7 @@ const clients = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, n) => ids.client(from + n));
 
 describe('a window', () => {
-  it('is ten rows from the head unless said otherwise', async () => {
+  it('has ten rows from the start by default', async () => {
     const head = await window({});
     expect(head.ids).toEqual(clients(0, 10));
     expect(head.nodes.map(({ clientId }: Json) => clientId)).toEqual(head.ids);
@@ -48,7 +48,7 @@ describe('a window', () => {
     });
   });
 
-  it('goes on after a cursor, and back before it', async () => {
+  it('continues after a cursor, and back before it', async () => {
     const head = await window({ first: 7 });
     const next = await window({ first: 7, after: head.pageInfo.endCursor });
     expect(next.ids).toEqual(clients(7, 14));
@@ -139,7 +139,7 @@ describe('a window that can’t be', () => {
     }
   });
 
-  it('takes first or last, not both, and says all that is wrong at once', async () => {
+  it('takes first or last, not both, and reports every problem at once', async () => {
     const answer = await counted(gateway, head('first: 0, last: 101'));
     expect(answer.errors?.[0]?.extensions.issues).toEqual([
       '"first" must be between 1 and 100, but got 0',
@@ -168,7 +168,7 @@ describe('a cursor', () => {
     expect((await window({ after: cursor, first: 1, filter: {} })).ids).toEqual(clients(1, 2));
   });
 
-  it('is refused with a single character changed, cut, added or made up', async () => {
+  it('is rejected with a single character changed, cut or added', async () => {
     const { pageInfo } = await window({ first: 1 });
     const cursor: string = pageInfo.endCursor;
     for (const at of [0, 3, 20, cursor.length - 1]) {

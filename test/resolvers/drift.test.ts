@@ -109,7 +109,7 @@ describe('between two steps of a walk', () => {
     expect(rest.rows).toEqual(list.rows.slice(10));
   });
 
-  it('goes on from the tail as soon as the total is read anew', async () => {
+  it('continues from the tail as soon as the total is read again', async () => {
     const list = untouched(17);
     await step(list, { last: 3 });
     list.add('tail');

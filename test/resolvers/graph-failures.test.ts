@@ -102,7 +102,7 @@ describe('a part that fails', () => {
     );
   });
 
-  it('by a refused filter: tells the caller why, in the Partner API’s words', async () => {
+  it('by a rejected filter: returns the Partner API’s reasons to the caller', async () => {
     const message = { message: ['externalId is odd'], error: 'Bad Request', statusCode: 400 };
     sandbox.answerNext('/clinics/:id/clients', {
       status: 400,

@@ -14,7 +14,7 @@ const EDIT = `mutation($id: ID!, $session: ID, $client: ID) { magicEdit(input: {
   sessionId: $session, clientId: $client, userInstructions: "x" }) { is: __typename } }`;
 
 describe('an answer that names another record', () => {
-  it('is shown to nobody, and changes nothing about who owns what, after a restart too', async () => {
+  it('is shown to no viewer and changes no ownership, after a restart too', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-wrong-'));
     using _ = { [Symbol.dispose]: () => rmSync(storeDir, { recursive: true }) };
     await using keeper = await openGateway();

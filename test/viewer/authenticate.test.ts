@@ -59,7 +59,7 @@ describe('with a secret', () => {
     await expect(withSecret().bearer(await sign(claims))).rejects.toThrow(Unauthenticated);
   });
 
-  it('says whether the token is missing, invalid or expired, and nothing more', async () => {
+  it('reports whether the token is missing, invalid or expired, and nothing more', async () => {
     const { authenticate } = withSecret();
     const token = await sign(CLAIMS);
     const messageOf = async (header: string | undefined) =>
@@ -156,7 +156,7 @@ describe('grants', () => {
 });
 
 describe('without AUTH_*', () => {
-  it('takes whoever asks for a partner viewer', async () => {
+  it('treats every caller as a partner viewer', async () => {
     const { authenticate } = createAuthenticator({ kind: 'open' });
     for (const header of [undefined, 'Bearer nonsense'])
       expect(await authenticate(header)).toMatchObject({ subject: 'sandbox', reach: 'partner' });

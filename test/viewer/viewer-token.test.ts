@@ -162,7 +162,7 @@ describe('with a JWKS URL', () => {
   });
 });
 
-it('says at start that everyone is a partner viewer where no AUTH_* is set', async () => {
+it('warns at start that every caller is a partner viewer if no AUTH_* is set', async () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-open-'));

@@ -112,7 +112,7 @@ export function createAnswerCache(options: AnswerCacheOptions) {
     const { id, name, estimated } = context.operation;
     const usage = { calls: 0, cached: entries.length, coalesced: 0, retried: 0 };
     const text = jsonOf({ data: data ?? null, extensions: { upstream: { estimated, ...usage } } });
-    const written = context.audit?.seen.size
+    const written = context.audit?.read.size
       ? options.audit?.again(context.requester!.subject, name, id)
       : undefined;
     const counted = options.repeated({ id, kind: 'query', name, durationMs: 0, usage, codes: [] });
@@ -177,7 +177,7 @@ const keyOf = ({ reach, subject }: Viewer, body: string): string =>
 
 /** The earliest of its parts; 0 where the answer depends on anything else, or a record was not shown. */
 function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
-  if (!cachePolicy.isCacheable || audit?.missing.size || usage.entries.size === 0) return 0;
+  if (!cachePolicy.isCacheable || audit?.denied.size || usage.entries.size === 0) return 0;
   return Array.from(usage.entries).reduce(
     (at, { expiresAt }: CacheEntry) => Math.min(at, expiresAt),
     cachePolicy.expiresAt,

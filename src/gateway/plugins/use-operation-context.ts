@@ -1,11 +1,11 @@
-import { type House, createContext } from '../../context.ts';
+import { type Services, createContext } from '../../context.ts';
 import { traceOperation } from '../../observability/tracing.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayContext } from '../context.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 export interface OperationContextOptions {
-  readonly house: House;
+  readonly services: Services;
   readonly maxUpstreamCalls: number;
   readonly operationMs: number;
 }
@@ -15,10 +15,11 @@ export interface OperationContextOptions {
  * its client has gone, its reads are given up; a write that was sent is not.
  */
 export function useOperationContext(options: OperationContextOptions): GatewayPlugin {
-  const { house, maxUpstreamCalls, operationMs } = options;
+  const { services, maxUpstreamCalls, operationMs } = options;
   return {
     onExecute({ args, extendContext }) {
-      const { requester, door, operation, res } = args.contextValue as Required<GatewayContext>;
+      const { requester, transport, operation, res } =
+        args.contextValue as Required<GatewayContext>;
       const { kind, name, requestId } = operation!;
       const trace = traceOperation(kind, name);
       const usage = createUsage({
@@ -27,7 +28,7 @@ export function useOperationContext(options: OperationContextOptions): GatewayPl
         traceHeaders: trace.headers,
         requestId,
       });
-      extendContext(createContext(house, requester, usage, door, operation!, trace));
+      extendContext(createContext(services, requester, usage, transport, operation!, trace));
       const giveUp = () => usage.end();
       const timer = setTimeout(giveUp, operationMs);
       res?.once('close', giveUp);

@@ -30,7 +30,7 @@ export function useRequestLimits({ bodyBytes, trusted, onRejected }: RequestLimi
     onRequest({ serverContext, endResponse, fetchAPI }) {
       const { req, res } = serverContext;
       serverContext.requestId = requestIdOf(res);
-      serverContext.door = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
+      serverContext.transport = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
       const problem = requestProblem(req, bodyBytes);
       if (problem) endResponse(jsonResponse({ errors: [problem] }, serverContext, fetchAPI));
     },

@@ -20,7 +20,7 @@ export function useSubscriptions(subscriptions: Subscriptions, streams: SseStrea
         setResultAndStopExecution({ errors: [notStreamed()] });
         return;
       }
-      Object.assign(contextValue, { door: 'sse' });
+      Object.assign(contextValue, { transport: 'sse' });
       setSubscribeFn((args: ExecutionArgs) =>
         streams.follow(res, requester!, () => subscriptions.subscribe(args)),
       );

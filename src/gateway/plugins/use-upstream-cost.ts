@@ -9,11 +9,11 @@ import { isAsyncIterable } from 'graphql-yoga';
 
 import type { CursorCodec } from '../../connection/cursor.ts';
 import type { Usage } from '../../rest/usage.ts';
-import { reachOf } from '../../viewer/reach.ts';
+import { reachOf } from '../../viewer/viewer.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ExecutionContext, type GatewayContext, nextOperationId } from '../context.ts';
 import type { Operation } from '../context.ts';
-import { type ArgumentProblem, estimateCalls } from '../../schema/cost/estimate.ts';
+import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 import { variableProblems } from './input-values.ts';

@@ -1,4 +1,4 @@
-/** How a door writes, and what has been written that the reader's side has not taken yet. */
+/** How a transport writes, and what has been written that the reader's side has not taken yet. */
 export interface Outlet<T> {
   readonly write: (item: T, onFlushed: () => void) => void;
   readonly sizeOf: (item: T) => number;

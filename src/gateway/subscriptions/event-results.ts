@@ -5,9 +5,10 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { type Door, type House, createContext } from '../../context.ts';
+import { type Transport, type Services, createContext } from '../../context.ts';
+import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
-import { sawEvent } from '../../resolvers/access/audit-reads.ts';
+import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
 import { mayReceiveEvent } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
@@ -17,7 +18,7 @@ import { mergeCutErrors } from '../plugins/use-upstream-cost.ts';
 import type { EventResult } from './subscription.ts';
 
 export interface EventResultParts {
-  readonly house: House;
+  readonly services: Services;
   readonly maxUpstreamCalls: number;
   /** For one event: a Partner API that hangs must not hold up those behind it for ever. */
   readonly operationMs: number;
@@ -32,7 +33,9 @@ export interface EventOperation {
   readonly name: string | undefined;
   readonly estimated: number;
   readonly viewer: Viewer;
-  readonly door: Door;
+  readonly transport: Transport;
+  /** Of the field: equal operations have equal ones. */
+  readonly filter: EventFilter;
 }
 
 /** Those who resume together replay the same events: what was executed a moment ago is not executed again. */
@@ -44,7 +47,7 @@ type Shared = Promise<EventResult | undefined>;
 
 /** Executes each event once for equal operations, with loaders of its own: what it links to is fetched anew. */
 export function createEventResults(parts: EventResultParts) {
-  const { house, maxUpstreamCalls, maskError } = parts;
+  const { services, maxUpstreamCalls, maskError } = parts;
   const usageFor = createEventUsage(parts);
   const results = new LRUCache<string, Shared>({
     max: CACHED_RESULTS,
@@ -53,15 +56,15 @@ export function createEventResults(parts: EventResultParts) {
   });
 
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {
-    const { viewer, door, args, estimated } = operation;
+    const { viewer, transport, args, estimated } = operation;
     const { usage, done } = usageFor(event, viewer);
     try {
-      const contextValue = createContext(house, viewer, usage, door, operation);
-      if (!(await mayReceiveEvent(event, contextValue))) return undefined;
+      const contextValue = createContext(services, viewer, usage, transport, operation);
+      if (!(await mayReceiveEvent(event, contextValue, operation.filter))) return undefined;
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
-      sawEvent(event, contextValue);
+      auditEventRead(event, contextValue);
       const result = withClientErrors(executed, estimated);
-      const records = [...(contextValue.audit?.seen ?? [])];
+      const records = [...(contextValue.audit?.read ?? [])];
       return { result, json: jsonOf(result), records, position: event.position };
     } finally {
       done();
@@ -78,7 +81,7 @@ export function createEventResults(parts: EventResultParts) {
     const key = `${operation.number} ${event.position}`;
     const known = results.get(key);
     if (known) return known;
-    const made = house.hub.attempt(event, () => execute(event, operation));
+    const made = services.hub.attempt(event, () => execute(event, operation));
     results.set(key, made, { size: 1 });
     const isCurrent = (): boolean => results.peek(key) === made;
     // A failure is handled by those who wait for it. It must not be cached, nor go unhandled meanwhile.

@@ -30,14 +30,12 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** All subscriptions that run. Those with the same document, variables and reach share what is executed for them. */
 export function createSubscriptions(parts: SubscriptionsParts) {
-  const { house } = parts;
+  const { services } = parts;
   const resultOf = createEventResults(parts);
   const groups = new Map<string, Group>();
   const numberOf = createNumbering();
   const running = new Set<Subscription>();
   let lastNumber = 0;
-
-  /** Changes when the log is lost and another one begins. */
 
   function onFailure(error: unknown): void {
     if (!(error instanceof EventsOverflowed)) parts.onUnexpected(error);
@@ -63,19 +61,19 @@ export function createSubscriptions(parts: SubscriptionsParts) {
       members: 0,
       resultOf: (event) => resultOf(event, operation),
       join(subscription, source) {
-        subscription.since = house.hub.position;
+        subscription.since = services.hub.position;
         live.add(subscription);
         if (reader && !reader.isOver) {
           void source.return();
           return;
         }
-        reader = new Subscription(source, group, undefined, house.hub.generation);
+        reader = new Subscription(source, group, undefined, services.hub.generation);
         reader.sink = { deliver: deliverToAll, interrupt: () => interruptAll(live) };
         void reader.read();
       },
       onDelivered(subjects, { records }) {
         parts.onDelivered(subjects.length);
-        house.audit?.delivered(subjects, operation.name, records);
+        services.audit?.delivered(subjects, operation.name, records);
       },
       onFailure,
       onEnd(subscription) {
@@ -91,7 +89,12 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     return group;
   }
 
-  function groupOf(operation: Operation, viewer: Viewer, door: GatewayContext['door']): Group {
+  function groupOf(
+    operation: Operation,
+    viewer: Viewer,
+    transport: GatewayContext['transport'],
+    { filter }: EventStream,
+  ): Group {
     const { name, estimated, args } = operation;
     const key = `${numberOf(args.document)}\n${viewer.reach}\n${sharedVariables(args)}`;
     const known = groups.get(key);
@@ -100,26 +103,40 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     // Without the context, which holds on to the first member's connection.
     const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
     const number = lastNumber;
-    return openGroup(key, { number, args: shared, name, estimated, viewer, door: door! });
+    const execution = {
+      number,
+      args: shared,
+      name,
+      estimated,
+      viewer,
+      transport: transport!,
+      filter,
+    };
+    return openGroup(key, execution);
   }
 
   return {
     /** For `subscribe`: checks what the viewer may see, and opens the field's own stream of events. */
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
-      const { operation, requester, door, requestId } = context;
+      const { operation, requester, transport, requestId } = context;
       // The context lives as long as the subscription, and this is not needed any more.
       context.operation = undefined;
       const usage = createUsage({ maxCalls: parts.maxUpstreamCalls, requestId });
       const source = await createSourceEventStream({
         ...(operation!.args as ValidatedSubscriptionArgs),
-        contextValue: createContext(house, requester, usage, door, operation!),
+        contextValue: createContext(services, requester, usage, transport, operation!),
       });
       if (!isAsyncIterable(source)) return { errors: source.errors?.map(withoutPath) ?? [] };
-      const group = groupOf(operation!, requester, door);
-      group.members += 1;
       const stream = source as unknown as EventStream;
-      const subscription = new Subscription(stream, group, requester.subject, house.hub.generation);
+      const group = groupOf(operation!, requester, transport, stream);
+      group.members += 1;
+      const subscription = new Subscription(
+        stream,
+        group,
+        requester.subject,
+        services.hub.generation,
+      );
       running.add(subscription);
       context.subscription = subscription;
       return subscription;
@@ -130,7 +147,7 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     },
     /** The log was lost: subscriptions of the old one can't go on. Those that were opened since can. */
     endOutdated(): void {
-      const { generation } = house.hub;
+      const { generation } = services.hub;
       interruptAll([...running].filter((each) => each.generation !== generation));
     },
     get size() {

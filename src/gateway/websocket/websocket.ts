@@ -133,7 +133,12 @@ export function createWebSockets(parts: WebSocketParts): WebSockets {
       return [operationRejected('BAD_USER_INPUT', message)];
     }
     const params = paramsFrom(payload, parts.trusted);
-    const context: GatewayContext = { requestId, requester: extra.viewer!, door: 'ws', params };
+    const context: GatewayContext = {
+      requestId,
+      requester: extra.viewer!,
+      transport: 'ws',
+      params,
+    };
     const operation = await prepareOperation(yoga.getEnveloped(context), params);
     if (!('document' in operation)) return operation.errors;
     isSubscription(operation);

@@ -6,9 +6,12 @@ import {
   isSessionEvent,
 } from '../../events/partner-event.ts';
 import type { Loaded } from '../../loaded.ts';
-import type { Uuid } from '../../uuid.ts';
 import { hasCode } from '../../has-code.ts';
+import type { Uuid } from '../../uuid.ts';
+import { NotFound } from '../errors.ts';
 import { isClientUnder } from '../lookup/find.ts';
+import type { ListedRef } from '../refs.ts';
+import { auditDeniedFilter } from './audit-reads.ts';
 import { isOpen } from './prove.ts';
 
 /**
@@ -18,7 +21,8 @@ import { isOpen } from './prove.ts';
 export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
   const { reach } = ctx;
   if (reach.isPartner || reach.holds('client', event.clientId)) return true;
-  if (!isSessionEvent(event)) return isOpen(clientOf(event), ctx);
+  if (!isSessionEvent(event))
+    return isOpen({ kind: 'client', id: event.clientId, open: false }, ctx);
   return (
     reach.holds('session', event.sessionId) ||
     reach.holds('clinician', event.clinicianId) ||
@@ -67,9 +71,6 @@ const UNAVAILABLE = [
   'TIMEOUT',
 ];
 
-const clientOf = ({ clientId }: AssessmentEvent) =>
-  ({ kind: 'client', id: clientId, open: false }) as const;
-
 async function wasListed(
   { clientId }: AssessmentEvent,
   { places, reach, recentLists }: Context,
@@ -94,4 +95,26 @@ async function wasListed(
     wasIn('clinic', filter.clinicId) &&
     wasInOrganization(filter.organizationId)
   );
+}
+
+/** A filter that names a record asks about that record: it must be open to the viewer, or it does not exist. */
+export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
+  const named = mostSpecificRecord(filter);
+  if (!named || (await isOpen(named, ctx))) return;
+  auditDeniedFilter(named, ctx);
+  throw new NotFound();
+}
+
+/** It alone has to be open: the others can only narrow it further, and say where to look for it. */
+function mostSpecificRecord(filter: EventFilter): ListedRef | undefined {
+  const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
+  if (sessionId) {
+    const parent = filter.clientOfSession;
+    return { kind: 'session', id: sessionId, clientId: parent, named: { clientId }, open: false };
+  }
+  if (clientId)
+    return { kind: 'client', id: clientId, named: { clinicianId, clinicId }, open: false };
+  if (clinicianId) return { kind: 'clinician', id: clinicianId, named: { clinicId }, open: false };
+  if (clinicId) return { kind: 'clinic', id: clinicId, named: { organizationId }, open: false };
+  return organizationId && { kind: 'organization', id: organizationId, open: false };
 }

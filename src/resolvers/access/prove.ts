@@ -2,8 +2,9 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import { find, findClientUnderGrants } from '../lookup/find.ts';
-import { missingArgument } from '../not-found.ts';
+import type { GrantedKind } from '../../viewer/viewer.ts';
+import { find, findClientUnderGrants, listIn } from '../lookup/find.ts';
+import { missingArgument } from '../errors.ts';
 import type { ClientRef, ClinicRef, ClinicianRef, ListedRef, SessionRef } from '../refs.ts';
 
 /**
@@ -25,6 +26,9 @@ export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
   return proof;
 }
 
+const clinicsOf = listIn('clinicsOfOrganization');
+const clientsOfClinic = listIn('clientsOfClinic');
+
 function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
   switch (ref.kind) {
     case 'organization':
@@ -42,9 +46,7 @@ function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
   }
 }
 
-type GrantKind = 'organization' | 'clinic' | 'clinician' | 'client';
-
-const hasGrants = ({ reach }: Context, ...kinds: readonly GrantKind[]): boolean =>
+const hasGrants = ({ reach }: Context, ...kinds: readonly GrantedKind[]): boolean =>
   kinds.some((kind) => reach.granted(kind).length > 0);
 
 const isFound = async (ref: ListedRef, ctx: Context): Promise<boolean> =>
@@ -63,35 +65,25 @@ function proveClinic(ref: ClinicRef, ctx: Context): Loaded<boolean> {
 function proveClinician(ref: ClinicianRef, ctx: Context): Loaded<boolean> {
   const named = ref.named?.clinicId;
   if (named) return underNamed({ kind: 'clinic', id: named, open: false }, ref, ctx);
-  const lists = ctx.reach.granted('clinic').map(cliniciansOf);
+  const lists = ctx.reach.granted('clinic').map(listIn('cliniciansOfClinic'));
   return isProvenByRecent(lists, ref.id, ctx) || isFound(ref, ctx);
 }
 
 /** Both parents may be named: the client must be in the list of one that is open. */
 async function proveNamedClient(ref: ClientRef, ctx: Context): Promise<boolean> {
-  const { clinicianId, clinicId } = ref.named ?? {};
-  const clinician: ListedRef | undefined = clinicianId && {
-    kind: 'clinician',
-    id: clinicianId,
-    open: false,
-  };
-  const clinic: ListedRef | undefined = clinicId && { kind: 'clinic', id: clinicId, open: false };
-  return (
-    (clinician !== undefined && (await underNamed(clinician, onlyIn(ref, { clinicianId }), ctx))) ||
-    (clinic !== undefined && (await underNamed(clinic, onlyIn(ref, { clinicId }), ctx)))
-  );
+  for (const kind of ['clinician', 'clinic'] as const) {
+    const id = ref.named?.[`${kind}Id`];
+    const onlyThere: ClientRef = { ...ref, named: { [`${kind}Id`]: id } };
+    if (id && (await underNamed({ kind, id, open: false }, onlyThere, ctx))) return true;
+  }
+  return false;
 }
-
-const onlyIn = (ref: ClientRef, named: NonNullable<ClientRef['named']>): ClientRef => ({
-  ...ref,
-  named,
-});
 
 function proveClient(ref: ClientRef, ctx: Context): Loaded<boolean> {
   if (ref.named?.clinicianId || ref.named?.clinicId) return proveNamedClient(ref, ctx);
   const { reach } = ctx;
   const lists = [
-    ...reach.granted('clinician').map(clientsOfClinician),
+    ...reach.granted('clinician').map(listIn('clientsOfClinician')),
     ...reach.granted('clinic').map(clientsOfClinic),
   ];
   if (isProvenByRecent(lists, ref.id, ctx) || isProvenUnderOrganization(ref.id, ctx)) return true;
@@ -101,7 +93,7 @@ function proveClient(ref: ClientRef, ctx: Context): Loaded<boolean> {
   });
 }
 
-/** A session is open to whoever may open its client. */
+/** A session is open to viewers who may open its client. */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   const { named, clientId } = ref;
   if (!hasGrants(ctx, 'organization', 'clinic', 'clinician', 'client')) return false;
@@ -112,9 +104,10 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
 }
 
 /** Where the log has an event of the session that names another client, that one counts. */
-async function provePresentClient(id: Uuid, clientId: Uuid, ctx: Context): Promise<boolean> {
-  const present = (await ctx.hub.clientOfSession(id)) ?? clientId;
-  return isOpen({ kind: 'client', id: present, open: false }, ctx);
+function provePresentClient(id: Uuid, clientId: Uuid, ctx: Context): Loaded<boolean> {
+  return whenLoaded(ctx.hub.clientOfSession(id), (present = clientId) =>
+    isOpen({ kind: 'client', id: present, open: false }, ctx),
+  );
 }
 
 /** A parent that an argument names is the only place looked in, and has to be open itself. */
@@ -146,8 +139,3 @@ function isProvenUnderOrganization(clientId: Uuid, ctx: Context): boolean {
     return false;
   });
 }
-
-const clinicsOf = (id: Uuid): ListRef => ({ name: 'clinicsOfOrganization', id });
-const cliniciansOf = (id: Uuid): ListRef => ({ name: 'cliniciansOfClinic', id });
-const clientsOfClinic = (id: Uuid): ListRef => ({ name: 'clientsOfClinic', id });
-const clientsOfClinician = (id: Uuid): ListRef => ({ name: 'clientsOfClinician', id });

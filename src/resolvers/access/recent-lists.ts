@@ -10,7 +10,7 @@ const MAX_LISTS = 20_000;
 const MAX_ROWS = 200_000;
 const MAX_CONTRADICTIONS = 50_000;
 
-/** The lists that say who lies under whom. */
+/** The lists that prove which parent a record belongs to. */
 const PROVING: ReadonlySet<ListName> = new Set([
   'clinicsOfOrganization',
   'cliniciansOfClinic',

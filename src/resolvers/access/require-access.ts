@@ -1,18 +1,26 @@
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { NotFound } from '../not-found.ts';
+import { NotFound } from '../errors.ts';
 import type { ListedRef } from '../refs.ts';
-import { missed, saw } from './audit-reads.ts';
+import { auditDenial, auditRead } from './audit-reads.ts';
 import { isOpen } from './prove.ts';
 
-/** What is inside a record, for those who may read it: to everyone else it does not exist. */
-export function requireAccess<T>(ref: ListedRef, ctx: Context, inside: () => Loaded<T>): Loaded<T> {
-  return whenLoaded(ref.open || isOpen(ref, ctx), (open) => {
+/** Reads what is inside a record, for viewers who may. For everyone else the record does not exist. */
+export function requireAccess<R extends ListedRef, T>(
+  ref: R,
+  ctx: Context,
+  read: (ref: R, ctx: Context) => Loaded<T>,
+): Loaded<T> {
+  if (ref.open) {
+    auditRead(ref, ctx);
+    return read(ref, ctx);
+  }
+  return whenLoaded(isOpen(ref, ctx), (open) => {
     if (!open) {
-      missed(ref, ctx);
+      auditDenial(ref, ctx);
       throw new NotFound();
     }
-    saw(ref, ctx);
-    return inside();
+    auditRead(ref, ctx);
+    return read(ref, ctx);
   });
 }

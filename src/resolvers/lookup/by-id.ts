@@ -1,9 +1,9 @@
-import type { Context, FoundRow } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { missed, saw } from '../access/audit-reads.ts';
+import { auditDenial, auditRead } from '../access/audit-reads.ts';
 import { isOpen } from '../access/prove.ts';
-import { NotFound } from '../not-found.ts';
-import type { ListedRef } from '../refs.ts';
+import { NotFound } from '../errors.ts';
+import { type ListedRef, parentIn } from '../refs.ts';
 import { find } from './find.ts';
 
 /** A record's attributes; undefined if it is nowhere, or not open to the viewer. */
@@ -14,7 +14,7 @@ export function recordOf<R extends ListedRef>(
   if (ref.record && ref.open) return ref.record;
   return whenLoaded(ref.open || isOpen(ref, ctx), (open) =>
     whenLoaded(open ? find(ref, ctx) : undefined, (found) => {
-      (found ? saw : missed)(ref, ctx);
+      (found ? auditRead : auditDenial)(ref, ctx);
       return found?.row as NonNullable<R['record']> | undefined;
     }),
   );
@@ -29,8 +29,9 @@ export function byId<R extends ListedRef>(
   wantsAttributes: boolean,
   ctx: Context,
 ): Loaded<R | null> {
-  if (ctx.reach.isPartner && !wantsAttributes) return { ...ref, open: true };
-  return lookUp(ref, wantsAttributes, ctx);
+  return ctx.reach.isPartner && !wantsAttributes
+    ? { ...ref, open: true }
+    : lookUp(ref, wantsAttributes, ctx);
 }
 
 async function lookUp<R extends ListedRef>(
@@ -42,19 +43,11 @@ async function lookUp<R extends ListedRef>(
     const open = await isOpen(ref, ctx);
     if (open && !wantsAttributes) return { ...ref, open };
     const found = open ? await find(ref, ctx) : undefined;
-    (found ? saw : missed)(ref, ctx);
-    return found ? { ...ref, open, record: found.row, ...parentIn(found) } : null;
+    (found ? auditRead : auditDenial)(ref, ctx);
+    return found ? { ...ref, open, record: found.row, ...parentIn(found.list) } : null;
   } catch (error) {
     // An argument is missing, or the look-up was cut: to the audit that is a denial as well.
-    if (error instanceof NotFound) missed(ref, ctx);
+    if (error instanceof NotFound) auditDenial(ref, ctx);
     throw error;
   }
-}
-
-/** What the list that holds the record says about where it lies. */
-function parentIn({ list: { name, id } }: FoundRow) {
-  if (name === 'sessionsOfClient') return { clientId: id };
-  if (name === 'clientsOfClinic' || name === 'cliniciansOfClinic') return { clinicId: id };
-  if (name === 'clientsOfClinician') return { clinicianId: id };
-  return name === 'clinicsOfOrganization' ? { organizationId: id } : {};
 }

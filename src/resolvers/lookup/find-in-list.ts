@@ -1,11 +1,40 @@
-import { PAGE_SIZE, firstOffsetOf } from '../../connection/page.ts';
+import { PAGE_SIZE, type Page, firstOffsetOf } from '../../connection/page.ts';
 import type { Context } from '../../context.ts';
+import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
 import { hasCode } from '../../has-code.ts';
-import { NotFound } from '../not-found.ts';
-import { readPage } from './read-page.ts';
+import { NotFound } from '../errors.ts';
 
-/** Pages of one list read side by side: enough to be quick, few enough to stop early. */
+/** Pages whose rows have been recorded. A cached page is shared by all who read it, and is recorded once. */
+const recorded = new WeakSet<object>();
+
+/** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
+export function readPage<N extends ListName>(
+  list: ListRef<N>,
+  number: number,
+  ctx: Context,
+  options?: { readonly fresh?: boolean },
+): Loaded<Page<RecordOf<N>>> {
+  return whenLoaded(ctx.loaders.page(list, number, options), (page) => {
+    ctx.seenPages.set(page, list);
+    if (recorded.has(page)) return page;
+    recorded.add(page);
+    ctx.recentLists.record(list, page);
+    recordPlaces(list, page, ctx);
+    return page;
+  });
+}
+
+/** Page numbers of a filtered list are not those of the list itself, so only the membership is recorded. */
+function recordPlaces(list: ListRef, { rows, page }: Page<{ readonly id: string }>, ctx: Context) {
+  const { name, id, filter } = list;
+  if (!id || (name !== 'clientsOfClinic' && name !== 'clientsOfClinician')) return;
+  const kind = name === 'clientsOfClinic' ? ('clinic' as const) : ('clinician' as const);
+  const place = { kind, id, page: filter ? undefined : page };
+  for (const row of rows) if (row) ctx.places.record(row.id, place);
+}
+
+/** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
 const PAGES_AT_A_TIME = 4;
 
 /** How many pages one look-up may still read; undefined where only the operation's own limit counts. */
@@ -24,7 +53,7 @@ interface FindOptions {
   readonly trustAbsence?: boolean;
 }
 
-/** The row with this id, looked for from the page where it was last seen; undefined once the whole list was read. */
+/** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
 export async function findInList<N extends ListName>(
   list: ListRef<N>,
   id: string,
@@ -41,7 +70,7 @@ export async function findInList<N extends ListName>(
   if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return undefined;
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
   for (let at = 0; at < rest.length;) {
-    // Never more than the budget has left: a call under way when the look-up is cut would be made in vain.
+    // Never more than the budget has left: a call in flight when the look-up is cut would be wasted.
     const room = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
     const some = rest.slice(at, at + room);
     at += room;
@@ -56,7 +85,7 @@ export async function findInList<N extends ListName>(
   return undefined;
 }
 
-/** Waits for all of them, also where one fails: a call that nobody awaits would be counted too late. */
+/** Waits for all of them, also where one fails: a call that is not awaited would be counted too late. */
 async function allOf<T>(reads: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(reads);
   return Promise.all(reads);

@@ -1,26 +1,35 @@
 import type { Context, FoundRow } from '../../context.ts';
 import { type ListName, type ListRef, pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import { missingArgument } from '../not-found.ts';
-import type {
-  ClientRef,
-  ClinicRef,
-  ClinicianRef,
-  ListedKind,
-  ListedRef,
-  NamedParent,
-  ProgramRef,
-  SessionRef,
+import { missingArgument } from '../errors.ts';
+import {
+  type ClientRef,
+  type ClinicRef,
+  type ClinicianRef,
+  KINDS,
+  type ListedRef,
+  type Parents,
+  type ProgramRef,
+  type SessionRef,
 } from '../refs.ts';
 import { type LookupBudget, everyRow, findInList, rowOf } from './find-in-list.ts';
 
 /**
- * The Partner API has no get-by-id for what stands in lists, so a record known by id alone is looked up there: in the
+ * The Partner API has no get-by-id for records in lists, so a record known by id alone is looked up there: in the
  * parent that its id, the arguments or the event name, and nowhere else; otherwise in the lists that the viewer's grants
  * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
  */
 
-/** Where the record stands, looked up once an operation. */
+/** The list of this name in a record. */
+export const listIn =
+  <N extends ListName>(name: N) =>
+  (id: Uuid): ListRef<N> => ({ name, id });
+
+const ofClinician = listIn('clientsOfClinician');
+const ofClinic = listIn('clientsOfClinic');
+const clinicsOf = listIn('clinicsOfOrganization');
+
+/** The record's row and its list, looked up once an operation. */
 export function find(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined> {
   const { clientId, clinicianId, clinicId, organizationId } = parentsOf(ref);
   const name = [ref.kind, ref.id, clientId, clinicianId, clinicId, organizationId].join(':');
@@ -30,10 +39,6 @@ export function find(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined
   ctx.lookups.set(name, search);
   return search;
 }
-
-type Parents = {
-  readonly [K in 'clientId' | 'clinicianId' | 'clinicId' | 'organizationId']?: Uuid | undefined;
-};
 
 const parentsOf = (ref: ListedRef): Parents => ({ ...ref.named, ...(ref as Parents) });
 
@@ -56,22 +61,12 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<FoundRow | undefine
   }
 }
 
-/** Which lists hold a kind of record. */
-const LISTS: Readonly<Record<ListedKind, readonly ListName[]>> = {
-  organization: ['organizations'],
-  clinic: ['clinicsOfOrganization'],
-  program: ['programsOfClient', 'programsOfOrganization'],
-  clinician: ['cliniciansOfClinic'],
-  client: ['clientsOfClinician', 'clientsOfClinic'],
-  session: ['sessionsOfClient'],
-};
-
-/** In what this operation has read already, if that may be the place. */
+/** In the pages that this operation has read already, if they may hold the record. */
 function findInSeenPages(ref: ListedRef, ctx: Context): FoundRow | undefined {
   const parents: readonly (Uuid | undefined)[] = Object.values(parentIdsOf(ref));
   const isNamed = parents.some((id) => id !== undefined);
   for (const [page, list] of ctx.seenPages) {
-    if (!LISTS[ref.kind].includes(list.name)) continue;
+    if (KINDS[list.name] !== ref.kind) continue;
     if (isNamed && list.id && !parents.includes(list.id)) continue;
     const row = rowOf(page.rows, ref.id);
     if (row) return { row: row as FoundRow['row'], list };
@@ -100,8 +95,7 @@ function findClinic(ref: ClinicRef, ctx: Context) {
 function findProgram(ref: ProgramRef, ctx: Context) {
   const name = 'programsOfOrganization' as const;
   if (!ctx.reach.isPartner) {
-    const own = ctx.reach.granted('organization').map((id): ListRef => ({ name, id }));
-    return inLists(ref, own, ctx);
+    return inLists(ref, ctx.reach.granted('organization').map(listIn(name)), ctx);
   }
   const budget = budgetFor('its organization', ctx);
   return inLists(ref, everyOrganization(name, ctx, budget), ctx, budget);
@@ -109,28 +103,22 @@ function findProgram(ref: ProgramRef, ctx: Context) {
 
 /** The one list that filters by id: a call a clinic, whatever its size. */
 function findClinician(ref: ClinicianRef, ctx: Context) {
-  const ofClinic = (id: Uuid): ListRef => ({
-    name: 'cliniciansOfClinic',
-    id,
-    filter: { id: ref.id },
-  });
+  const filter = { id: ref.id };
+  const filtered = (id: Uuid): ListRef => ({ name: 'cliniciansOfClinic', id, filter });
   const { clinicId } = parentsOf(ref);
-  if (clinicId) return inLists(ref, [ofClinic(clinicId)], ctx);
+  if (clinicId) return inLists(ref, [filtered(clinicId)], ctx);
   const isEverywhere = isSearchedEverywhere(ref, ctx);
   const budget = isEverywhere ? budgetFor('`clinicId`', ctx) : undefined;
   const clinics = isEverywhere ? everyClinic(ctx, budget) : clinicsUnderGrants(ctx);
-  return inLists(ref, mapped(clinics, ofClinic), ctx, budget);
+  return inLists(ref, mapped(clinics, filtered), ctx, budget);
 }
 
 async function findClient(ref: ClientRef, ctx: Context): Promise<FoundRow | undefined> {
   const { clinicianId, clinicId } = parentsOf(ref);
-  if (clinicianId || clinicId) {
-    const named = [
-      ...(clinicianId ? [ofClinician(clinicianId)] : []),
-      ...(clinicId ? [ofClinic(clinicId)] : []),
-    ];
-    return inLists(ref, named, ctx);
-  }
+  const named: ListRef[] = [];
+  if (clinicianId) named.push(ofClinician(clinicianId));
+  if (clinicId) named.push(ofClinic(clinicId));
+  if (named.length > 0) return inLists(ref, named, ctx);
   if (!isSearchedEverywhere(ref, ctx)) return findClientUnderGrants(ref.id, ctx);
   const budget = budgetFor('`clinicId` or `clinicianId`', ctx);
   for (const { kind, id, page } of await ctx.places.of(ref.id)) {
@@ -153,7 +141,7 @@ export async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<Fou
 
 /** Is the client in the list of each clinician, clinic and organization that is named? */
 export async function isClientUnder(
-  { clinicianId, clinicId, organizationId }: NamedParent,
+  { clinicianId, clinicId, organizationId }: Parents,
   id: Uuid,
   ctx: Context,
 ): Promise<boolean> {
@@ -192,7 +180,7 @@ async function findClientIn(
   return undefined;
 }
 
-/** A session is looked up only where its client is known: going through all clients would take for ever. */
+/** A session is looked up only where its client is known: a scan of all clients would take too many calls. */
 async function findSession(ref: SessionRef, ctx: Context): Promise<FoundRow | undefined> {
   const { clientId } = parentsOf(ref);
   const client = clientId ?? (await ctx.hub.clientOfSession(ref.id));
@@ -217,28 +205,18 @@ async function inLists(
   return undefined;
 }
 
-const ofClinician = (id: Uuid): ListRef<'clientsOfClinician'> => ({
-  name: 'clientsOfClinician',
-  id,
+const budgetFor = (argument: string, { lookupMaxCalls: limit }: Context): LookupBudget => ({
+  pagesLeft: limit,
+  limit,
+  argument,
 });
-const ofClinic = (id: Uuid): ListRef<'clientsOfClinic'> => ({ name: 'clientsOfClinic', id });
-const clinicsOf = (id: Uuid): ListRef<'clinicsOfOrganization'> => ({
-  name: 'clinicsOfOrganization',
-  id,
-});
-
-function budgetFor(argument: string, { lookupMaxCalls: limit }: Context): LookupBudget {
-  return { pagesLeft: limit, limit, argument };
-}
 
 async function* everyOrganization(
   name: 'clinicsOfOrganization' | 'programsOfOrganization',
   ctx: Context,
   budget: LookupBudget,
 ): AsyncGenerator<ListRef> {
-  for await (const { id } of everyRow({ name: 'organizations' }, ctx, budget)) {
-    yield { name, id };
-  }
+  for await (const { id } of everyRow({ name: 'organizations' }, ctx, budget)) yield { name, id };
 }
 
 async function* everyClinic(ctx: Context, budget: LookupBudget | undefined): AsyncGenerator<Uuid> {
@@ -249,7 +227,7 @@ async function* everyClinic(ctx: Context, budget: LookupBudget | undefined): Asy
 }
 
 /** The granted clinics, and those of granted organizations. */
-export async function* clinicsUnderGrants(ctx: Context): AsyncGenerator<Uuid> {
+async function* clinicsUnderGrants(ctx: Context): AsyncGenerator<Uuid> {
   yield* ctx.reach.granted('clinic');
   for (const organization of ctx.reach.granted('organization')) {
     for await (const { id } of everyRow(clinicsOf(organization), ctx)) yield id;

@@ -1,5 +1,7 @@
-import { auditedWrite } from '../../resolvers/audited-write.ts';
-import { type TokenOutcome, authenticateClinician } from '../../resolvers/clinician-tokens.ts';
+import {
+  type TokenOutcome,
+  authenticateClinician,
+} from '../../resolvers/mutations/clinician-tokens.ts';
 import { oneCall } from '../../resolvers/price.ts';
 import { builder, required, requiredArg } from '../builder.ts';
 import { idOf } from '../global-id.ts';
@@ -55,11 +57,7 @@ builder.mutationFields((t) => ({
       'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
     args: { input: t.arg(requiredArg(AuthenticateClinicianInput, 'The clinician.')) },
     extensions: { ...oneCall, once: true },
-    resolve: (_root, { input }, ctx) => {
-      const id = idOf('Clinician', 'clinicianId', input.clinicianId, ctx.ids);
-      return auditedWrite('authenticateClinician', `Clinician:${id}`, ctx, () =>
-        authenticateClinician(id, ctx),
-      );
-    },
+    resolve: (_root, { input }, ctx) =>
+      authenticateClinician(idOf('Clinician', 'clinicianId', input.clinicianId, ctx.ids), ctx),
   }),
 }));

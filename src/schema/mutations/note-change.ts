@@ -1,17 +1,13 @@
-import type { Context } from '../../context.ts';
-import { auditedWrite } from '../../resolvers/audited-write.ts';
 import {
-  type ChangeOutcome,
   type NoteChange,
-  type NoteTarget,
   magicEdit,
   noteAfterChange,
   regenerateNote,
   updateNote,
-} from '../../resolvers/note-change.ts';
+} from '../../resolvers/mutations/note-change.ts';
 import { oneCall } from '../../resolvers/price.ts';
 import { builder, required, requiredArg } from '../builder.ts';
-import { namedSessionOf, noteNameOf } from '../global-id.ts';
+import { type GlobalIds, namedSessionOf, noteNameOf } from '../global-id.ts';
 import { ProgressNote } from '../nodes/refs.ts';
 import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
 
@@ -94,24 +90,13 @@ const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
   }),
 });
 
-interface TargetInput {
-  readonly progressNoteId: string;
-  readonly sessionId?: string | null | undefined;
-  readonly clientId?: string | null | undefined;
-}
-
-/** Makes the change and audits it, under the name that the client used for the note. */
-function auditedChange(
-  action: string,
-  input: TargetInput,
-  ctx: Context,
-  change: (target: NoteTarget) => Promise<ChangeOutcome>,
-) {
-  const name = noteNameOf('progressNoteId', input.progressNoteId, ctx.ids);
-  const target = { name, ...namedSessionOf(input, ctx.ids) };
-  const record = 'noteId' in name ? name.noteId : `session:${name.sessionId}`;
-  return auditedWrite(action, `ProgressNote:${record}`, ctx, () => change(target));
-}
+const targetOf = (
+  input: Omit<typeof UpdateProgressNoteInput.$inferInput, 'patch'>,
+  ids: GlobalIds,
+) => ({
+  name: noteNameOf('progressNoteId', input.progressNoteId, ids),
+  ...namedSessionOf(input, ids),
+});
 
 builder.mutationFields((t) => ({
   magicEdit: t.field({
@@ -120,12 +105,7 @@ builder.mutationFields((t) => ({
       'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
     args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => {
-      const { userInstructions, idempotencyKey } = input;
-      return auditedChange('magicEdit', input, ctx, (target) =>
-        magicEdit({ ...target, idempotencyKey, userInstructions }, ctx),
-      );
-    },
+    resolve: (_root, { input }, ctx) => magicEdit({ ...input, ...targetOf(input, ctx.ids) }, ctx),
   }),
   regenerateProgressNote: t.field({
     type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
@@ -133,12 +113,8 @@ builder.mutationFields((t) => ({
       'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
     args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => {
-      const { idempotencyKey } = input;
-      return auditedChange('regenerateProgressNote', input, ctx, (target) =>
-        regenerateNote({ ...target, idempotencyKey }, ctx),
-      );
-    },
+    resolve: (_root, { input }, ctx) =>
+      regenerateNote({ ...input, ...targetOf(input, ctx.ids) }, ctx),
   }),
   updateProgressNote: t.field({
     type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
@@ -146,9 +122,6 @@ builder.mutationFields((t) => ({
       'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
     args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) =>
-      auditedChange('updateProgressNote', input, ctx, (target) =>
-        updateNote({ ...target, patch: input.patch }, ctx),
-      ),
+    resolve: (_root, { input }, ctx) => updateNote({ ...input, ...targetOf(input, ctx.ids) }, ctx),
   }),
 }));

@@ -1,9 +1,8 @@
-import { auditedWrite } from '../../resolvers/audited-write.ts';
-import { oneCall } from '../../resolvers/price.ts';
 import {
   type AssignmentOutcome,
   assignSecondaryClinicians,
-} from '../../resolvers/secondary-clinicians.ts';
+} from '../../resolvers/mutations/secondary-clinicians.ts';
+import { oneCall } from '../../resolvers/price.ts';
 import { builder, requiredArg } from '../builder.ts';
 import { idOf } from '../global-id.ts';
 import { Client } from '../nodes/refs.ts';
@@ -52,9 +51,7 @@ builder.mutationFields((t) => ({
       const clinicianIds = input.clinicianIds.map((id) =>
         idOf('Clinician', 'clinicianIds', id, ctx.ids),
       );
-      return auditedWrite('assignSecondaryClinicians', `Client:${clientId}`, ctx, () =>
-        assignSecondaryClinicians({ clientId, clinicianIds }, ctx),
-      );
+      return assignSecondaryClinicians({ clientId, clinicianIds }, ctx);
     },
   }),
 }));

@@ -1,5 +1,4 @@
-import { assessmentAttribute } from '../../resolvers/assessment.ts';
-import { clientOfScore } from '../../resolvers/assessment-score.ts';
+import { assessmentAttribute, clientOfScore } from '../../resolvers/assessment.ts';
 import type { ScoreAnswer } from '../../rest/records.ts';
 import { builder, required } from '../builder.ts';
 import { Node } from './node.ts';

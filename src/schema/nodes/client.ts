@@ -1,7 +1,7 @@
 import { whenLoaded } from '../../loaded.ts';
-import { clinicOfClient, programsOfClient, sessionsOfClient } from '../../resolvers/client.ts';
 import { recordOf } from '../../resolvers/lookup/by-id.ts';
-import { builder } from '../builder.ts';
+import { clinicOfClient } from '../../resolvers/parents.ts';
+import { builder, required } from '../builder.ts';
 import { ProgramConnection, SessionConnection, list } from '../connection.ts';
 import { Node } from './node.ts';
 import { Client, Clinic, RAW, attribute } from './refs.ts';
@@ -32,7 +32,7 @@ Client.implement({
   description: 'A client: the patient.',
   interfaces: [Node],
   fields: (t) => ({
-    clientId: t.expose('id', { type: 'UUID', description: 'UUID of the client.', nullable: false }),
+    clientId: t.expose('id', required('UUID', 'UUID of the client.')),
     firstName: t.string({ description: 'First name.', resolve: attribute('firstName') }),
     lastName: t.string({ description: 'Last name.', resolve: attribute('lastName') }),
     externalId: t.string({
@@ -61,17 +61,9 @@ Client.implement({
       description: 'The clinic that the client belongs to.',
       resolve: clinicOfClient,
     }),
-    sessions: t.field({
-      type: SessionConnection,
-      description: 'The sessions of the client.',
-      ...list,
-      resolve: sessionsOfClient,
-    }),
-    programs: t.field({
-      type: ProgramConnection,
-      description: 'The programs that the client takes part in.',
-      ...list,
-      resolve: programsOfClient,
-    }),
+    sessions: t.field(list('sessionsOfClient', SessionConnection, 'The sessions of the client.')),
+    programs: t.field(
+      list('programsOfClient', ProgramConnection, 'The programs that the client takes part in.'),
+    ),
   }),
 });

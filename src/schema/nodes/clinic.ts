@@ -1,9 +1,5 @@
-import {
-  assessmentsOfClinic,
-  clientsOfClinic,
-  cliniciansOfClinic,
-  organizationOfClinic,
-} from '../../resolvers/clinic.ts';
+import { listOf } from '../../resolvers/list.ts';
+import { organizationOfClinic } from '../../resolvers/parents.ts';
 import { listPrice } from '../../resolvers/price.ts';
 import {
   AssessmentConnection,
@@ -17,14 +13,19 @@ import {
   clientFilterOf,
   clinicianFilterOf,
 } from '../filters.ts';
+import { required } from '../builder.ts';
 import { Node } from './node.ts';
 import { Clinic, Organization, RAW, attribute } from './refs.ts';
+
+const clinicians = listOf('cliniciansOfClinic');
+const clients = listOf('clientsOfClinic');
+const assessments = listOf('assessmentsOfClinic');
 
 Clinic.implement({
   description: 'A clinic of an organization.',
   interfaces: [Node],
   fields: (t) => ({
-    clinicId: t.expose('id', { type: 'UUID', description: 'UUID of the clinic.', nullable: false }),
+    clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
     name: t.string({ description: 'Name of the clinic.', resolve: attribute('name') }),
     raw: t.field({ ...RAW, resolve: attribute('raw') }),
     organization: t.field({
@@ -40,10 +41,8 @@ Clinic.implement({
         filter: t.arg({ type: ClinicianFilter, description: 'Only clinicians that match.' }),
       },
       extensions: listPrice,
-      resolve: (clinic, args, ctx) => {
-        const filter = clinicianFilterOf(args.filter, ctx.ids);
-        return cliniciansOfClinic(clinic, { ...args, filter }, ctx);
-      },
+      resolve: (clinic, args, ctx) =>
+        clinicians(clinic, { ...args, filter: clinicianFilterOf(args.filter, ctx.ids) }, ctx),
     }),
     clients: t.field({
       type: ClientConnection,
@@ -54,7 +53,7 @@ Clinic.implement({
       },
       extensions: listPrice,
       resolve: (clinic, args, ctx) =>
-        clientsOfClinic(clinic, { ...args, filter: clientFilterOf(args.filter, ctx.ids) }, ctx),
+        clients(clinic, { ...args, filter: clientFilterOf(args.filter, ctx.ids) }, ctx),
     }),
     assessments: t.field({
       type: AssessmentConnection,
@@ -66,7 +65,14 @@ Clinic.implement({
         }),
       },
       extensions: listPrice,
-      resolve: assessmentsOfClinic,
+      resolve: (clinic, { defaultOnly, ...args }, ctx) => {
+        const filter = { defaultOnly: String(defaultOnly) };
+        return assessments(
+          clinic,
+          typeof defaultOnly === 'boolean' ? { ...args, filter } : args,
+          ctx,
+        );
+      },
     }),
   }),
 });

@@ -1,14 +1,14 @@
-import {
-  clientsOfClinician,
-  clinicOfClinician,
-  magicEditsOfClinician,
-} from '../../resolvers/clinician.ts';
+import { magicEditRaw } from '../../resolvers/assessment.ts';
+import { listOf } from '../../resolvers/list.ts';
+import { clinicOfClinician } from '../../resolvers/parents.ts';
 import { listPrice } from '../../resolvers/price.ts';
 import { ClientConnection, MagicEditConnection, list, windowArgs } from '../connection.ts';
 import { ClientFilter, clientFilterOf } from '../filters.ts';
 import { required } from '../builder.ts';
 import { Node } from './node.ts';
-import { Clinic, Clinician, RAW, attribute } from './refs.ts';
+import { Clinic, Clinician, MagicEdit, RAW, attribute } from './refs.ts';
+
+const clients = listOf('clientsOfClinician');
 
 Clinician.implement({
   description: 'A clinician of a clinic.',
@@ -36,16 +36,24 @@ Clinician.implement({
         filter: t.arg({ type: ClientFilter, description: 'Only clients that match.' }),
       },
       extensions: listPrice,
-      resolve: (clinician, args, ctx) => {
-        const filter = clientFilterOf(args.filter, ctx.ids);
-        return clientsOfClinician(clinician, { ...args, filter }, ctx);
-      },
+      resolve: (clinician, args, ctx) =>
+        clients(clinician, { ...args, filter: clientFilterOf(args.filter, ctx.ids) }, ctx),
     }),
-    magicEdits: t.field({
-      type: MagicEditConnection,
-      description: 'The magic edits that the clinician requested.',
-      ...list,
-      resolve: magicEditsOfClinician,
-    }),
+    magicEdits: t.field(
+      list(
+        'magicEditsOfClinician',
+        MagicEditConnection,
+        'The magic edits that the clinician requested.',
+      ),
+    ),
+  }),
+});
+
+MagicEdit.implement({
+  description: 'A magic edit: a rewrite of a note that a clinician requested.',
+  interfaces: [Node],
+  fields: (t) => ({
+    magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
+    raw: t.field({ ...RAW, resolve: magicEditRaw }),
   }),
 });

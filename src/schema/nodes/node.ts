@@ -2,19 +2,17 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { assessmentById } from '../../resolvers/assessment.ts';
-import { scoreById } from '../../resolvers/assessment-score.ts';
-import { BadInput } from '../../resolvers/bad-input.ts';
+import { assessmentById, magicEditById, scoreById } from '../../resolvers/assessment.ts';
+import { BadInput } from '../../resolvers/errors.ts';
 import { byId } from '../../resolvers/lookup/by-id.ts';
 import { find } from '../../resolvers/lookup/find.ts';
-import { magicEditById } from '../../resolvers/magic-edit-record.ts';
 import { callForEach, oneCall } from '../../resolvers/price.ts';
 import { noteByName } from '../../resolvers/progress-note.ts';
 import type { NodeRef, SessionRef } from '../../resolvers/refs.ts';
 import { mdmById, transcriptById } from '../../resolvers/session.ts';
 import { builder, requiredArg } from '../builder.ts';
 import type { NodeType } from '../global-id.ts';
-import { wantsAttributes } from '../look-ahead.ts';
+import { wantsAttributes } from '../selections.ts';
 
 const typeNames = {
   organization: 'Organization',
@@ -100,14 +98,6 @@ function signedOnce(type: NodeType, session: SessionRef, sign: () => string): st
 
 const MAX_NODES = 100;
 
-const KINDS = {
-  Organization: 'organization',
-  Clinic: 'clinic',
-  Program: 'program',
-  Clinician: 'clinician',
-  Client: 'client',
-} as const;
-
 function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
   const node = ctx.ids.decode(globalId);
   if (!node) throw new BadInput('Expected a global id from an earlier response.');
@@ -128,9 +118,11 @@ function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loade
     case 'MagicEdit':
       return magicEditById(node, wanted, ctx);
     default:
-      return byId({ kind: KINDS[node.type], id: node.id, open: false }, wanted, ctx);
+      return byId({ kind: kindOf(node.type), id: node.id, open: false }, wanted, ctx);
   }
 }
+
+const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 
 const sessionRef = (id: SessionRef['id'], clientId: SessionRef['clientId']): SessionRef => ({
   kind: 'session',

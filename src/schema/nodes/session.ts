@@ -1,12 +1,11 @@
-import { eventsOfSession } from '../../resolvers/events.ts';
+import { eventsOfSession } from '../../resolvers/events/event-log.ts';
+import { clientOfSession } from '../../resolvers/parents.ts';
 import { forEvents, oneCall } from '../../resolvers/price.ts';
 import {
-  clientOfSession,
   mdmOfSession,
-  mdmStatus,
   noteOfSession,
+  statusOf,
   transcriptOfSession,
-  transcriptStatus,
 } from '../../resolvers/session.ts';
 import { builder, required } from '../builder.ts';
 import { SessionEvent } from '../events.ts';
@@ -58,7 +57,7 @@ Session.implement({
       type: ArtifactStatus,
       description: 'Whether the transcript exists, and why not.',
       extensions: oneCall,
-      resolve: transcriptStatus,
+      resolve: statusOf('transcript'),
     }),
     mdm: t.field({
       type: Mdm,
@@ -71,7 +70,7 @@ Session.implement({
       type: ArtifactStatus,
       description: 'Whether the MDM elements exist, and why not.',
       extensions: oneCall,
-      resolve: mdmStatus,
+      resolve: statusOf('mdm'),
     }),
     events: t.field({
       ...required([SessionEvent], 'The events of the session so far, oldest first.'),

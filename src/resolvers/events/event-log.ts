@@ -1,0 +1,171 @@
+import type { PageInfo } from '../../connection/connection.ts';
+import type { Context } from '../../context.ts';
+import { type EventStream, openEventStream } from '../../events/event-stream.ts';
+import { type EventFilter, isCandidate } from '../../events/filter.ts';
+import type { PartnerEvent, SessionEvent } from '../../events/partner-event.ts';
+import type { Position } from '../../store/event-log.ts';
+import { auditEventRead } from '../access/audit-reads.ts';
+import { matchesByList, maySeeEvent, requireFilterAccess } from '../access/event-access.ts';
+import { requireAccess } from '../access/require-access.ts';
+import { BadInput } from '../errors.ts';
+import type { SessionRef } from '../refs.ts';
+
+const DEFAULT_EVENTS = 10;
+const MOST_EVENTS = 100;
+/** Events that one operation reads, matching or not, in all its fields together. */
+const MOST_READ = 2_000;
+const CHUNK = 100;
+
+interface EventsArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly filter: EventFilter;
+}
+
+export interface EventWindow {
+  readonly edges: readonly { readonly cursor: string; readonly node: PartnerEvent }[];
+  readonly pageInfo: PageInfo;
+}
+
+/** The operation has read as many events as it may, and this field has no cursor to continue from. */
+export class EventBudgetExhausted extends Error {
+  readonly code = 'QUERY_TOO_EXPENSIVE';
+  readonly limit = MOST_READ;
+
+  constructor() {
+    super(
+      `One operation reads at most ${MOST_READ} events: ask for the events of fewer sessions at once.`,
+    );
+    this.name = 'EventBudgetExhausted';
+  }
+}
+
+interface Budget {
+  left: number;
+  /** The operation's reads run one after another, so that together they stay within what is left. */
+  lastRead: Promise<unknown>;
+}
+
+/** Few operations read the log, so this is not part of every context. */
+const budgets = new WeakMap<Context, Budget>();
+
+function budgetOf(ctx: Context): Budget {
+  const budget = budgets.get(ctx) ?? { left: MOST_READ, lastRead: Promise.resolve() };
+  budgets.set(ctx, budget);
+  return budget;
+}
+
+function inTurn<T>(budget: Budget, task: () => Promise<T>): Promise<T> {
+  const reading = budget.lastRead.then(task);
+  budget.lastRead = reading.catch(() => undefined);
+  return reading;
+}
+
+/** The log, oldest first, as far as the viewer may see it. */
+export async function eventsSince(args: EventsArgs, ctx: Context): Promise<EventWindow> {
+  const first = args.first ?? DEFAULT_EVENTS;
+  if (first < 1 || first > MOST_EVENTS) {
+    throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
+  }
+  ctx.doNotCache();
+  await requireFilterAccess(args.filter, ctx);
+  const isResumed = typeof args.after === 'string';
+  const { hub } = ctx;
+  if (args.filter.types?.length === 0 || ctx.viewer.grants.length === 0) {
+    return windowOf([], first, undefined, isResumed, ctx);
+  }
+  const after = isResumed ? await hub.resume(args.after) : await hub.oldestPosition();
+  const { found, nextPosition } = await readEvents(after, first, args.filter, ctx);
+  return windowOf(found, first, nextPosition, isResumed, ctx);
+}
+
+/** Reads one event more than `first`, to see whether there is a next page. `nextPosition`: the first position that was not read. */
+async function readEvents(after: Position, first: number, filter: EventFilter, ctx: Context) {
+  const { hub } = ctx;
+  const budget = budgetOf(ctx);
+  const found: PartnerEvent[] = [];
+  let at = after;
+  while (budget.left > 0 && !ctx.usage.isOver) {
+    const chunk = await inTurn(budget, async () => {
+      if (budget.left === 0) return undefined;
+      const read = await hub.scan(at, Math.min(CHUNK, budget.left), ctx.viewer.subject);
+      budget.left -= read.scannedTo - at;
+      return read;
+    });
+    if (!chunk) break;
+    if (chunk.scannedTo === at) return { found, nextPosition: undefined };
+    for (const event of chunk.events) {
+      if (ctx.usage.isOver) break;
+      if (!(await isWanted(event, filter, ctx))) continue;
+      found.push(event);
+      if (found.length > first) return { found, nextPosition: event.position };
+    }
+    at = chunk.scannedTo;
+  }
+  return { found, nextPosition: at };
+}
+
+const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
+  (await isCandidate(filter, event, ctx.hub.placeOf)) &&
+  (await maySeeEvent(event, ctx)) &&
+  (await matchesByList(filter, event, ctx));
+
+function windowOf(
+  found: readonly PartnerEvent[],
+  first: number,
+  nextPosition: Position | undefined,
+  isResumed: boolean,
+  ctx: Context,
+): EventWindow {
+  const edges = found.slice(0, first).map((node) => {
+    auditEventRead(node, ctx);
+    return { cursor: ctx.hub.cursorAt(node.position), node };
+  });
+  const isCut = found.length > first;
+  const end =
+    isCut || nextPosition === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(nextPosition);
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: () => isCut || nextPosition !== undefined,
+      hasPreviousPage: () => isResumed,
+      startCursor: () => edges[0]?.cursor ?? null,
+      endCursor: () => end ?? null,
+    },
+  };
+}
+
+const MOST_OF_SESSION = 1_000;
+
+/** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
+export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
+  return requireAccess(session, ctx, readEventsOfSession);
+}
+
+function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
+  ctx.doNotCache();
+  const budget = budgetOf(ctx);
+  return inTurn(budget, async () => {
+    const limit = Math.min(MOST_OF_SESSION, budget.left);
+    const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
+    budget.left -= events.length;
+    if (limit < MOST_OF_SESSION && events.length === limit) throw new EventBudgetExhausted();
+    return events;
+  });
+}
+
+/** Events that match the filter: first those after the cursor, if one is given, then live ones. */
+export async function subscribeToEvents(
+  filter: EventFilter,
+  after: string | null | undefined,
+  ctx: Context,
+): Promise<EventStream> {
+  await requireFilterAccess(filter, ctx);
+  const position = typeof after === 'string' ? await ctx.hub.resume(after) : undefined;
+  return openEventStream(ctx.hub, filter, position, ctx.viewer.subject);
+}
+
+export function cursorAtStart(_parent: unknown, _args: unknown, ctx: Context): string {
+  ctx.doNotCache();
+  return ctx.hub.cursorAt(ctx.beganAt);
+}

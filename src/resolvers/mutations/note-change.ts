@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+
+import type { Context } from '../../context.ts';
+import type { ChangedNote } from '../../invalidation.ts';
+import {
+  NoteLocked,
+  OutcomeUnknown,
+  PartnerError,
+  PartnerNotFound,
+  PartnerRejected,
+} from '../../rest/errors.ts';
+import { KeyReused } from '../../store/once.ts';
+import type { Uuid } from '../../uuid.ts';
+import { isOpen } from '../access/prove.ts';
+import { NotFound, missingArgument } from '../errors.ts';
+import { type NamedSession, type NoteName, sessionOfName } from '../progress-note.ts';
+import type { NoteRef, SessionRef } from '../refs.ts';
+import { noteRef } from '../session.ts';
+import { auditedWrite } from './write.ts';
+
+/** What came of a change, as data: everything that a person can act on. */
+export type ChangeOutcome = NoteChange | Rejected;
+
+export interface NoteChange extends Accepted {
+  readonly session: SessionRef | undefined;
+}
+
+/** What is stored under an idempotency key: no note, and nothing about the viewer. */
+type StoredOutcome = Accepted | Rejected;
+
+interface Accepted {
+  readonly kind: 'changed';
+  readonly noteId: Uuid;
+  /** The log's position just before the change. */
+  readonly cursor: string;
+  /** The Partner API's answer. */
+  readonly raw: unknown;
+}
+
+type Rejected =
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'invalid'; readonly issues: readonly string[] }
+  | { readonly kind: 'missing'; readonly message?: string };
+
+export interface NoteTarget extends NamedSession {
+  readonly name: NoteName;
+}
+
+export interface IdempotentTarget extends NoteTarget {
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+const MAX_INSTRUCTIONS = 5_000;
+const MAX_KEY_LENGTH = 200;
+const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
+
+/** Trimmed as the Partner API would, so that what can't succeed is never sent. */
+export function magicEdit(
+  target: IdempotentTarget & { readonly userInstructions: string },
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const instructions = target.userInstructions.trim();
+  return changeNote(target, ctx, {
+    action: 'magicEdit',
+    hint: AWAIT_EVENT,
+    issues: [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)],
+    send: (noteId) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage),
+    once: onceByKey(target, ['magicEdit', JSON.stringify(target.name), instructions], ctx),
+  });
+}
+
+export function regenerateNote(target: IdempotentTarget, ctx: Context): Promise<ChangeOutcome> {
+  return changeNote(target, ctx, {
+    action: 'regenerateProgressNote',
+    hint: AWAIT_EVENT,
+    issues: keyIssues(target.idempotencyKey),
+    send: (noteId) => ctx.partner.writes.regenerate(noteId, ctx.usage),
+    once: onceByKey(target, ['regenerate', JSON.stringify(target.name)], ctx),
+  });
+}
+
+/** The patch is sent unchanged: the Partner API does not document it, only that it is an object. */
+export function updateNote(
+  { patch, ...target }: NoteTarget & { readonly patch?: unknown },
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const isObject = typeof patch === 'object' && patch !== null && !Array.isArray(patch);
+  return changeNote(target, ctx, {
+    action: 'updateProgressNote',
+    hint: 'read the note to see',
+    issues: isObject ? [] : ['"patch" must be a JSON object.'],
+    send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
+    once: runOnce,
+  });
+}
+
+type Send = (noteId: Uuid) => Promise<unknown>;
+type Once = (perform: () => Promise<StoredOutcome>) => Promise<StoredOutcome>;
+
+const runOnce: Once = (run) => run();
+
+interface Change {
+  /** As in the audit log. */
+  readonly action: string;
+  /** What to do when the outcome is not known. */
+  readonly hint: string;
+  /** What is wrong with the input. */
+  readonly issues: readonly string[];
+  readonly send: Send;
+  readonly once: Once;
+}
+
+/**
+ * One change of one note: proven to be the viewer's, sent once, and dropped from every cache before it is answered. Each
+ * caller proves its own access, also where the change itself was another call's: a viewer may have lost access since.
+ */
+function changeNote(
+  { name, ...named }: NoteTarget,
+  ctx: Context,
+  { action, hint, issues, send, once }: Change,
+): Promise<ChangeOutcome> {
+  const record = `ProgressNote:${'noteId' in name ? name.noteId : `session:${name.sessionId}`}`;
+  return auditedWrite({ action, record, hint }, ctx, async () => {
+    if (issues.length > 0) return { kind: 'invalid', issues };
+    const session = sessionOfName(name, named);
+    if (!session && !ctx.reach.isPartner) {
+      return { kind: 'missing', message: missingArgument('`sessionId` and `clientId`').message };
+    }
+    const denied = session && (await denialOf(session, ctx));
+    if (denied) return denied;
+    const outcome = await once(() => perform(name, session, send, ctx));
+    return outcome.kind === 'changed'
+      ? { ...outcome, session: session && { ...session, open: true } }
+      : outcome;
+  });
+}
+
+async function denialOf(session: SessionRef, ctx: Context): Promise<Rejected | undefined> {
+  try {
+    return (await isOpen(session, ctx)) ? undefined : { kind: 'missing' };
+  } catch (error) {
+    if (error instanceof NotFound) return { kind: 'missing', message: error.message };
+    throw error;
+  }
+}
+
+async function perform(
+  name: NoteName,
+  session: SessionRef | undefined,
+  send: Send,
+  ctx: Context,
+): Promise<StoredOutcome> {
+  const noteId = await currentNoteId(name, session, ctx);
+  if (typeof noteId !== 'string') return noteId;
+  const clientId = session?.clientId ?? session?.named?.clientId;
+  const note = { noteId, sessionId: session?.id, clientId };
+  const cursor = ctx.hub.newestCursor();
+  let raw: unknown;
+  try {
+    raw = await send(noteId);
+  } catch (error) {
+    const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
+    // It may have taken effect: then the caches may be wrong.
+    if (!isCertain) await ctx.invalidation.noteChanged(note);
+    return rejectionOf(error, note, ctx);
+  }
+  await ctx.invalidation.noteChanged(note);
+  return { kind: 'changed', noteId, cursor, raw };
+}
+
+/**
+ * The id to send to. A note named by its global id is the session's note, whatever its id is by now; a bare UUID means
+ * exactly that note.
+ */
+async function currentNoteId(
+  name: NoteName,
+  session: SessionRef | undefined,
+  ctx: Context,
+): Promise<Uuid | Rejected> {
+  const bare = 'noteId' in name ? name.noteId : undefined;
+  if (!session) return bare ?? { kind: 'missing' };
+  const record = await ctx.loaders.noteOfSession(session.id, { fresh: true });
+  if (bare) return record?.id === bare ? bare : { kind: 'missing' };
+  if (record?.id) return record.id;
+  if (!record) return { kind: 'missing' };
+  return {
+    kind: 'invalid',
+    issues: ['"progressNoteId": the note is still being generated for the first time.'],
+  };
+}
+
+async function rejectionOf(error: unknown, note: ChangedNote, ctx: Context): Promise<Rejected> {
+  if (error instanceof NoteLocked) {
+    await markLocked(note.noteId, ctx);
+    await ctx.invalidation.noteChanged(note);
+    return { kind: 'locked' };
+  }
+  if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
+  if (error instanceof PartnerNotFound) return { kind: 'missing' };
+  throw error;
+}
+
+/** What the Partner API answered is passed on even if the store can't record it. */
+async function markLocked(noteId: Uuid, ctx: Context): Promise<void> {
+  try {
+    await ctx.milestones.markLocked(noteId);
+  } catch {
+    // The next attempt to change the note will bring it up again.
+  }
+}
+
+/** Read past every cache, by its session where that is known: a rewrite may have given it another id. */
+export async function noteAfterChange(
+  { noteId, session }: NoteChange,
+  _args: unknown,
+  ctx: Context,
+): Promise<NoteRef | null> {
+  const record = session
+    ? await ctx.loaders.noteOfSession(session.id, { fresh: true })
+    : await ctx.loaders.note(noteId, { fresh: true });
+  return record ? noteRef(record, session, ctx) : null;
+}
+
+/**
+ * The Partner API has no idempotency keys, and a second edit edits twice: so they are kept here. A key belongs to the
+ * viewer's subject, whatever the grants: with them in its name, a token that was renewed with one grant more between
+ * a click and its retry would edit again. The input is compared as the client sent it: the note may have been renamed.
+ */
+function onceByKey(
+  { idempotencyKey: key }: IdempotentTarget,
+  input: readonly string[],
+  ctx: Context,
+): Once {
+  if (typeof key !== 'string') return runOnce;
+  const name = `once:${digest([ctx.viewer.subject, key])}`;
+  return async (run) => {
+    try {
+      return await ctx.once(name, digest(input), run);
+    } catch (error) {
+      if (!(error instanceof KeyReused)) throw error;
+      return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+    }
+  };
+}
+
+/** Characters as people count them: an emoji is one. */
+function instructionIssues(text: string): string[] {
+  const count = Array.from(text).length;
+  if (count === 0) return ['"userInstructions" must not be empty.'];
+  if (text.includes('\0')) return ['"userInstructions" must be text, without NUL characters.'];
+  return count > MAX_INSTRUCTIONS
+    ? [`"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`]
+    : [];
+}
+
+function keyIssues(key: string | null | undefined): string[] {
+  const fits = typeof key !== 'string' || (key.length > 0 && key.length <= MAX_KEY_LENGTH);
+  return fits
+    ? []
+    : [`"idempotencyKey" must have 1 to ${MAX_KEY_LENGTH} characters, but got ${key.length}.`];
+}
+
+/** Only digests are stored: no viewer's name and no instructions. */
+const digest = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

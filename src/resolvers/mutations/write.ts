@@ -1,0 +1,60 @@
+import type { Context } from '../../context.ts';
+import { OutcomeUnknown } from '../../rest/errors.ts';
+import { StoreUnavailable } from '../../store/errors.ts';
+
+/** A write was sent, and it is not known whether it took effect. What to do then differs from write to write. */
+class WriteOutcomeUnknown extends Error {
+  override readonly name = 'WriteOutcomeUnknown';
+  readonly code = 'OUTCOME_UNKNOWN';
+
+  constructor(hint: string) {
+    super(`No clear answer came: the change may or may not have taken effect, so ${hint}.`);
+  }
+}
+
+/** The gateway lacks what it needs before a write may be sent: its store, or room for the audit log. */
+class NothingSent extends Error {
+  override readonly name = 'NothingSent';
+  readonly code = 'UPSTREAM_UNAVAILABLE';
+
+  constructor(reason: string) {
+    super(`Nothing was changed: this gateway can’t ${reason}.`);
+  }
+}
+
+/**
+ * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
+ * leaves a trace. A change that can't be audited is not made. The store is only needed before the write is sent.
+ */
+export async function auditedWrite<T extends { readonly kind: string }>(
+  { action, record, hint }: { readonly [K in 'action' | 'record' | 'hint']: string },
+  ctx: Context,
+  write: () => Promise<T>,
+): Promise<T> {
+  if (ctx.audit && !ctx.isAuditKept()) {
+    throw new NothingSent('write down who changes what. Try again in some minutes');
+  }
+  const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
+  audit('asked for');
+  try {
+    const outcome = await write();
+    audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
+    return outcome;
+  } catch (error) {
+    const failure = clientErrorOf(error, hint);
+    audit(codeOf(failure));
+    throw failure;
+  }
+}
+
+function clientErrorOf(error: unknown, hint: string): unknown {
+  if (error instanceof StoreUnavailable) {
+    return new NothingSent('reach its own store. Try again in a moment');
+  }
+  return error instanceof OutcomeUnknown ? new WriteOutcomeUnknown(hint) : error;
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'failed';

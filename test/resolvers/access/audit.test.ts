@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type AuditLine, createAudit } from '../../../src/observability/audit.ts';
+import { listen } from '../../support/access/listener.ts';
+import { type Ask, viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+
+interface Line extends AuditLine {
+  readonly level: string;
+}
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+let lines: Line[] = [];
+beforeAll(async () => {
+  gateway = await openGateway({
+    onLog(text) {
+      const line = JSON.parse(text) as Line;
+      if (line.level === 'audit') lines.push(line);
+    },
+  });
+  ({ ids } = gateway.sandbox);
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  lines = [];
+});
+
+/** What an operation leaves behind: records and outcomes of each line. */
+async function trailOf(ask: Ask, document: string, variables?: object) {
+  lines = [];
+  await ask(document, variables);
+  return lines.map(({ records, outcome }) => [outcome, [...records].toSorted()]);
+}
+
+describe('a read', () => {
+  it('names the viewer and the records in one line, with none of their values', async () => {
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`], 'anna');
+    await ask(`query MyDay { viewer { clinicians { clients(first: 1) { nodes { firstName lastName email
+      sessions(first: 2) { nodes { progressNote { note } transcript { items { transcript } } } } } } } } }`);
+    const [line, ...more] = lines;
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ subject: 'anna', operation: 'MyDay', outcome: 'read' });
+    expect([...line!.records].toSorted()).toEqual(
+      [
+        `Client:${ids.client(0)}`,
+        `ProgressNote:${ids.note(0, 0)}`,
+        `ProgressNote:${ids.note(0, 1)}`,
+        `Session:${ids.session(0, 0)}`,
+        `Session:${ids.session(0, 1)}`,
+        `Transcript:${ids.session(0, 0)}`,
+        `Transcript:${ids.session(0, 1)}`,
+      ].toSorted(),
+    );
+    expect(Object.keys(line!).toSorted()).toEqual(
+      [
+        'level',
+        'time',
+        'msg',
+        'id',
+        'requestId',
+        'subject',
+        'operation',
+        'records',
+        'outcome',
+      ].toSorted(),
+    );
+  });
+
+  it('is not audited for records that are only counted or linked to', async () => {
+    const ask = await viewerWith(gateway, ['partner']);
+    expect(
+      await trailOf(
+        ask,
+        `query($clinic: ID!) { clinic(id: $clinic) { name clients { totalCount pageInfo { hasNextPage } }
+          clinicians { nodes { email } } } organizations { nodes { name } } }`,
+        { clinic: ids.clinic(0) },
+      ),
+    ).toEqual([]);
+    const up = await viewerWith(gateway, [`session:${ids.session(0, 0)}`]);
+    const document = 'query($id: ID!) { session(id: $id) { client { clientId } } }';
+    expect(await trailOf(up, document, { id: ids.session(0, 0) })).toEqual([]);
+  });
+
+  it('is audited for edges, for records by id, and for scores and MDM', async () => {
+    const ask = await viewerWith(gateway, ['partner']);
+    const [score] = ids.scores(1);
+    const trail = await trailOf(
+      ask,
+      `query($clinician: ID!, $client: ID!, $session: ID!, $score: ID!) {
+        clinician(id: $clinician) { clients(first: 1) { edges { node { id } } } }
+        client(id: $client, clinicianId: $clinician) { lastName }
+        session(id: $session) { mdm { risk } } assessmentScore(id: $score) { totalScore } }`,
+      { clinician: ids.clinician(1), client: ids.client(14), session: ids.session(1, 0), score },
+    );
+    expect(trail).toEqual([
+      [
+        'read',
+        [
+          `AssessmentScore:${score}`,
+          `Client:${ids.client(1)}`,
+          `Client:${ids.client(14)}`,
+          `MDM:${ids.session(1, 0)}`,
+          `Session:${ids.session(1, 0)}`,
+        ].toSorted(),
+      ],
+    ]);
+  });
+
+  it('that is denied is audited with the requested record, whether or not it exists', async () => {
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(5)}`], 'eve');
+    for (const [client, session, note, score] of [
+      [ids.client(0), ids.session(0, 0), ids.note(0, 0), ids.scores(0)[0]],
+      [randomUUID(), randomUUID(), randomUUID(), randomUUID()],
+    ]) {
+      const trail = await trailOf(
+        ask,
+        `query($client: ID!, $session: ID!, $note: ID!, $score: ID!) { client(id: $client) { lastName }
+          session(id: $session) { transcript { id } } progressNote(id: $note) { note }
+          assessmentScore(id: $score) { totalScore } }`,
+        { client, session, note, score },
+      );
+      const names = [
+        `AssessmentScore:${score}`,
+        `Client:${client}`,
+        `ProgressNote:${note}`,
+        `Session:${session}`,
+      ];
+      expect(trail).toEqual([['denied', names]]);
+      expect(lines[0]).toMatchObject({ subject: 'eve', operation: 'anonymous' });
+    }
+  });
+
+  it('of very many records takes several lines', async () => {
+    const ask = await viewerWith(gateway, ['partner']);
+    await ask(
+      'query($id: ID!) { clinic(id: $id) { clients(first: 100) { nodes { id sessions(first: 1) { nodes { id } } } } } }',
+      { id: ids.clinic(0) },
+    );
+    expect(lines.map(({ records }) => records.length)[0]).toBe(100);
+    expect(lines.length).toBeGreaterThan(1);
+    const names = lines.flatMap(({ records }) => records);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('a write', () => {
+  const EDIT = `mutation Edit($id: ID!, $text: String!) { magicEdit(input: { progressNoteId: $id, userInstructions: $text }) {
+    ... on ProgressNoteChange { progressNote { note } } } }`;
+
+  it('is audited before and after it is sent, with the records that it returned', async () => {
+    const ask = await viewerWith(gateway, ['partner'], 'anna');
+    const name = `ProgressNote:${ids.note(4, 0)}`;
+    const trail = await trailOf(ask, EDIT, { id: ids.note(4, 0), text: 'shorter' });
+    expect(trail).toEqual([
+      ['magicEdit: asked for', [name]],
+      ['magicEdit: changed', [name]],
+      ['read', [name]],
+    ]);
+    for (const line of lines) expect(line).toMatchObject({ operation: 'Edit', subject: 'anna' });
+    expect(JSON.stringify(lines)).not.toContain('shorter');
+  });
+
+  it('is audited whatever its outcome', async () => {
+    const ask = await viewerWith(gateway, ['partner']);
+    const outcomes = async (id: string, text = 'x') =>
+      (await trailOf(ask, EDIT, { id, text })).map(([outcome]) => outcome);
+    expect(await outcomes(ids.note(4, 5))).toContain('magicEdit: locked');
+    expect(await outcomes(ids.note(4, 0), ' ')).toContain('magicEdit: invalid');
+    gateway.sandbox.answerNext('POST /progress-notes/:progressNoteId/magic-edit', { status: 500 });
+    expect(await outcomes(ids.note(4, 1))).toContain('magicEdit: OUTCOME_UNKNOWN');
+    const eve = await viewerWith(gateway, [`clinician:${ids.clinician(9)}`]);
+    expect((await trailOf(eve, EDIT, { id: ids.note(4, 0), text: 'x' })).map(([o]) => o)).toEqual([
+      'magicEdit: asked for',
+      'magicEdit: denied',
+    ]);
+  });
+
+  it('is audited for tokens and for assignments, denied ones too', async () => {
+    const MINT =
+      'mutation($id: ID!) { authenticateClinician(input: { clinicianId: $id }) { __typename } }';
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(9)}`], 'anna');
+    const own = `Clinician:${ids.clinician(9)}`;
+    expect(await trailOf(ask, MINT, { id: ids.clinician(9) })).toEqual([
+      ['authenticateClinician: asked for', [own]],
+      ['authenticateClinician: minted', [own]],
+    ]);
+    expect((await trailOf(ask, MINT, { id: ids.clinician(8) }))[1]).toEqual([
+      'authenticateClinician: denied',
+      [`Clinician:${ids.clinician(8)}`],
+    ]);
+    const assign = `mutation($id: ID!, $to: ID!) { assignSecondaryClinicians(input: { clientId: $id, clinicianIds: [$to] }) { __typename } }`;
+    expect(await trailOf(ask, assign, { id: ids.client(0), to: ids.clinician(9) })).toEqual([
+      ['assignSecondaryClinicians: asked for', [`Client:${ids.client(0)}`]],
+      ['assignSecondaryClinicians: denied', [`Client:${ids.client(0)}`]],
+    ]);
+  });
+});
+
+describe('an event', () => {
+  it('is audited once with all its receivers and the records that it showed', async () => {
+    const document = 'subscription Follow { noteFinalized { progressNote { note } } }';
+    const grants = [`client:${ids.client(2)}`];
+    // One after another: they are named in the order in which they came.
+    const listeners: Awaited<ReturnType<typeof listen>>[] = [];
+    for (const subject of ['anna', 'ben', 'anna'])
+      listeners.push(await listen(gateway, grants, document, {}, subject));
+    gateway.sandbox.finalize(ids.note(2, 0));
+    await Promise.all(listeners.map((listener) => listener.next()));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines.filter(({ outcome }) => outcome === 'delivered')).toEqual([
+      expect.objectContaining({
+        subject: ['anna', 'ben'],
+        operation: 'Follow',
+        records: expect.arrayContaining([
+          `Session:${ids.session(2, 0)}`,
+          `ProgressNote:${ids.note(2, 0)}`,
+        ]),
+      }),
+    ]);
+    for (const listener of listeners) listener.close();
+  });
+
+  it('is audited for each viewer who replays it', async () => {
+    const document =
+      'subscription($after: EventCursor) { events(after: $after) { ... on SessionEvent { session { raw } } } }';
+    const [after, subject] = [(await gateway.query('{ eventCursor }')).data.eventCursor, 'late'];
+    gateway.sandbox.finalize(ids.note(2, 1));
+    await gateway.sandbox.delivered();
+    lines = [];
+    const listener = await listen(gateway, ['partner'], document, { after }, subject);
+    await listener.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines).toMatchObject([
+      { subject: [subject], outcome: 'delivered', records: [`Session:${ids.session(2, 1)}`] },
+    ]);
+    listener.close();
+  });
+
+  it('is audited when it is read from the log, and a filter when it is denied', async () => {
+    const ask = await viewerWith(gateway, [`client:${ids.client(2)}`]);
+    expect(await trailOf(ask, '{ events { nodes { cursor } } }')).toEqual([
+      ['read', [`Session:${ids.session(2, 0)}`, `Session:${ids.session(2, 1)}`].toSorted()],
+    ]);
+    const listener = await listen(
+      gateway,
+      [`client:${ids.client(2)}`],
+      'subscription($id: ID!) { events(filter: { clientId: $id }) { cursor } }',
+      { id: ids.client(3) },
+    );
+    await listener.next();
+    expect(lines.at(-1)).toMatchObject({
+      outcome: 'filter: denied',
+      records: [`Client:${ids.client(3)}`],
+    });
+    listener.close();
+  });
+});
+
+it('takes five hundred subscribers of one event into a line, and no more', async () => {
+  const written: AuditLine[] = [];
+  const audit = createAudit((line) => void written.push(line));
+  const records = ['Session:x'];
+  for (let i = 0; i < 1_200; i += 1) audit.delivered([`viewer-${i}`], 'Follow', records);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(written.map(({ subject }) => subject.length)).toEqual([500, 500, 200]);
+});

@@ -1,0 +1,335 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { listen } from '../../support/access/listener.ts';
+import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { sessionId as sessionIdOf } from '../../support/global-id.ts';
+import { callsTo } from '../../support/graph/counted.ts';
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+beforeAll(async () => {
+  gateway = await openGateway();
+  ({ ids } = gateway.sandbox);
+});
+afterAll(() => gateway.close());
+
+const SCORES = `query($filter: EventFilter) { events(first: 100, filter: $filter) { nodes {
+  ... on AssessmentCompleted { assessmentScoreId client { clientId firstName } assessmentScore { totalScore } } } } }`;
+const MET = `{ viewer { organizations { nodes { clinics { nodes { clients { nodes { id } } } } } }
+  clinics { clients { nodes { id } } } clinicians { clients { nodes { id } } } } }`;
+
+/** All grants that open the client, and all of the same kinds that do not. Clients 0 and 14 are clinician 0’s and 1’s. */
+const grantsFor = (): [string, boolean][] => [
+  ['partner', true],
+  [`organization:${ids.organization(0)}`, true],
+  [`clinic:${ids.clinic(0)}`, true],
+  [`clinician:${ids.clinician(0)}`, true],
+  [`client:${ids.client(0)}`, true],
+  [`organization:${ids.organization(1)}`, false],
+  [`clinic:${ids.clinic(1)}`, false],
+  [`clinician:${ids.clinician(1)}`, false],
+  [`client:${ids.client(14)}`, false],
+  [`session:${ids.session(0, 0)}`, false],
+];
+
+describe('assessment_completed, which names its client alone', () => {
+  it('is in the log for viewers who may see the client, and for no other', async () => {
+    const [score] = gateway.sandbox.completeAssessments(ids.client(0));
+    await gateway.sandbox.delivered();
+    for (const [grant, isOpen] of grantsFor()) {
+      const ask = await viewerWith(gateway, [grant]);
+      await ask(MET);
+      const { data, errors } = await ask(SCORES, { filter: { types: ['ASSESSMENT_COMPLETED'] } });
+      expect(errors).toBeUndefined();
+      const event = {
+        assessmentScoreId: score,
+        client: { clientId: ids.client(0), firstName: expect.any(String) },
+        assessmentScore: { totalScore: expect.any(Number) },
+      };
+      expect([grant, data.events.nodes]).toEqual([grant, isOpen ? [event] : []]);
+    }
+  });
+
+  it('reaches each subscriber who may see the client, live, and no other', async () => {
+    const document = 'subscription { assessmentCompleted { client { clientId } } }';
+    const listeners = await Promise.all(
+      grantsFor().map(([grant]) => listen(gateway, [grant], document)),
+    );
+    for (const [grant] of grantsFor()) await (await viewerWith(gateway, [grant]))(MET);
+    const everybody = await listen(gateway, ['partner'], document);
+    gateway.sandbox.completeAssessments(ids.client(0));
+    await everybody.next();
+    // One that all the others hear: whoever heard nothing before it was told nothing.
+    for (const client of [1_100, 420, 14]) gateway.sandbox.completeAssessments(ids.client(client));
+    const heard = await Promise.all(
+      listeners.map(async (listener, i) => {
+        const [grant] = grantsFor()[i]!;
+        if (grant.startsWith('session:')) return undefined;
+        return (await listener.next()).data.assessmentCompleted.client.clientId === ids.client(0);
+      }),
+    );
+    const expected = grantsFor().map(([grant, open]) =>
+      grant.startsWith('session:') ? undefined : open,
+    );
+    expect(heard).toEqual(expected);
+    for (const listener of [...listeners, everybody]) listener.close();
+  });
+});
+
+describe('a filter by place, on a gateway that has met nobody', () => {
+  /** Filters that name a place of client 0, and filters that name another of the same kind. */
+  const filters = (): [object, boolean][] => [
+    [{ clinicianId: ids.clinician(0) }, true],
+    [{ clinicId: ids.clinic(0) }, true],
+    [{ organizationId: ids.organization(0) }, true],
+    [{ clinicianId: ids.clinician(0), organizationId: ids.organization(0) }, true],
+    [{ clinicianId: ids.clinician(1) }, false],
+    [{ clinicId: ids.clinic(1) }, false],
+    [{ organizationId: ids.organization(1) }, false],
+    [{ clinicianId: ids.clinician(0), organizationId: ids.organization(1) }, false],
+  ];
+  const grantOf = (filter: object) => {
+    const [[name, id] = []] = Object.entries(filter);
+    return `${name?.slice(0, -2)}:${id}`;
+  };
+  const transcriptUnder = (filter: object) => ({
+    eventType: 'transcript_ready',
+    timeStamp: new Date().toISOString(),
+    payload: {
+      sessionId: randomUUID(),
+      clientId: randomUUID(),
+      clinicianId: randomUUID(),
+      clinicId: randomUUID(),
+      organizationId: randomUUID(),
+      ...filter,
+    },
+  });
+  const EVENTS = `query($filter: EventFilter) { events(first: 100, filter: $filter) { nodes {
+    ... on AssessmentCompleted { assessmentScoreId } } } }`;
+  const LIVE = `subscription($filter: EventFilter, $after: EventCursor) { events(filter: $filter, after: $after) {
+    ... on AssessmentCompleted { assessmentScoreId } ... on TranscriptReady { cursor } } }`;
+
+  it.each(['partner', 'own'])('finds an assessment in the log, as a viewer of %s', async (kind) => {
+    for (const [filter, isMatch] of filters()) {
+      await using cold = await openGateway();
+      const [score] = cold.sandbox.completeAssessments(ids.client(0));
+      await cold.sandbox.delivered();
+      const ask = await viewerWith(cold, [kind === 'own' ? grantOf(filter) : kind]);
+      const { data, errors } = await ask(EVENTS, { filter });
+      const nodes = isMatch ? [{ assessmentScoreId: score }] : [];
+      expect([filter, errors, data.events.nodes]).toEqual([filter, undefined, nodes]);
+    }
+  });
+
+  it.each(['live', 'resumed'])('delivers an assessment that is %s', async (kind) => {
+    for (const grants of [['partner'], undefined]) {
+      await using cold = await openGateway();
+      const after = kind === 'live' ? null : (await cold.query('{ eventCursor }')).data.eventCursor;
+      let score: string | undefined;
+      const complete = async () => {
+        [score] = cold.sandbox.completeAssessments(ids.client(0));
+        await cold.sandbox.delivered();
+      };
+      if (kind === 'resumed') await complete();
+      const listeners = await Promise.all(
+        filters().map(([filter]) =>
+          listen(cold, grants ?? [grantOf(filter)], LIVE, { filter, after }),
+        ),
+      );
+      if (kind === 'live') await complete();
+      // An event that every listener gets, so that "nothing before it" can be seen.
+      for (const [filter] of filters()) cold.sandbox.emit(transcriptUnder(filter));
+      const first = await Promise.all(
+        listeners.map(async (each) => (await each.next()).data.events),
+      );
+      expect(first).toEqual(
+        filters().map(([, isMatch]) =>
+          isMatch ? { assessmentScoreId: score } : { cursor: expect.any(String) },
+        ),
+      );
+      for (const listener of listeners) listener.close();
+    }
+  });
+
+  it('goes by the lists that last held the client while the Partner API fails', async () => {
+    const clock = createTurnableClock();
+    await using warm = await openGateway({ clock });
+    const ask = await viewerWith(warm, ['partner']);
+    await ask(
+      `query($id: ID!) { clinician(id: $id) { clients { nodes { id } } }
+        organizations { nodes { clinics { nodes { clients { nodes { id } } } } } } }`,
+      { id: ids.clinician(0) },
+    );
+    clock.turn(MINUTE_PAST);
+    const listeners = await Promise.all(
+      filters().map(([filter]) => listen(warm, ['partner'], LIVE, { filter })),
+    );
+    warm.sandbox.set({ failureRate: 1 });
+    const [score] = warm.sandbox.completeAssessments(ids.client(0));
+    await warm.sandbox.delivered();
+    for (const [filter] of filters()) warm.sandbox.emit(transcriptUnder(filter));
+    const first = await Promise.all(listeners.map(async (each) => (await each.next()).data.events));
+    expect(first).toEqual(
+      filters().map(([, isMatch]) =>
+        isMatch ? { assessmentScoreId: score } : { cursor: expect.any(String) },
+      ),
+    );
+    for (const listener of listeners) listener.close();
+  });
+
+  it('reads the list of a clinician without the client once a minute, however many events come', async () => {
+    const clock = createTurnableClock();
+    await using cold = await openGateway({ clock });
+    const filter = { clinicianId: ids.clinician(1), types: ['ASSESSMENT_COMPLETED'] };
+    const ask = await viewerWith(cold, ['partner']);
+    const callsFor = async (client: number) => {
+      cold.sandbox.completeAssessments(ids.client(client));
+      await cold.sandbox.delivered();
+      const before = callsTo(cold);
+      expect((await ask(EVENTS, { filter })).data.events.nodes).toEqual([]);
+      return callsTo(cold) - before;
+    };
+    const pages = await callsFor(0);
+    expect(pages).toBeGreaterThan(1);
+    clock.turn(6_000);
+    // Page one tells that the list is still as long.
+    expect(await callsFor(2)).toBe(1);
+    cold.sandbox.moveClient(ids.client(2), ids.clinician(1));
+    clock.turn(6_000);
+    expect((await ask(EVENTS, { filter })).data.events.nodes).toHaveLength(1);
+  });
+});
+
+describe('a session’s event', () => {
+  const NOTES = `query($after: EventCursor) { events(first: 100, after: $after, filter: { types: [PROGRESS_NOTE_GENERATED] }) {
+    nodes { ... on SessionEvent { session { sessionId progressNote { note } } client { clientId lastName }
+      clinician { clinicianId email } clinic { clinicId name clients { totalCount } }
+      organization { organizationId name } } } } }`;
+
+  it('shows its session, and of what lies above the ids alone', async () => {
+    const after = (await gateway.query('{ eventCursor }')).data.eventCursor;
+    const { sessionId } = gateway.sandbox.startSession(ids.client(3));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    const ask = await viewerWith(gateway, [`session:${sessionId}`]);
+    const { data, errors } = await ask(NOTES, { after });
+    expect(data.events.nodes).toEqual([
+      {
+        session: { sessionId, progressNote: { note: expect.any(Array) } },
+        client: { clientId: ids.client(3), lastName: null },
+        clinician: { clinicianId: ids.clinician(3), email: null },
+        clinic: { clinicId: ids.clinic(0), name: null, clients: null },
+        organization: { organizationId: ids.organization(0), name: null },
+      },
+    ]);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND']);
+  });
+
+  it('is delivered by its own ids, even if no list holds the client', async () => {
+    const ids0 = {
+      sessionId: randomUUID(),
+      clientId: randomUUID(),
+      clinicianId: ids.clinician(0),
+      clinicId: ids.clinic(0),
+      organizationId: ids.organization(0),
+    };
+    const document = 'subscription { transcriptReady { session { sessionId } } }';
+    const [ours, theirs] = await Promise.all([
+      listen(gateway, [`clinician:${ids.clinician(0)}`], document),
+      listen(gateway, [`clinician:${ids.clinician(1)}`], document),
+    ]);
+    const emit = (payload: object) =>
+      gateway.sandbox.emit({
+        eventType: 'transcript_ready',
+        timeStamp: new Date().toISOString(),
+        payload: { ...payload },
+      });
+    emit(ids0);
+    await gateway.sandbox.delivered();
+    const other = { ...ids0, sessionId: randomUUID(), clinicianId: ids.clinician(1) };
+    emit(other);
+    expect((await ours.next()).data.transcriptReady.session.sessionId).toBe(ids0.sessionId);
+    expect((await theirs.next()).data.transcriptReady.session.sessionId).toBe(other.sessionId);
+    ours.close();
+    theirs.close();
+  });
+
+  it('names in its session’s id the client that the event names', async () => {
+    const after = (await gateway.query('{ eventCursor }')).data.eventCursor;
+    const { sessionId } = gateway.sandbox.startSession(ids.client(5));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    const document = `query($after: EventCursor) { events(after: $after) { nodes { ... on SessionEvent { session { id } } } } }`;
+    const { data } = await gateway.query(document, { after });
+    expect(data.events.nodes[0].session.id).toBe(sessionIdOf(gateway, sessionId, ids.client(5)));
+  });
+
+  it('is still delivered by its own ids while the Partner API can’t be asked', async () => {
+    const listener = await listen(
+      gateway,
+      [`clinician:${ids.clinician(6)}`],
+      'subscription { events { __typename ... on SessionEvent { client { clientId } } } }',
+    );
+    const event = {
+      sessionId: ids.session(6, 0),
+      clientId: ids.client(6),
+      clinicianId: ids.clinician(6),
+      clinicId: ids.clinic(0),
+      organizationId: ids.organization(0),
+    };
+    gateway.sandbox.set({ failureRate: 1 });
+    using _ = { [Symbol.dispose]: () => gateway.sandbox.set({ failureRate: 0 }) };
+    gateway.sandbox.emit({
+      eventType: 'transcript_ready',
+      timeStamp: new Date().toISOString(),
+      payload: event,
+    });
+    expect((await listener.next()).data.events.client.clientId).toBe(ids.client(6));
+    listener.close();
+  });
+});
+
+it('a viewer who may see few events of a long log reads it in parts, each with a cursor to continue from', async () => {
+  await using busy = await openGateway();
+  const { sandbox } = busy;
+  // The first of these is long past when the last has come.
+  const mine = sandbox.startSession(ids.client(20));
+  sandbox.settle();
+  sandbox.burst(2_100);
+  sandbox.startSession(ids.client(20));
+  sandbox.settle();
+  await sandbox.delivered();
+  const ask = await viewerWith(busy, [`client:${ids.client(20)}`, `session:${mine.sessionId}`]);
+  const document = `query($after: EventCursor) { events(first: 100, after: $after) {
+    nodes { ... on SessionEvent { client { clientId } } } pageInfo { hasNextPage endCursor } } }`;
+  const { data } = await ask(document);
+  const { nodes, pageInfo } = data.events;
+  expect(pageInfo.hasNextPage).toBe(true);
+  const next = (await ask(document, { after: pageInfo.endCursor })).data.events;
+  expect([nodes.length, next.nodes.length]).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(nodes.length > 0 && next.nodes.length > 0).toBe(true);
+  expect(next.pageInfo.hasNextPage).toBe(false);
+  for (const { client } of [...nodes, ...next.nodes]) expect(client.clientId).toBe(ids.client(20));
+});
+
+it('a subscription may name a record that its other ids lead to, without an earlier read', async () => {
+  await using cold = await openGateway({ sandbox: gateway.sandbox });
+  const filter = { clinicianId: ids.clinician(7), clientId: ids.client(7) };
+  const before = callsTo(gateway);
+  const after = (await cold.query('{ eventCursor }')).data.eventCursor;
+  gateway.sandbox.deliverTo(`${cold.url}/webhooks`);
+  const listener = await listen(
+    cold,
+    [`clinician:${ids.clinician(7)}`],
+    `subscription($filter: EventFilter, $after: EventCursor) {
+      events(filter: $filter, after: $after) { __typename } }`,
+    { filter, after },
+  );
+  gateway.sandbox.completeAssessments(ids.client(7));
+  expect((await listener.next()).data.events).toEqual({ __typename: 'AssessmentCompleted' });
+  // One page proves that the client is the clinician’s.
+  expect(callsTo(gateway) - before).toBe(1);
+  listener.close();
+});

@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Listener, listen } from '../../support/access/listener.ts';
+import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
+import { redisAvailable, startRedis } from '../../support/redis-server.ts';
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+let clock: ReturnType<typeof createTurnableClock>;
+beforeEach(async () => {
+  clock = createTurnableClock();
+  gateway = await openGateway({ clock });
+  ({ ids } = gateway.sandbox);
+});
+afterEach(() => gateway.close());
+
+const BY_ID = `query($client: ID!, $session: ID!, $note: ID!, $nodes: [ID!]!) {
+  client(id: $client) { firstName sessions { totalCount } }
+  session(id: $session) { raw client { id } progressNote { note } transcript { id } events { cursor } }
+  progressNote(id: $note) { note }
+  nodes(ids: $nodes) { ... on Client { lastName } ... on ProgressNote { note } ... on Transcript { items { speaker } } } }`;
+
+const namesOf = (nth: number) => {
+  const [client, session] = [ids.client(nth), ids.session(nth, 0)];
+  return {
+    client,
+    session: sessionId(gateway, session, client),
+    note: artifactId(gateway, 'ProgressNote', session, client),
+    nodes: [
+      plainId('Client', client),
+      artifactId(gateway, 'ProgressNote', session, client),
+      artifactId(gateway, 'Transcript', session, client),
+    ],
+  };
+};
+
+const SHOWN = {
+  client: { firstName: expect.any(String) },
+  session: { progressNote: { note: expect.any(Array) }, transcript: { id: expect.any(String) } },
+  progressNote: { note: expect.any(Array) },
+  nodes: [{ lastName: expect.any(String) }, { note: expect.any(Array) }, expect.any(Object)],
+};
+const HIDDEN = { client: null, session: null, progressNote: null, nodes: [null, null, null] };
+
+describe('a client who moves to another clinician', () => {
+  it.each(['clinician', 'clinic'] as const)(
+    'is hidden from the old %s after a minute, however they ask, without an error',
+    async (kind) => {
+      const old = await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]);
+      expect((await old(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
+      gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+      clock.turn(MINUTE_PAST);
+      const { data, errors } = await old(BY_ID, namesOf(0));
+      expect([data, errors]).toEqual([HIDDEN, undefined]);
+      const mutation = `mutation($id: ID!) { magicEdit(input: { progressNoteId: $id, userInstructions: "x" }) { is: __typename } }`;
+      const { note } = namesOf(0);
+      expect((await old(mutation, { id: note })).data.magicEdit.is).toBe('NotFound');
+    },
+  );
+
+  it('is hidden from the old clinician as soon as an event names the new one', async () => {
+    const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    expect((await old(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    gateway.sandbox.startSession(ids.client(0));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    expect((await old(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
+  });
+
+  it('is open to the new clinician at once', async () => {
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    const fresh = await viewerWith(gateway, [`clinician:${ids.clinician(20)}`]);
+    expect((await fresh(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
+  });
+
+  it('stays open to viewers with a grant for the client, and to the clinic they stay in', async () => {
+    const grants = [`clinic:${ids.clinic(0)}`, `client:${ids.client(0)}`];
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(1));
+    clock.turn(MINUTE_PAST);
+    for (const grant of grants) {
+      const ask = await viewerWith(gateway, [grant]);
+      expect((await ask(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
+    }
+  });
+});
+
+describe('the proof that a client is under a grant', () => {
+  const NOTE = 'query($id: ID!) { progressNote(id: $id) { note } }';
+
+  it('costs one page of the list where the client was last seen, once a minute', async () => {
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const list = '{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }';
+    await ask(list);
+    const id = artifactId(gateway, 'ProgressNote', ids.session(260, 0), ids.client(260));
+    clock.turn(MINUTE_PAST);
+    const calls = async () => (await ask(NOTE, { id })).extensions.upstream.calls;
+    expect(await calls()).toBe(2);
+    clock.turn(30_000);
+    expect(await calls()).toBe(1);
+    clock.turn(31_000);
+    expect(await calls()).toBe(2);
+  });
+
+  it('ends a cached answer with itself', async () => {
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
+    const document =
+      'query($id: ID!) { node(id: $id) { ... on Transcript { items { speaker } } } }';
+    for (let times = 0; times < 3; times += 1) await ask(document, { id });
+    expect((await ask(document, { id })).data.node.items.length).toBeGreaterThan(0);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    clock.turn(MINUTE_PAST);
+    expect((await ask(document, { id })).data.node).toBeNull();
+  });
+
+  it('is the same on a process that has just started, and after a restart', async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-places-'));
+    using _ = { [Symbol.dispose]: () => rmSync(storeDir, { recursive: true }) };
+    const { sandbox } = gateway;
+    const grants = [`clinician:${ids.clinician(0)}`];
+    for (let starts = 0; starts < 2; starts += 1) {
+      await using again = await openGateway({ sandbox, storeDir });
+      const ask = await viewerWith(again, grants);
+      expect((await ask(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
+      const stranger = await viewerWith(again, [`clinician:${ids.clinician(1)}`]);
+      expect((await stranger(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
+    }
+  });
+
+  it.skipIf(!redisAvailable)(
+    'works on one instance right after another has listed it',
+    async () => {
+      await using redis = await startRedis();
+      const env = { REDIS_URL: redis.url };
+      const { sandbox } = gateway;
+      await using one = await openGateway({ sandbox, env });
+      await using two = await openGateway({ sandbox, env });
+      const grants = [`clinic:${ids.clinic(0)}`];
+      const list = `{ viewer { clinics { clients(first: 1) { nodes { sessions(first: 1) { nodes {
+      progressNote { id } } } } } } } }`;
+      const { data } = await (await viewerWith(one, grants))(list);
+      const [session] = data.viewer.clinics[0].clients.nodes[0].sessions.nodes;
+      const answer = await (await viewerWith(two, grants))(NOTE, { id: session.progressNote.id });
+      expect(answer.data.progressNote.note.length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('an event of a client who has moved', () => {
+  let listener: Listener;
+  afterEach(() => listener.close());
+  const FINALIZED = 'subscription { noteFinalized { client { clientId } progressNote { note } } }';
+
+  it('that names the new clinician is not delivered to the old one', async () => {
+    listener = await listen(
+      gateway,
+      [`clinician:${ids.clinician(0)}`],
+      'subscription { transcriptReady { client { clientId } } }',
+    );
+    const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    await old('{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }');
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    gateway.sandbox.startSession(ids.client(0));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    gateway.sandbox.startSession(ids.client(13));
+    gateway.sandbox.settle();
+    const { data } = await listener.next();
+    expect(data.transcriptReady.client.clientId).toBe(ids.client(13));
+  });
+
+  it('that names the old clinician shows them its ids, and nothing that it links to', async () => {
+    listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    clock.turn(MINUTE_PAST);
+    gateway.sandbox.finalize(ids.note(0, 0));
+    const { data, errors } = await listener.next();
+    expect([data.noteFinalized, errors]).toEqual([
+      { client: { clientId: ids.client(0) }, progressNote: null },
+      undefined,
+    ]);
+  });
+
+  it('shows the note to the clinician whose client it is', async () => {
+    listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
+    gateway.sandbox.finalize(ids.note(0, 0));
+    const { data } = await listener.next();
+    expect(data.noteFinalized.progressNote.note.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an assessment of a client whom no list has shown yet', () => {
+  const SCORES = `{ events { nodes { ... on AssessmentCompleted {
+    assessmentScoreId client { clientId firstName } } } } }`;
+
+  it.each(['clinician', 'clinic', 'organization'] as const)(
+    'is shown to the %s in whose list the client stands, and to no other',
+    async (kind) => {
+      const [score] = gateway.sandbox.completeAssessments(ids.client(0));
+      await gateway.sandbox.delivered();
+      const client = { clientId: ids.client(0), firstName: expect.any(String) };
+      const other = await (await viewerWith(gateway, [`${kind}:${ids[kind](1)}`]))(SCORES);
+      expect([other.data.events.nodes, other.errors]).toEqual([[], undefined]);
+      const own = await (await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]))(SCORES);
+      expect(own.data.events.nodes).toEqual([{ assessmentScoreId: score, client }]);
+    },
+  );
+});

@@ -1,0 +1,200 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Context } from '../../../src/context.ts';
+import type { EventHub } from '../../../src/events/event-hub.ts';
+import { readEnvelope } from '../../../src/events/envelope.ts';
+import { eventsSince } from '../../../src/resolvers/events/event-log.ts';
+import { createUsage } from '../../../src/rest/usage.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { listen } from '../../support/access/listener.ts';
+import { viewerWith } from '../../support/access/viewers.ts';
+import { bytesOf, delivery, macOf, uuid } from '../../support/events/deliveries.ts';
+import { openTestStore } from '../../support/events/open-door.ts';
+import { openTestHub } from '../../support/events/open-hub.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+
+/** 150,000 is what a busy week leaves; filling the log with so many takes some seconds. */
+const EVENTS = Number(process.env['LOG_EVENTS'] ?? 20_000);
+const MOST_READ = 2_000;
+
+const storeDir = mkdtempSync(join(tmpdir(), 'event-log-'));
+const [ORGANIZATION, SESSION, OTHER_SESSION] = [uuid(), uuid(), uuid()];
+let gateway: Gateway;
+
+/** Every tenth event is of one of two sessions. */
+function entriesFrom(first: number, count: number) {
+  return Array.from({ length: count }, (_, i) => {
+    const n = first + i;
+    const sessions = n % 10 === 0 ? { sessionId: n % 20 === 0 ? SESSION : OTHER_SESSION } : {};
+    const payload = { organizationId: ORGANIZATION, ...sessions };
+    const json = delivery('progress_note_generated', payload);
+    const envelope = readEnvelope(bytesOf(json), Date.now());
+    if (envelope.kind !== 'events') throw new Error('expected events');
+    return envelope.events.map(({ entry }) => entry);
+  }).flat();
+}
+
+beforeAll(async () => {
+  {
+    await using store = await openStore({ kind: 'embedded', dir: storeDir }, { retentionMs: 1e9 });
+    for (let at = 0; at < EVENTS; at += 1_000) await store.log.append(entriesFrom(at, 1_000));
+  }
+  gateway = await openGateway({ storeDir });
+}, 300_000);
+afterAll(async () => {
+  await gateway.close();
+  rmSync(storeDir, { recursive: true, force: true });
+});
+
+const NOTHING = `query($after: EventCursor) { events(first: 100, after: $after, filter: { types: [TRANSCRIPT_READY] }) {
+  nodes { cursor } pageInfo { hasNextPage endCursor } } }`;
+
+describe('Query.events', () => {
+  it('reads two thousand events an operation, and continues from its cursor', async () => {
+    let after: string | undefined;
+    let operations = 0;
+    for (let hasNextPage = true; hasNextPage; operations += 1) {
+      const { data, errors } = await gateway.query(NOTHING, { after });
+      expect([errors, data?.events.nodes]).toEqual([undefined, []]);
+      ({ hasNextPage, endCursor: after } = data.events.pageInfo);
+      if (operations > EVENTS / MOST_READ) break;
+    }
+    expect(operations).toBe(EVENTS / MOST_READ + 1);
+  });
+
+  it('counts all its fields and aliases together', async () => {
+    const field =
+      'events(first: 1, filter: { types: [TRANSCRIPT_READY] }) { pageInfo { endCursor hasNextPage } }';
+    const { data } = await gateway.query(`{ a: ${field} b: ${field} c: ${field} d: ${field} }`);
+    const windows: { pageInfo: { endCursor: string; hasNextPage: boolean } }[] =
+      Object.values(data);
+    expect(windows.every(({ pageInfo }) => pageInfo.hasNextPage)).toBe(true);
+    const alone = await gateway.query(NOTHING);
+    expect(windows.map(({ pageInfo }) => pageInfo.endCursor)).not.toContain(
+      alone.data.events.pageInfo.endCursor,
+    );
+  });
+
+  it('shows a viewer every event of theirs, however many pages have none', async () => {
+    const query = `query($after: EventCursor) { events(first: 100, after: $after) {
+      nodes { receivedAt } pageInfo { hasNextPage endCursor } } }`;
+    const ask = await viewerWith(gateway, [`session:${SESSION}`]);
+    let after: string | undefined;
+    let found = 0;
+    for (let hasNextPage = true; hasNextPage;) {
+      const { data } = await ask(query, { after });
+      found += data.events.nodes.length;
+      ({ hasNextPage, endCursor: after } = data.events.pageInfo);
+    }
+    expect(found).toBe(EVENTS / 20);
+  });
+
+  it('reads nothing for a viewer without grants, nor for no types', async () => {
+    const empty = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
+    const stranger = await viewerWith(gateway, []);
+    expect((await stranger(NOTHING)).data.events).toEqual(empty);
+    const none = NOTHING.replace('[TRANSCRIPT_READY]', '[]');
+    expect((await gateway.query(none)).data.events).toEqual(empty);
+  });
+});
+
+describe('Session.events', () => {
+  it('counts with the others, and fails rather than leave some out', async () => {
+    const ask = await viewerWith(gateway, [`session:${SESSION}`, `session:${OTHER_SESSION}`]);
+    const field = (id: string) => `session(id: "${id}") { events { receivedAt } }`;
+    const one = await ask(`{ ${field(SESSION)} }`);
+    expect(one.data.session.events).toHaveLength(Math.min(1_000, EVENTS / 20));
+    const many = await ask(
+      `{ a: ${field(SESSION)} b: ${field(OTHER_SESSION)} c: ${field(SESSION)} d: events(first: 1, filter: { types: [MDM_ELEMENTS_IDENTIFIED] }) { pageInfo { hasNextPage } } }`,
+    );
+    expect(many.errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_EXPENSIVE']);
+  });
+});
+
+describe('a log that is read without pause', () => {
+  // The clients run in this process, beside other test files: a machine that is busy with those gets another try.
+  it(
+    'holds up neither health checks nor webhooks, by query and by replay',
+    { retry: 2 },
+    async () => {
+      const aliases = Array.from(
+        { length: 10 },
+        (_, i) => `a${i}: events(filter: { types: [TRANSCRIPT_READY] }) { nodes { cursor } }`,
+      );
+      const stop = new AbortController();
+      const { data } = await gateway.query('{ events(first: 1) { edges { cursor } } }');
+      const [{ cursor }] = data.events.edges;
+      const readers = Array.from({ length: 8 }, async () => {
+        while (!stop.signal.aborted) await gateway.query(`{ ${aliases.join(' ')} }`);
+      });
+      const replays = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          listen(
+            gateway,
+            ['partner'],
+            'subscription($after: EventCursor) { events(after: $after, types: [TRANSCRIPT_READY]) { cursor } }',
+            { after: cursor },
+          ),
+        ),
+      );
+      const health: number[] = [];
+      const webhooks: number[] = [];
+      for (let i = 0; i < 20; i += 1) {
+        health.push(await timed(() => fetch(`${gateway.url}/healthz`)));
+        webhooks.push(await timed(deliverOne));
+      }
+      stop.abort();
+      await Promise.all(readers);
+      for (const replay of replays) replay.close();
+      expect(median(health)).toBeLessThan(100);
+      expect(median(webhooks)).toBeLessThan(250);
+    },
+  );
+
+  it('is read no further when the operation is over', async () => {
+    await using store = await openTestStore();
+    for (let at = 0; at < 3; at += 1) await store.log.append(entriesFrom(at * 400, 400));
+    await using opened = await openTestHub(store.log);
+    const usage = createUsage();
+    let reads = 0;
+    const scan: EventHub['scan'] = (after, limit) => {
+      reads += 1;
+      if (reads === 3) usage.end();
+      return opened.hub.scan(after, limit);
+    };
+    const viewer = { grants: [{ kind: 'partner' }] };
+    const ctx = {
+      hub: { ...opened.hub, scan },
+      viewer,
+      reach: { isPartner: true },
+      usage,
+      doNotCache: () => undefined,
+    } as unknown as Context;
+    await eventsSince({ filter: { types: ['transcript_ready'] } }, ctx);
+    expect(reads).toBe(3);
+  });
+});
+
+async function timed(run: () => Promise<Response>): Promise<number> {
+  const began = performance.now();
+  const response = await run();
+  await response.arrayBuffer();
+  expect(response.status).toBe(200);
+  return performance.now() - began;
+}
+
+function deliverOne(): Promise<Response> {
+  const body = bytesOf(delivery('progress_note_generated', { organizationId: ORGANIZATION }));
+  const signature = macOf(body, gateway.sandbox.connection.clientSecret);
+  return fetch(`${gateway.url}/webhooks`, {
+    method: 'POST',
+    headers: { 'x-signature': signature },
+    body: new Uint8Array(body),
+  });
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Infinity;

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type NodeId, createGlobalIds } from '../../../src/schema/global-id.ts';
+import type { Uuid } from '../../../src/uuid.ts';
+import { viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { artifactId, sessionId } from '../../support/global-id.ts';
+import { counted, failures } from '../../support/graph/counted.ts';
+
+const uuid = () => randomUUID() as Uuid;
+const SECRET = 'a secret that signs ids in this test only';
+
+describe('a global id', () => {
+  const nodes: readonly NodeId[] = [
+    { type: 'Organization', id: uuid() },
+    { type: 'Session', id: uuid(), clientId: uuid() },
+    { type: 'Session', id: uuid(), clientId: undefined },
+    { type: 'ProgressNote', sessionId: uuid(), clientId: uuid() },
+    { type: 'ProgressNote', noteId: uuid() },
+    { type: 'MDM', sessionId: uuid(), clientId: undefined },
+    { type: 'AssessmentScore', id: uuid(), clientId: uuid() },
+    { type: 'Assessment', clinicId: uuid(), id: 'phq9:ü' },
+    { type: 'MagicEdit', clinicianId: uuid(), id: uuid() },
+  ];
+  const ids = createGlobalIds(SECRET);
+
+  it.each(nodes)('decodes to the record that it was made for: %j', (node) => {
+    expect(ids.decode(ids.encode(node))).toEqual(node);
+    expect(ids.encode(node)).toBe(ids.encode(node));
+  });
+
+  it.each(nodes)('has one spelling, and is rejected with any byte changed: %j', (node) => {
+    const text = ids.encode(node);
+    for (const other of [`${text}=`, `${text}A`, ` ${text}`, text.slice(0, -2)])
+      expect(ids.decode(other)).toBeUndefined();
+    if (node.type === 'Organization') return;
+    const bytes = Buffer.from(text, 'base64url');
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes);
+      changed[at]! ^= 1;
+      expect(ids.decode(changed.toString('base64url'))).toBeUndefined();
+    }
+  });
+
+  it('is rejected without its parent, or with another’s', () => {
+    const [one, two] = [nodes[1]!, { type: 'Session', id: uuid(), clientId: uuid() } as const];
+    const [a, b] = [one, two].map((node) => Buffer.from(ids.encode(node), 'base64url'));
+    const shortened = Buffer.concat([a!.subarray(0, 17), a!.subarray(-8)]);
+    const swapped = Buffer.concat([a!.subarray(0, 17), b!.subarray(17)]);
+    const unsigned = a!.subarray(0, -8);
+    for (const forged of [shortened, swapped, unsigned, a!.subarray(0, 17)])
+      expect(ids.decode(forged.toString('base64url'))).toBeUndefined();
+  });
+
+  it('is accepted under the secret before this one, and under no other', () => {
+    const text = ids.encode(nodes[1]!);
+    expect(createGlobalIds('another secret', SECRET).decode(text)).toEqual(nodes[1]);
+    expect(createGlobalIds('another secret', 'a third').decode(text)).toBeUndefined();
+  });
+});
+
+describe('an id that a client presents', () => {
+  let gateway: Gateway;
+  let ids: Gateway['sandbox']['ids'];
+  beforeAll(async () => {
+    gateway = await openGateway();
+    ({ ids } = gateway.sandbox);
+  });
+  afterAll(() => gateway.close());
+
+  const forged = (): [string, string][] => {
+    const genuine = sessionId(gateway, ids.session(0, 0), ids.client(0));
+    const bytes = Buffer.from(genuine, 'base64url');
+    const otherClient = Buffer.from(bytes);
+    Buffer.from(ids.client(1).replaceAll('-', ''), 'hex').copy(otherClient, 17);
+    const otherType = Buffer.from(bytes);
+    otherType[0] = 'P'.charCodeAt(0);
+    return [
+      ['shortened', bytes.subarray(0, 17).toString('base64url')],
+      ['of another client', otherClient.toString('base64url')],
+      ['of another type', otherType.toString('base64url')],
+      ['without its signature', bytes.subarray(0, -8).toString('base64url')],
+      [
+        'signed elsewhere',
+        createGlobalIds(SECRET).encode({
+          type: 'Session',
+          id: ids.session(0, 0) as Uuid,
+          clientId: ids.client(0) as Uuid,
+        }),
+      ],
+    ];
+  };
+
+  it('and that was forged is refused like a malformed one, before any call', async () => {
+    const ask = await viewerWith(gateway, [`client:${ids.client(1)}`]);
+    for (const [how, id] of forged()) {
+      const answer = await ask(
+        `query($id: ID!) { node(id: $id) { id } session(id: $id) { id } progressNote(id: $id) { id } }`,
+        { id },
+      );
+      expect([how, failures(answer)]).toEqual([
+        how,
+        ['node: BAD_USER_INPUT', 'session: BAD_USER_INPUT', 'progressNote: BAD_USER_INPUT'],
+      ]);
+      expect(answer.extensions.upstream.calls).toBe(0);
+    }
+  });
+
+  it('carries no argument that no list has confirmed', async () => {
+    const wrong = `{ session(id: "${ids.session(0, 0)}", clientId: "${ids.client(1)}") { id }
+      progressNote(id: "${ids.note(0, 0)}") { id } }`;
+    const { data } = await counted(gateway, wrong);
+    expect(data.session).toBeNull();
+    const right = `{ session(id: "${ids.session(0, 0)}", clientId: "${ids.client(0)}") { id progressNote { id } }
+      bare: session(id: "${ids.session(0, 0)}") { id }
+      progressNote(id: "${ids.note(0, 0)}", sessionId: "${ids.session(0, 0)}", clientId: "${ids.client(0)}") { id } }`;
+    const confirmed = (await counted(gateway, right)).data;
+    expect(confirmed.session.id).toBe(sessionId(gateway, ids.session(0, 0), ids.client(0)));
+    expect(confirmed.bare.id).toBe(sessionId(gateway, ids.session(0, 0)));
+    const note = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
+    expect([confirmed.session.progressNote.id, confirmed.progressNote.id]).toEqual([note, note]);
+  });
+
+  it('is always the short one for a viewer whose grant names the session', async () => {
+    const grants = [`session:${ids.session(0, 0)}`, `client:${ids.client(0)}`];
+    const ask = await viewerWith(gateway, grants);
+    const { data } = await ask(
+      `query($id: ID!) { viewer { sessions { id } } client(id: $id) { sessions(first: 1) { nodes { id progressNote { id } } } } }`,
+      { id: ids.client(0) },
+    );
+    const short = sessionId(gateway, ids.session(0, 0));
+    expect(data.viewer.sessions).toEqual([{ id: short }]);
+    expect(data.client.sessions.nodes[0]).toEqual({
+      id: short,
+      progressNote: { id: artifactId(gateway, 'ProgressNote', ids.session(0, 0)) },
+    });
+  });
+
+  it('is not shared between viewers by a cached row', async () => {
+    const SESSIONS = 'query($id: ID!) { client(id: $id) { sessions { nodes { id } } } }';
+    const [short, long] = [undefined, ids.client(7)].map((clientId) =>
+      sessionId(gateway, ids.session(7, 0), clientId),
+    );
+    const client = `client:${ids.client(7)}`;
+    const withSession = await viewerWith(gateway, [`session:${ids.session(7, 0)}`, client]);
+    const withClient = await viewerWith(gateway, [client]);
+    for (const [ask, id] of [
+      [withSession, short],
+      [withClient, long],
+      [withSession, short],
+    ] as const) {
+      const { data } = await ask(SESSIONS, { id: ids.client(7) });
+      expect(data.client.sessions.nodes[0].id).toBe(id);
+    }
+  });
+});

@@ -1,0 +1,272 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
+import { viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, QUIET, openGateway } from '../../support/gateway.ts';
+import { sessionId } from '../../support/global-id.ts';
+import { counted, failures } from '../../support/graph/counted.ts';
+import { answer, envelope, openUpstream, pageBody, uuid } from '../../support/rest/upstream.ts';
+
+const NOWHERE = 'd0d0d0d0-aaaa-4bbb-8ccc-dddddddddddd';
+
+let sandbox: Sandbox;
+let ids: Sandbox['ids'];
+let gateway: Gateway;
+beforeAll(async () => {
+  sandbox = await openSandbox({ switches: QUIET });
+  ({ ids } = sandbox);
+  gateway = await openGateway({ sandbox });
+});
+afterAll(async () => {
+  await gateway.close();
+  await sandbox.close();
+});
+
+/** By a gateway that has read nothing yet. */
+async function askedFirst(document: string, variables: object = {}) {
+  await using fresh = await openGateway({ sandbox });
+  return await counted(fresh, document, variables);
+}
+
+const at = (field: string) => `query($id: ID!, $near: ID) { ${field} }`;
+const ORGANIZATION = 'query($id: ID!) { organization(id: $id) { name } }';
+const CLINIC = at('clinic(id: $id, organizationId: $near) { name }');
+const CLINICIAN = at('clinician(id: $id, clinicId: $near) { email }');
+const CLIENT = at('client(id: $id, clinicId: $near) { lastName email }');
+const CLIENT_OF_CLINICIAN = at('client(id: $id, clinicianId: $near) { lastName }');
+const SESSION = at('session(id: $id, clientId: $near) { raw }');
+
+describe('a record known by id alone', () => {
+  it('costs a partner nothing until an attribute is asked for', async () => {
+    const { data, calls } = await counted(
+      gateway,
+      `{ organization(id: "${ids.organization(1)}") { id organizationId }
+         clinic(id: "${ids.clinic(4)}") { id clinicId }
+         clinician(id: "${ids.clinician(20)}") { id clinicianId }
+         client(id: "${ids.client(700)}") { id clientId }
+         session(id: "${ids.session(3, 3)}") { id sessionId } }`,
+    );
+    expect(data.client.clientId).toBe(ids.client(700));
+    expect(data.session.sessionId).toBe(ids.session(3, 3));
+    expect(calls).toBe(0);
+  });
+
+  it('opens its lists without being looked up', async () => {
+    const lists = `{ clinic(id: "${ids.clinic(2)}") { clinicians(first: 1) { totalCount } }
+      client(id: "${ids.client(5)}") { sessions { totalCount } } }`;
+    expect((await counted(gateway, lists)).calls).toBe(2);
+  });
+
+  it('is looked up once, however many fields ask', async () => {
+    const id = ids.organization(1);
+    const document = `{ a: organization(id: "${id}") { name raw } b: organization(id: "${id}") { name } }`;
+    expect((await counted(gateway, document)).calls).toBe(1);
+  });
+});
+
+describe('a look-up by a partner', () => {
+  it.each([
+    ['an organization: their list', ORGANIZATION, () => ids.organization(1), 1],
+    ['a clinic: organizations, then the list of each', CLINIC, () => ids.clinic(4), 3],
+    ['a clinician: a filter for each clinic', CLINICIAN, () => ids.clinician(20), 4],
+    ['a client: the lists of clinics, four pages at a time', CLIENT, () => ids.client(25), 7],
+  ])('%s', async (_name, document, id, calls) => {
+    const found = await askedFirst(document, { id: id() });
+    expect([found.errors, found.calls]).toEqual([undefined, calls]);
+  });
+
+  it.each([
+    ['a clinic in its organization', CLINIC, () => [ids.clinic(4), ids.organization(1)], 1],
+    ['a clinician in their clinic', CLINICIAN, () => [ids.clinician(20), ids.clinic(1)], 1],
+    ['a client in their clinic', CLIENT, () => [ids.client(805), ids.clinic(2)], 5],
+    [
+      'a client in their clinician’s list',
+      CLIENT_OF_CLINICIAN,
+      () => [ids.client(25), ids.clinician(12)],
+      1,
+    ],
+    ['a session in its client’s list', SESSION, () => [ids.session(9, 2), ids.client(9)], 1],
+  ])('is short where the parent is named: %s', async (_name, document, pair, calls) => {
+    const [id, near] = pair();
+    const found = await counted(gateway, document, { id, near });
+    expect([found.errors, found.calls]).toEqual([undefined, calls]);
+  });
+
+  it.each([
+    ['a clinic', CLINIC, () => [ids.clinic(4), ids.organization(0)]],
+    ['a clinician', CLINICIAN, () => [ids.clinician(20), ids.clinic(0)]],
+    ['a client', CLIENT_OF_CLINICIAN, () => [ids.client(0), ids.clinician(30)]],
+    ['a session', SESSION, () => [ids.session(0, 0), ids.client(4)]],
+  ])(
+    'looks nowhere else than in the named parent: %s is null there',
+    async (_name, document, pair) => {
+      const [id, near] = pair();
+      const { data, errors, calls } = await askedFirst(document, { id, near });
+      expect([Object.values(data), errors]).toEqual([[null], undefined]);
+      expect(calls).toBeLessThanOrEqual(4);
+    },
+  );
+
+  it('of an unknown session costs the pages of the client that is named', async () => {
+    const { data, errors, calls } = await askedFirst(SESSION, { id: NOWHERE, near: ids.client(9) });
+    expect([data.session, errors]).toEqual([null, undefined]);
+    expect(calls).toBeLessThanOrEqual(2);
+  });
+
+  it('of a session without its client is not made: the error names the argument to add', async () => {
+    for (const id of [ids.session(0, 2), NOWHERE]) {
+      const { data, errors, calls } = await askedFirst(SESSION, { id });
+      expect([data.session, calls]).toEqual([null, 0]);
+      expect(errors).toMatchObject([
+        { message: expect.stringContaining('add `clientId`'), extensions: { code: 'NOT_FOUND' } },
+      ]);
+    }
+  });
+
+  it('without a parent ends at LOOKUP_MAX_CALLS, with an error that names the argument', async () => {
+    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '5' } });
+    for (const id of [ids.client(1_000), NOWHERE]) {
+      const { data, errors, calls } = await counted(small, CLIENT, { id });
+      expect([data.client, calls <= 5]).toEqual([null, true]);
+      expect(errors).toMatchObject([
+        {
+          message: expect.stringMatching(/within 5 calls.*add `clinicId` or `clinicianId`/),
+          extensions: { code: 'NOT_FOUND' },
+        },
+      ]);
+      expect(errors?.[0]?.message).not.toMatch(/\//);
+    }
+  });
+
+  it('of a record that is nowhere is null, without an error', async () => {
+    const { data, errors } = await askedFirst(
+      `{ organization(id: "${NOWHERE}") { name } clinic(id: "${NOWHERE}") { name }
+         clinician(id: "${NOWHERE}") { email } }`,
+    );
+    expect([data, errors]).toEqual([
+      { organization: null, clinic: null, clinician: null },
+      undefined,
+    ]);
+  });
+
+  it('finds first what this operation has read', async () => {
+    const id = ids.clinic(1);
+    const { data, calls } = await counted(
+      gateway,
+      `{ clinic(id: "${id}") { clients(first: 1) { nodes {
+        clinic { clinicians(first: 1) { nodes { clinic { clinicId } } } } } } } }`,
+    );
+    const [client] = data.clinic.clients.nodes;
+    expect(client.clinic.clinicians.nodes[0].clinic.clinicId).toBe(id);
+    expect(calls).toBe(2);
+  });
+});
+
+describe('a look-up by a viewer', () => {
+  const cost = async (grants: string[], document: string, variables: object) => {
+    await using fresh = await openGateway({ sandbox });
+    const ask = await viewerWith(fresh, grants);
+    const { data, errors, extensions } = await ask(document, variables);
+    return { data, errors, calls: extensions.upstream.calls };
+  };
+
+  it('reads the granted lists, and nothing else', async () => {
+    const grants = [`clinician:${ids.clinician(0)}`];
+    sandbox.resetCounts();
+    const hidden = await cost(grants, CLIENT, { id: ids.client(1) });
+    expect([hidden.data.client, hidden.errors]).toEqual([null, undefined]);
+    const routes = new Set(sandbox.requests.map(({ route }) => route));
+    routes.delete('POST /partners/authenticate');
+    expect([...routes]).toEqual(['GET /clinicians/:clinicianId/clients']);
+    const made = await cost(grants, CLIENT, { id: NOWHERE });
+    expect(made).toEqual(hidden);
+  });
+
+  it('of a session by its global id costs the proof, and no more', async () => {
+    const id = sessionId({ sandbox }, ids.session(0, 0), ids.client(0));
+    const document = 'query($id: ID!) { session(id: $id) { sessionId } }';
+    for (const [grant, calls] of [
+      [`client:${ids.client(0)}`, 0],
+      [`clinician:${ids.clinician(0)}`, 1],
+      [`clinic:${ids.clinic(0)}`, 1],
+      [`organization:${ids.organization(0)}`, 2],
+    ] as const) {
+      const found = await cost([grant], document, { id });
+      expect([grant, found.data.session, found.calls]).toEqual([
+        grant,
+        { sessionId: ids.session(0, 0) },
+        calls,
+      ]);
+    }
+  });
+
+  it('of a session or note by a bare UUID names the arguments to add', async () => {
+    const grants = [`clinic:${ids.clinic(0)}`];
+    const { data, errors, calls } = await cost(
+      grants,
+      `{ session(id: "${ids.session(0, 0)}") { sessionId } progressNote(id: "${ids.note(0, 0)}") { note } }`,
+      {},
+    );
+    expect([data, calls]).toEqual([{ session: null, progressNote: null }, 0]);
+    expect(errors?.map(({ message }) => message)).toEqual([
+      expect.stringContaining('add `clientId`'),
+      expect.stringContaining('add `sessionId` and `clientId`'),
+    ]);
+  });
+});
+
+describe('a client whose list was read before a restart', () => {
+  const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-lookup-'));
+  afterAll(() => rmSync(storeDir, { recursive: true }));
+
+  it('is found in one call, and elsewhere where they have moved', async () => {
+    const moved = sandbox.addClient(ids.clinician(0), 'head');
+    {
+      await using first = await openGateway({ sandbox, storeDir });
+      const list = `{ clinic(id: "${ids.clinic(0)}") { clients(first: 100) { nodes { id } } } }`;
+      await first.query(list);
+    }
+    sandbox.moveClient(moved, ids.clinician(14));
+    await using second = await openGateway({ sandbox, storeDir });
+    const document = 'query($id: ID!) { client(id: $id) { email clinic { clinicId } } }';
+    const { data, calls } = await counted(second, document, { id: ids.client(77) });
+    expect(data.client).toEqual({
+      email: expect.any(String),
+      clinic: { clinicId: ids.clinic(0) },
+    });
+    expect(calls).toBe(1);
+    // Once found, the new place is known.
+    const wide = await counted(second, document, { id: moved });
+    expect(failures(wide).length > 0 || wide.data.client.clinic.clinicId === ids.clinic(1)).toBe(
+      true,
+    );
+    sandbox.removeClient(moved);
+  });
+
+  it('is found although the page where they stood is gone', async () => {
+    let total = 35;
+    await using upstream = await openUpstream(({ path }, response) => {
+      const page = Number(path.split('page=')[1]);
+      const isThere = path.startsWith(`/clinics/${uuid(1)}/`) && page <= Math.ceil(total / 10);
+      if (!isThere) return answer(response, 404, envelope(404, 'no such page'));
+      const rows = [{ id: uuid(7), email: 'seven@example.test' }];
+      answer(response, 200, pageBody(total, page, page * 10 >= total ? rows : undefined));
+    });
+    const env = {
+      PARTNER_BASE_URL: upstream.connection.baseUrl,
+      EVENT_STORE_DIR: join(storeDir, 'x'),
+    };
+    const list = `{ clinic(id: "${uuid(1)}") { clients(last: 1) { nodes { clientId email } } } }`;
+    {
+      await using first = await openGateway({ sandbox, env });
+      await first.query(list);
+    }
+    total = 8;
+    await using second = await openGateway({ sandbox, env });
+    const { data } = await second.query(`{ client(id: "${uuid(7)}") { email } }`);
+    expect(data.client.email).toBe('seven@example.test');
+  });
+});

@@ -1,0 +1,207 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { artifactId } from '../../support/global-id.ts';
+import {
+  change,
+  changes,
+  codesOf,
+  countOf,
+  magicEdit,
+  unclearAnswers,
+} from '../../support/mutation/edits.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway({ switches: { newNoteIdEvery: 0 } });
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.clearAnswers();
+  gateway.sandbox.resetCounts();
+});
+
+let keys = 0;
+const newKey = () => ({ idempotencyKey: `key-${(keys += 1)}` });
+const asViewer = async (subject: string, ...grants: readonly string[]) => ({
+  authorization: `Bearer ${await tokenFor(grants, { subject })}`,
+});
+
+describe.each(['magicEdit', 'regenerate'] as const)('a key of %s', (name) => {
+  it('makes twenty calls one, with twenty equal results', async () => {
+    const [noteId, key] = [gateway.sandbox.ids.note(0, 0), newKey()];
+    gateway.sandbox.answerNext(changes[name].route, { delayMs: 50, body: { nth: 1 } });
+    const calls = Array.from({ length: 20 }, () => change(gateway, name, noteId, key));
+    const results = (await Promise.all(calls)).map(({ result }) => JSON.stringify(result));
+    expect(new Set(results).size).toBe(1);
+    expect(JSON.parse(results[0] ?? '')).toMatchObject({ raw: { nth: 1 } });
+    expect(countOf(gateway, name)).toBe(1);
+  });
+
+  it('gives a later call the first result, raw and cursor included', async () => {
+    const [noteId, key] = [gateway.sandbox.ids.note(0, 1), newKey()];
+    gateway.sandbox.answerNext(changes[name].route, { body: { nth: 1 } });
+    const first = await change(gateway, name, noteId, key);
+    const again = await change(gateway, name, noteId, key);
+    expect(again.result).toMatchObject({ raw: { nth: 1 }, cursor: first.result.cursor });
+    expect(countOf(gateway, name)).toBe(1);
+  });
+
+  it('that is null, or left out, is none', async () => {
+    const noteId = gateway.sandbox.ids.note(0, 2);
+    await change(gateway, name, noteId, { idempotencyKey: null });
+    await change(gateway, name, noteId, { idempotencyKey: null });
+    await change(gateway, name, noteId);
+    expect(countOf(gateway, name)).toBe(3);
+  });
+});
+
+describe('a retry of an edit by the note’s global id', () => {
+  it('gets the first result although the note has another id by then', async () => {
+    const { client, note, session } = gateway.sandbox.ids;
+    const id = artifactId(gateway, 'ProgressNote', session(3, 0), client(3));
+    const key = newKey();
+    const first = await magicEdit(gateway, id, key);
+    expect(first.result.type).toBe('ProgressNoteChange');
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
+      body: { progressNoteId: note(4, 4), isLoading: true, note: [] },
+    });
+    const again = await magicEdit(gateway, id, key);
+    expect([again.result.type, again.result.cursor]).toEqual([
+      'ProgressNoteChange',
+      first.result.cursor,
+    ]);
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+});
+
+describe('a key', () => {
+  it('of another viewer is another key', async () => {
+    const [noteId, key] = [gateway.sandbox.ids.note(1, 0), newKey()];
+    await magicEdit(gateway, noteId, key, await asViewer('a', 'partner'));
+    await magicEdit(gateway, noteId, key, await asViewer('b', 'partner'));
+    expect(countOf(gateway, 'magicEdit')).toBe(2);
+  });
+
+  it('stays the viewer’s when a renewed token has other grants', async () => {
+    const { note, client } = gateway.sandbox.ids;
+    const key = newKey();
+    await magicEdit(gateway, note(1, 1), key, await asViewer('c', 'partner'));
+    const more = await asViewer('c', 'partner', `client:${client(1)}`);
+    const { result } = await magicEdit(gateway, note(1, 1), key, more);
+    expect(result.type).toBe('ProgressNoteChange');
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+
+  it('hides its result from a viewer who may no longer see the note', async () => {
+    const key = newKey();
+    const { note, clinic } = gateway.sandbox.ids;
+    await magicEdit(gateway, note(1, 2), key, await asViewer('d', 'partner'));
+    const less = await asViewer('d', `clinic:${clinic(1)}`);
+    const { result } = await magicEdit(gateway, note(1, 2), key, less);
+    expect(result).toEqual({ type: 'NotFound', message: expect.any(String) });
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+
+  it('used again with other input is InvalidInput, whatever differs', async () => {
+    const [noteId, key] = [gateway.sandbox.ids.note(2, 0), newKey()];
+    await magicEdit(gateway, noteId, key);
+    const others = [
+      await magicEdit(gateway, noteId, { ...key, userInstructions: 'Something else.' }),
+      await magicEdit(gateway, gateway.sandbox.ids.note(2, 1), key),
+      await change(gateway, 'regenerate', noteId, key),
+    ];
+    for (const { result } of others)
+      expect(result.issues).toEqual(['"idempotencyKey" was used before, with other input.']);
+    expect(gateway.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('knows the same input by what would be sent', async () => {
+    const key = newKey();
+    const noteId = gateway.sandbox.ids.note(2, 2);
+    await magicEdit(gateway, noteId, { ...key, userInstructions: 'Shorter.' });
+    const again = { ...key, userInstructions: '  Shorter.\n' };
+    const { result } = await magicEdit(gateway, noteId.toUpperCase(), again);
+    expect(result.type).toBe('ProgressNoteChange');
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+
+  it('remembers a lock as the result, too', async () => {
+    const [locked, key] = [gateway.sandbox.ids.note(3, 5), newKey()];
+    await magicEdit(gateway, locked, key);
+    const { result } = await magicEdit(gateway, locked, key);
+    expect(result.type).toBe('ProgressNoteLocked');
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+
+  it('is free again after a call that was not taken', async () => {
+    const [noteId, key] = [gateway.sandbox.ids.note(4, 0), newKey()];
+    gateway.sandbox.answerNext(changes.magicEdit.route, {
+      status: 429,
+      headers: { 'retry-after': '3600' },
+    });
+    expect(codesOf(await magicEdit(gateway, noteId, key))).toEqual(['UPSTREAM_RATE_LIMITED']);
+    const { result } = await magicEdit(gateway, noteId, key);
+    expect(result.type).toBe('ProgressNoteChange');
+    expect(countOf(gateway, 'magicEdit')).toBe(2);
+  });
+
+  it.each(unclearAnswers)('whose first call ended in %s sends nothing again', async (_, answer) => {
+    await using own = await openGateway();
+    const [noteId, key] = [own.sandbox.ids.note(0, 0), newKey()];
+    own.sandbox.answerNext(changes.magicEdit.route, { ...answer, takesEffect: true });
+    expect(codesOf(await magicEdit(own, noteId, key))).toEqual(['OUTCOME_UNKNOWN']);
+    const { errors } = await magicEdit(own, noteId, key);
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining('await its event, or use another key'),
+        extensions: { code: 'OUTCOME_UNKNOWN' },
+      },
+    ]);
+    expect(countOf(own, 'magicEdit')).toBe(1);
+  });
+
+  it('remembers the outcome although its client has hung up', async () => {
+    const [noteId, key] = [gateway.sandbox.ids.note(5, 0), newKey()];
+    gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 200, body: { nth: 1 } });
+    const leaving = new AbortController();
+    const { authorization } = await asViewer('tester', 'partner');
+    const input = { progressNoteId: noteId, ...changes.magicEdit.input, ...key };
+    const call = fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { 'content-type': 'application/json', authorization },
+      body: JSON.stringify({ query: changes.magicEdit.document, variables: { input } }),
+    });
+    await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(1);
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    const { result } = await magicEdit(gateway, noteId, key);
+    expect(result).toMatchObject({ raw: { nth: 1 } });
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+});
+
+describe('a key, over a restart', () => {
+  it('still has its result, or still none', async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
+    const { sandbox } = gateway;
+    const [known, unknown] = [newKey(), newKey()];
+    const [a, b] = [sandbox.ids.note(6, 0), sandbox.ids.note(6, 1)];
+    {
+      await using first = await openGateway({ sandbox, storeDir });
+      await magicEdit(first, a, known);
+      sandbox.answerNext(changes.magicEdit.route, { reset: 'afterReceiving', takesEffect: true });
+      await magicEdit(first, b, unknown);
+    }
+    await using second = await openGateway({ sandbox, storeDir });
+    expect((await magicEdit(second, a, known)).result.type).toBe('ProgressNoteChange');
+    expect(codesOf(await magicEdit(second, b, unknown))).toEqual(['OUTCOME_UNKNOWN']);
+    expect(countOf(second, 'magicEdit')).toBe(2);
+    rmSync(storeDir, { recursive: true, force: true });
+  });
+});

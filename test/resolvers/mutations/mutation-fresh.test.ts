@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { change, changes } from '../../support/mutation/edits.ts';
+import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
+
+const byNote = async (gateway: Gateway, id: string) => {
+  const document = 'query($id: ID!) { progressNote(id: $id) { note } }';
+  return (await gateway.query(document, { id })).data.progressNote.note as unknown[];
+};
+
+const bySession = async (gateway: Gateway, id: string) => {
+  const document = 'query($id: ID!) { session(id: $id) { progressNote { note } } }';
+  return (await gateway.query(document, { id })).data.session.progressNote.note as unknown[];
+};
+
+const patchOf = (text: string) => ({ patch: { note: [text] } });
+
+describe('a changed note', () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await openGateway({ switches: { rewriteMs: 60_000 } });
+  });
+  afterAll(() => gateway.close());
+
+  it('bypasses the cache, and the next query sees it', async () => {
+    const { note, session } = gateway.sandbox.ids;
+    await bySession(gateway, session(0, 0));
+    await byNote(gateway, note(0, 0));
+    const { result } = await change(gateway, 'update', note(0, 0), patchOf('new'));
+    expect(result.progressNote.note).toEqual(['new']);
+    expect(await byNote(gateway, note(0, 0))).toEqual(['new']);
+    expect(await bySession(gateway, session(0, 0))).toEqual(['new']);
+  });
+
+  it('is read anew for each of several changes in one operation', async () => {
+    const id = gateway.sandbox.ids.note(0, 1);
+    const one = (alias: string, text: string) => `${alias}: updateProgressNote(input: {
+      progressNoteId: "${id}", patch: { note: ["${text}"] } }) {
+      ... on ProgressNoteChange { progressNote { note } } }`;
+    const { data } = await gateway.query(`mutation { ${one('a', 'first')} ${one('b', 'second')} }`);
+    expect(data.a.progressNote.note).toEqual(['first']);
+    expect(data.b.progressNote.note).toEqual(['second']);
+  });
+
+  it('is seen although an outcome is unknown', async () => {
+    const id = gateway.sandbox.ids.note(0, 2);
+    await byNote(gateway, id);
+    const unclear = { status: 500, takesEffect: true, times: 2 };
+    gateway.sandbox.answerNext(changes.update.route, unclear);
+    await change(gateway, 'update', id, patchOf('perhaps'));
+    expect(await byNote(gateway, id)).toEqual(['perhaps']);
+  });
+
+  it('is seen by those who ask while an older read is still under way, and after it', async () => {
+    const id = gateway.sandbox.ids.note(1, 0);
+    const held = { delayMs: 500, body: { progressNoteId: id, isLoading: false, note: ['old'] } };
+    gateway.sandbox.answerNext('GET /progress-notes/:id', held);
+    const before = gateway.sandbox.countOf('GET /progress-notes/:id');
+    const early = byNote(gateway, id);
+    await expect.poll(() => gateway.sandbox.countOf('GET /progress-notes/:id')).toBe(before + 1);
+    const { result } = await change(gateway, 'update', id, patchOf('new'));
+    expect(result.progressNote.note).toEqual(['new']);
+    expect(await byNote(gateway, id)).toEqual(['new']);
+    expect(await early).toEqual(['old']);
+    expect(await byNote(gateway, id)).toEqual(['new']);
+  });
+
+  it('is not lost to a failed read: the change is returned, and the note is null with an error', async () => {
+    gateway.sandbox.answerNext('GET /progress-notes/:id', { status: 404, times: 1 });
+    const { note } = gateway.sandbox.ids;
+    const { result } = await change(gateway, 'update', note(2, 0), patchOf('new'));
+    expect(result).toMatchObject({ type: 'ProgressNoteChange', progressNote: null });
+  });
+
+  it('adds to its clinician’s list of edits at once', async () => {
+    const { ids } = gateway.sandbox;
+    const walk = `query($id: ID!) { clinician(id: $id) { magicEdits(first: 1) { totalCount }
+      clients(first: 1) { nodes { sessions(first: 1) { nodes { progressNote { progressNoteId } } } } } } }`;
+    const read = async () => (await gateway.query(walk, { id: ids.clinician(0) })).data.clinician;
+    const { magicEdits, clients } = await read();
+    const [session] = clients.nodes[0].sessions.nodes;
+    await change(gateway, 'magicEdit', session.progressNote.progressNoteId);
+    expect((await read()).magicEdits.totalCount).toBe(magicEdits.totalCount + 1);
+  });
+});
+
+describe.skipIf(!redisAvailable)('a note that is changed through one of two instances', () => {
+  let redis: RedisServer;
+  let one: Gateway;
+  let two: Gateway;
+  beforeAll(async () => {
+    redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    one = await openGateway({ env });
+    two = await openGateway({ env, sandbox: one.sandbox });
+  });
+  afterAll(async () => {
+    await two.close();
+    await one.close();
+    await redis[Symbol.asyncDispose]();
+  });
+
+  it('is seen through the other one, by either way', async () => {
+    const { note, session } = one.sandbox.ids;
+    await Promise.all([byNote(two, note(0, 0)), bySession(two, session(0, 0))]);
+    await change(one, 'update', note(0, 0), patchOf('new'));
+    expect(await byNote(two, note(0, 0))).toEqual(['new']);
+    expect(await bySession(two, session(0, 0))).toEqual(['new']);
+  });
+
+  it('is seen by its session although only the other one knows whose it is', async () => {
+    const { note, session } = one.sandbox.ids;
+    await bySession(two, session(0, 1));
+    await change(one, 'update', note(0, 1), patchOf('new'));
+    expect(await bySession(two, session(0, 1))).toEqual(['new']);
+  });
+
+  it('is seen through the other one while an older read is under way there, and after it', async () => {
+    const id = one.sandbox.ids.note(0, 2);
+    const held = { delayMs: 500, body: { progressNoteId: id, isLoading: false, note: ['old'] } };
+    one.sandbox.answerNext('GET /progress-notes/:id', held);
+    one.sandbox.resetCounts();
+    const early = byNote(two, id);
+    await expect.poll(() => one.sandbox.countOf('GET /progress-notes/:id')).toBe(1);
+    await change(one, 'update', id, patchOf('new'));
+    expect(await byNote(two, id)).toEqual(['new']);
+    expect(await early).toEqual(['old']);
+    expect(await byNote(two, id)).toEqual(['new']);
+  });
+});

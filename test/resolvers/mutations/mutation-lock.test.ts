@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { type Change, change } from '../../support/mutation/edits.ts';
+import { redisAvailable, startRedis } from '../../support/redis-server.ts';
+
+const all: readonly Change[] = ['magicEdit', 'regenerate', 'update'];
+
+async function isLocked(gateway: Gateway, id: string): Promise<boolean | null> {
+  const document = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
+  return (await gateway.query(document, { id })).data.progressNote.isLocked;
+}
+
+describe('a finalized note', () => {
+  it.each(all)(
+    'answers ProgressNoteLocked to %s, and is known as locked from then on',
+    async (name) => {
+      await using gateway = await openGateway();
+      const noteId = gateway.sandbox.ids.note(0, 5);
+      expect(await isLocked(gateway, noteId)).toBeNull();
+      expect((await change(gateway, name, noteId)).result.type).toBe('ProgressNoteLocked');
+      expect(await isLocked(gateway, noteId)).toBe(true);
+      expect(await isLocked(gateway, gateway.sandbox.ids.note(0, 6))).toBeNull();
+    },
+  );
+
+  it('is known as such from its event on, whatever event comes late', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const noteId = sandbox.ids.note(0, 0);
+    expect(await isLocked(gateway, noteId)).toBeNull();
+    sandbox.finalize(noteId);
+    await sandbox.delivered();
+    expect(await isLocked(gateway, noteId)).toBe(true);
+    const [finalized] = sandbox.events;
+    if (finalized) sandbox.emit({ ...finalized, eventType: 'progress_note_generated' });
+    await sandbox.delivered();
+    expect(await isLocked(gateway, noteId)).toBe(true);
+  });
+
+  it('stays known over a restart, by refusal and by event', async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
+    await using keeper = await openGateway();
+    const { sandbox } = keeper;
+    const [refused, told] = [sandbox.ids.note(0, 5), sandbox.ids.note(0, 0)];
+    {
+      await using first = await openGateway({ sandbox, storeDir });
+      sandbox.deliverTo(`${first.url}/webhooks`);
+      await change(first, 'magicEdit', refused);
+      sandbox.finalize(told);
+      await sandbox.delivered();
+    }
+    await using second = await openGateway({ sandbox, storeDir });
+    expect(await isLocked(second, refused)).toBe(true);
+    expect(await isLocked(second, told)).toBe(true);
+    rmSync(storeDir, { recursive: true, force: true });
+  });
+});
+
+describe.skipIf(!redisAvailable)('a finalized note, over two instances', () => {
+  it('is known to the other one, by refusal and by event', async () => {
+    await using redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    await using one = await openGateway({ env });
+    await using two = await openGateway({ env, sandbox: one.sandbox });
+    const [refused, told] = [one.sandbox.ids.note(0, 5), one.sandbox.ids.note(0, 0)];
+    expect(await isLocked(two, refused)).toBeNull();
+    await change(one, 'regenerate', refused);
+    expect(await isLocked(two, refused)).toBe(true);
+
+    expect(await isLocked(two, told)).toBeNull();
+    one.sandbox.finalize(told);
+    await one.sandbox.delivered();
+    expect(await isLocked(two, told)).toBe(true);
+  });
+
+  it('is learnt from a copy, where the first delivery died right after it was stored', async () => {
+    await using redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    await using one = await openGateway({ env });
+    const noteId = one.sandbox.ids.note(0, 0);
+    one.sandbox.finalize(noteId);
+    await one.sandbox.delivered();
+    redis.cli('DEL', redis.cli('KEYS', `*locked:${noteId}`));
+
+    await using two = await openGateway({ env, sandbox: one.sandbox });
+    expect(await isLocked(two, noteId)).toBeNull();
+    one.sandbox.deliverTo(`${two.url}/webhooks`);
+    const [finalized] = one.sandbox.events;
+    if (finalized) one.sandbox.emit(finalized);
+    await one.sandbox.delivered();
+    expect(await isLocked(two, noteId)).toBe(true);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { codesOf, envelope } from '../../support/mutation/edits.ts';
+
+const ROUTE = 'POST /clients/:id/secondary-clinicians';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway();
+});
+afterAll(() => gateway.close());
+afterEach(() => {
+  gateway.sandbox.clearAnswers();
+  gateway.sandbox.resetCounts();
+});
+
+async function assign(clinicianIds: readonly string[], clientId?: string, authorization?: string) {
+  const answer = await gateway.query(
+    `mutation($input: AssignSecondaryCliniciansInput!) { result: assignSecondaryClinicians(input: $input) {
+      type: __typename ... on SecondaryCliniciansAssigned { client { clientId } raw }
+      ... on InvalidInput { issues } } }`,
+    { input: { clientId: clientId ?? gateway.sandbox.ids.client(0), clinicianIds } },
+    authorization ? { authorization } : undefined,
+  );
+  return { ...answer, result: answer.data?.result };
+}
+
+const uuids = (count: number) =>
+  Array.from({ length: count }, (_, n) => `8f14e45f-ceea-467f-a8d1-${String(n).padStart(12, '0')}`);
+
+describe('assigning secondary clinicians', () => {
+  it('names each clinician once, and hands the answer on', async () => {
+    const { clinician, client } = gateway.sandbox.ids;
+    const [a, b] = [clinician(1), clinician(2)];
+    const { result } = await assign([a, b, a.toUpperCase(), b]);
+    expect(result).toEqual({
+      type: 'SecondaryCliniciansAssigned',
+      client: { clientId: client(0) },
+      raw: { clientId: client(0), assigned: [a, b], skipped: [] },
+    });
+    expect(gateway.sandbox.requests.at(-1)?.body).toEqual({ clinicianIds: [a, b] });
+    expect(gateway.sandbox.countOf(ROUTE)).toBe(1);
+  });
+
+  it('takes 50 different clinicians, however often each is named', async () => {
+    gateway.sandbox.answerNext(ROUTE, { body: {} });
+    const { result } = await assign([...uuids(50), ...uuids(50)]);
+    expect(result.type).toBe('SecondaryCliniciansAssigned');
+    expect(gateway.sandbox.requests.at(-1)?.body).toEqual({ clinicianIds: uuids(50) });
+  });
+
+  it.each([
+    ['none', 0],
+    ['51', 51],
+    ['1,000', 1_000],
+  ])('refuses %s, and asks nobody', async (_, count) => {
+    const { result } = await assign(uuids(count));
+    expect(result.issues).toEqual([`"clinicianIds" must be 1 to 50, but got ${count}.`]);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('rejects an invalid id, or one of another type, without a call', async () => {
+    const client = Buffer.from(`Client:${uuids(1)[0]}`).toString('base64url');
+    for (const id of ['x', '..', client]) {
+      expect(codesOf(await assign([...uuids(1), id]))).toEqual(['BAD_USER_INPUT']);
+      expect(codesOf(await assign(uuids(1), `${id}x`))).toEqual(['BAD_USER_INPUT']);
+    }
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('denies a client that is not the viewer’s, and assigns nobody', async () => {
+    const { clinician, client } = gateway.sandbox.ids;
+    const authorization = `Bearer ${await tokenFor([`clinician:${clinician(3)}`])}`;
+    const { result } = await assign([clinician(3)], client(400), authorization);
+    expect(result.type).toBe('NotFound');
+    expect(gateway.sandbox.countOf('POST /clients/:clientId/secondary-clinicians')).toBe(0);
+  });
+
+  it('lets the viewer’s own client have a clinician of elsewhere', async () => {
+    const { clinician, client } = gateway.sandbox.ids;
+    const authorization = `Bearer ${await tokenFor([`client:${client(1)}`])}`;
+    const { result } = await assign([clinician(20)], client(1), authorization);
+    expect(result.type).toBe('SecondaryCliniciansAssigned');
+  });
+
+  it('hands a rejection on as InvalidInput, and a missing client as NotFound', async () => {
+    gateway.sandbox.answerNext(ROUTE, { status: 400, body: envelope(400, 'not one of yours') });
+    expect((await assign(uuids(1))).result).toEqual({
+      type: 'InvalidInput',
+      issues: ['not one of yours'],
+    });
+    expect((await assign(uuids(1), uuids(2)[1])).result.type).toBe('NotFound');
+  });
+
+  it('is tried up to three times, and succeeds with the third', async () => {
+    gateway.sandbox.answerNext(ROUTE, { status: 503, times: 2 });
+    const { result } = await assign([gateway.sandbox.ids.clinician(4)]);
+    expect(result.type).toBe('SecondaryCliniciansAssigned');
+    expect(gateway.sandbox.countOf(ROUTE)).toBe(3);
+  });
+
+  it('has an unknown outcome after three attempts, and its message says that repeating is safe', async () => {
+    gateway.sandbox.answerNext(ROUTE, { status: 500, times: 9 });
+    const { errors } = await assign([gateway.sandbox.ids.clinician(4)]);
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining('so send it again, which is safe.'),
+        extensions: { code: 'OUTCOME_UNKNOWN' },
+      },
+    ]);
+    expect(gateway.sandbox.countOf(ROUTE)).toBe(3);
+  });
+
+  it('drops the clinicians’ lists of clients, which may have one more now', async () => {
+    const { clinician } = gateway.sandbox.ids;
+    const list = 'query($id: ID!) { clinician(id: $id) { clients(first: 1) { totalCount } } }';
+    const read = () => gateway.query(list, { id: clinician(5) });
+    await read();
+    expect((await read()).extensions.upstream.calls).toBe(0);
+    await assign([clinician(5)]);
+    expect((await read()).extensions.upstream.calls).toBe(1);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { type Change, change, changes, countOf, envelope } from '../../support/mutation/edits.ts';
+import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
+
+describe.skipIf(!redisAvailable)('with the store down', () => {
+  let redis: RedisServer;
+  let gateway: Gateway;
+  beforeEach(async () => {
+    redis = await startRedis();
+    gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+    await gateway.query('{ partner { __typename } }');
+    gateway.sandbox.resetCounts();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await redis[Symbol.asyncDispose]();
+  });
+
+  const nothingSent = [
+    {
+      message:
+        'Nothing was changed: this gateway can’t reach its own store. Try again in a moment.',
+      extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+    },
+  ];
+
+  it.each<[Change, object]>([
+    ['magicEdit', { idempotencyKey: 'k' }],
+    ['regenerate', { idempotencyKey: 'k' }],
+  ])('%s with %j is not sent, and says so', async (name, input) => {
+    await redis.kill();
+    const noteId = gateway.sandbox.ids.note(0, 0);
+    const { result, errors } = await change(gateway, name, noteId, input);
+    expect(result).toBeNull();
+    expect(errors).toMatchObject(nothingSent);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it.each<Change>(['magicEdit', 'regenerate', 'update'])(
+    '%s without a key needs no store',
+    async (name) => {
+      await redis.kill();
+      const { result } = await change(gateway, name, gateway.sandbox.ids.note(0, 0));
+      expect(result.type).toBe('ProgressNoteChange');
+    },
+  );
+
+  it('a clinician’s access is proven by lists, so that they can sign in', async () => {
+    await redis.kill();
+    const { clinic, clinician } = gateway.sandbox.ids;
+    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
+    const document = `mutation($id: ID!) {
+      authenticateClinician(input: { clinicianId: $id }) { is: __typename } }`;
+    const { data } = await gateway.query(document, { id: clinician(0) }, { authorization });
+    expect(data.authenticateClinician.is).toBe('ClinicianTokens');
+  });
+
+  it('an edit succeeds once the store is back', async () => {
+    const noteId = gateway.sandbox.ids.note(0, 0);
+    await redis.kill();
+    await change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' });
+    await redis.start();
+    await expect
+      .poll(
+        async () =>
+          (await change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' })).result?.type,
+        { timeout: 10_000 },
+      )
+      .toBe('ProgressNoteChange');
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+
+  it.each([
+    ['accepted', { body: { nth: 1 } }, 'ProgressNoteChange'],
+    [
+      'refused',
+      { status: 403, body: envelope(403, 'Progress note is locked') },
+      'ProgressNoteLocked',
+    ],
+  ])('in the middle of it, an edit that was %s is told as such', async (_, answer, type) => {
+    gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 500, ...answer });
+    const noteId = gateway.sandbox.ids.note(0, 0);
+    const edit = change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' });
+    await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(1);
+    await redis.kill();
+    expect((await edit).result.type).toBe(type);
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
+  });
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
+import { change, changes, countOf } from '../../support/mutation/edits.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway();
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.sandbox.resetCounts());
+
+/** As text, since an object literal can't have such a key. */
+const HOSTILE =
+  '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"note":["x"]}';
+
+const sentBody = () =>
+  gateway.sandbox.requests.find(({ method }) => method === 'PATCH')?.body as object;
+
+describe('an update', () => {
+  it('sends the patch as it is, and shows the note as it is then', async () => {
+    const patch = { note: ['One.', { any: [1, null] }], other: { deep: { down: '✓' } } };
+    const { result } = await change(gateway, 'update', gateway.sandbox.ids.note(0, 0), { patch });
+    expect(result.progressNote.note).toEqual(patch.note);
+    expect(sentBody()).toEqual(patch);
+    expect(countOf(gateway, 'update')).toBe(1);
+  });
+
+  it('passes an empty object on', async () => {
+    const note = gateway.sandbox.ids.note(0, 1);
+    const { result } = await change(gateway, 'update', note, { patch: {} });
+    expect(result.type).toBe('ProgressNoteChange');
+    expect(sentBody()).toEqual({});
+  });
+
+  it.each([
+    ['a list', []],
+    ['a text', 'note'],
+    ['a number', 1],
+    ['true', true],
+  ])('refuses %s for a patch, and asks nobody', async (_, patch) => {
+    const note = gateway.sandbox.ids.note(0, 0);
+    const { result } = await change(gateway, 'update', note, { patch });
+    expect(result.issues).toEqual(['"patch" must be a JSON object.']);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('refuses a patch of null before anything is executed', async () => {
+    const note = gateway.sandbox.ids.note(0, 0);
+    const { errors } = await change(gateway, 'update', note, { patch: null });
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('passes hostile keys on as data, from a variable and from the document', async () => {
+    const note = gateway.sandbox.ids.note(0, 2);
+    const authorization = `Bearer ${await tokenFor(['partner'])}`;
+    const variables = `{"input":{"progressNoteId":"${note}","patch":${HOSTILE}}}`;
+    const query = JSON.stringify(changes.update.document);
+    await post(gateway.url, `{"query":${query},"variables":${variables}}`, { authorization });
+    expect(JSON.stringify(sentBody())).toBe(HOSTILE);
+
+    gateway.sandbox.resetCounts();
+    const literal = HOSTILE.replaceAll(/"(\w+)":/g, '$1:');
+    await gateway.query(`mutation { updateProgressNote(input: {
+      progressNoteId: "${note}", patch: ${literal} }) { __typename } }`);
+    expect(JSON.stringify(sentBody())).toBe(HOSTILE);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});

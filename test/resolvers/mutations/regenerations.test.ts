@@ -1,0 +1,169 @@
+import { beforeEach, afterEach, describe, expect, it } from 'vitest';
+
+import type { WebhookEvent } from '../../../sandbox/sandbox.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { change, changes, magicEdit } from '../../support/mutation/edits.ts';
+import { redisAvailable, startRedis } from '../../support/redis-server.ts';
+
+let gateway: Gateway;
+let noteId: string;
+beforeEach(async () => {
+  gateway = await openGateway({ switches: { rewriteMs: 60_000, newNoteIdEvery: 0 } });
+  noteId = gateway.sandbox.ids.note(0, 0);
+});
+afterEach(() => gateway.close());
+
+/** The rewrites of the note that were published, each by its time stamp. */
+async function published(): Promise<string[]> {
+  const { data } = await gateway.query(`{ events(first: 100) { nodes {
+    type occurredAt ... on ProgressNoteRegenerated { progressNoteId } } } }`);
+  const nodes: { type: string; occurredAt: string; progressNoteId?: string }[] = data.events.nodes;
+  return nodes.filter((node) => node.progressNoteId === noteId).map((node) => node.occurredAt);
+}
+
+/** The next rewrite is done, told of and taken in. */
+async function finishOne(): Promise<WebhookEvent> {
+  gateway.sandbox.step();
+  await gateway.sandbox.delivered();
+  const event = gateway.sandbox.events.at(-1);
+  if (!event) throw new Error('wanted an event, but none was sent');
+  return event;
+}
+
+async function deliver(event: WebhookEvent): Promise<void> {
+  gateway.sandbox.emit(event);
+  await gateway.sandbox.delivered();
+}
+
+const later = (event: WebhookEvent, seconds: number): WebhookEvent => ({
+  ...event,
+  timeStamp: new Date(Date.parse(event.timeStamp) + seconds * 1_000).toISOString(),
+});
+
+/** A rewrite that was not made through this gateway. */
+async function rewrittenElsewhere(): Promise<WebhookEvent> {
+  const { baseUrl, clientId, clientSecret, apiKey } = gateway.sandbox.connection;
+  const headers = { 'content-type': 'application/json', 'x-api-key': apiKey };
+  const answer = await fetch(`${baseUrl}/partners/authenticate`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ clientId, clientSecret }),
+  });
+  const { accessToken } = (await answer.json()) as { accessToken: string };
+  await fetch(`${baseUrl}/progress-notes/${noteId}/regenerate`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'access-token': accessToken },
+  });
+  gateway.sandbox.resetCounts();
+  return finishOne();
+}
+
+describe('a regeneration', () => {
+  it('made elsewhere is delivered, each of several, although the note kept its id', async () => {
+    const first = await rewrittenElsewhere();
+    const second = await rewrittenElsewhere();
+    const third = await rewrittenElsewhere();
+    expect(await published()).toEqual([first, second, third].map(({ timeStamp }) => timeStamp));
+  });
+
+  it('made here is delivered, each of two quick ones', async () => {
+    const first = await rewrittenElsewhere();
+    await Promise.all([magicEdit(gateway, noteId), change(gateway, 'regenerate', noteId)]);
+    const second = await finishOne();
+    const third = await finishOne();
+    expect(await published()).toEqual([first, second, third].map(({ timeStamp }) => timeStamp));
+  });
+
+  it('is delivered although one of two quick ones gave the note another id', async () => {
+    const { sandbox } = gateway;
+    await Promise.all([magicEdit(gateway, noteId), change(gateway, 'regenerate', noteId)]);
+    const renamed = (event: WebhookEvent): WebhookEvent => ({
+      ...event,
+      payload: { ...event.payload, progressNoteId: sandbox.ids.note(0, 1) },
+    });
+    sandbox.deliverTo(undefined);
+    sandbox.settle();
+    const [first, second] = sandbox.events.slice(-2) as [WebhookEvent, WebhookEvent];
+    noteId = sandbox.ids.note(0, 1);
+    sandbox.deliverTo(`${gateway.url}/webhooks`);
+    const after = later(second, 1);
+    await deliver(renamed(first));
+    await deliver(renamed(after));
+    expect(await published()).toEqual([first.timeStamp, after.timeStamp]);
+  });
+
+  it('is delivered once: a time already accepted is a copy, whatever came between', async () => {
+    const first = await rewrittenElsewhere();
+    await magicEdit(gateway, noteId);
+    await deliver(first);
+    const second = await finishOne();
+    await deliver(first);
+    await deliver(second);
+    expect(await published()).toEqual([first.timeStamp, second.timeStamp]);
+  });
+
+  it('is delivered if its event comes before the answer to the POST, and if that answer was lost', async () => {
+    const first = await rewrittenElsewhere();
+    gateway.sandbox.answerNext(changes.magicEdit.route, { status: 500, takesEffect: true });
+    await magicEdit(gateway, noteId);
+    const second = await finishOne();
+    const early = later(second, 1);
+    gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 200 });
+    const editing = magicEdit(gateway, noteId);
+    await deliver(early);
+    await editing;
+    expect(await published()).toEqual([first, second, early].map(({ timeStamp }) => timeStamp));
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['unreadable', 'soon'],
+    ['more than five minutes ahead', new Date(Date.now() + 400_000).toISOString()],
+  ])('with a time that is %s is a copy of what has its key', async (_, timeStamp) => {
+    const first = await rewrittenElsewhere();
+    await deliver({ ...first, timeStamp } as WebhookEvent);
+    expect(await published()).toEqual([first.timeStamp]);
+    const next = later(first, 1);
+    await deliver(next);
+    expect(await published()).toEqual([first.timeStamp, next.timeStamp]);
+  });
+
+  it('comes after the cursor of the answer to its mutation', async () => {
+    await rewrittenElsewhere();
+    const { result } = await magicEdit(gateway, noteId);
+    const { timeStamp } = await finishOne();
+    const { data } = await gateway.query(
+      'query($after: EventCursor) { events(after: $after) { nodes { occurredAt } } }',
+      { after: result.cursor },
+    );
+    expect(data.events.nodes).toEqual([{ occurredAt: timeStamp }]);
+  });
+});
+
+describe.skipIf(!redisAvailable)('a copy of an event', () => {
+  it('is not delivered, and invalidates what is cached on every instance', async () => {
+    await using redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    await using one = await openGateway({ env, switches: { rewriteMs: 60_000 } });
+    await using two = await openGateway({ env, sandbox: one.sandbox });
+    const { sandbox } = one;
+    sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
+    sandbox.settle();
+    await sandbox.delivered();
+    const event = sandbox.events.at(-1);
+    if (!event) throw new Error('wanted an event, but none was sent');
+    const read = async () => {
+      const query = 'query($id: ID!) { progressNote(id: $id) { note } }';
+      await two.query(query, { id: event.payload['progressNoteId'] });
+      return sandbox.countOf('GET /progress-notes/:id');
+    };
+    const log = '{ events(first: 100) { nodes { cursor } } }';
+    const before = (await two.query(log)).data;
+    const calls = await read();
+    expect(await read()).toBe(calls);
+    sandbox.emit(event);
+    await sandbox.delivered();
+    expect(await read()).toBe(calls + 1);
+    expect((await two.query(log)).data).toEqual(before);
+  });
+});
