@@ -66,8 +66,7 @@ export function createMaskError(
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
     if (cause instanceof ClientError) return cause;
-    const { nodes, source, positions, path } = located ?? {};
-    const where = { nodes, source, positions, path };
+    const where = { nodes: located?.nodes, path: located?.path };
     if (isCoded(cause) && CLIENT_CODES.has(cause.code)) {
       return new ClientError(cause.code, messageOf(cause), {
         ...where,

@@ -144,14 +144,8 @@ export function mergeCutErrors(errors: Errors, estimate: number, limit: number):
 }
 
 function cutError(cut: Errors, estimate: number, limit: number): ClientError {
-  const { nodes, source, positions, path } = cut[0]!;
+  const { nodes, path } = cut[0]!;
   const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
   const extensions = { count: cut.length, path, estimate, limit };
-  return new ClientError('QUERY_TOO_EXPENSIVE', message, {
-    nodes,
-    source,
-    positions,
-    path,
-    extensions,
-  });
+  return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
 }
