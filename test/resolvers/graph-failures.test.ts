@@ -115,6 +115,7 @@ describe('a part that fails', () => {
     expect(answer.errors?.[0]?.extensions).toEqual({
       code: 'BAD_USER_INPUT',
       issues: ['externalId is odd'],
+      requestId: expect.any(String),
     });
   });
 });
