@@ -52,7 +52,7 @@ beforeAll(async () => {
   project.edit('src/relay/clients.ts', (text) =>
     text.replace(
       /graphql`\s*(?:query|fragment|subscription) (\w+)[^`]*`/g,
-      "(await import('../__generated__/$1.graphql.ts')).default",
+      "(await import('./__generated__/$1.graphql.ts')).default",
     ),
   );
   const load = (name: string) => import(pathToFileURL(`${project.dir}/src/relay/${name}.ts`).href);
