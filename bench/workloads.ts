@@ -1,4 +1,4 @@
-import { idOf } from './world.ts';
+import { clientOfNote, idOf } from './world.ts';
 
 export const WORKLOADS = ['W1', 'W2S', 'W2'] as const;
 export type Workload = (typeof WORKLOADS)[number];
@@ -20,8 +20,8 @@ const clinic = (
 }`;
 
 export const DOCUMENTS: Readonly<Record<Workload, string>> = {
-  W1: `query Note($id: ID!, $hint: ID) {
-  progressNote(id: $id, sessionId: $hint) { progressNoteId isLoading note }
+  W1: `query Note($id: ID!, $session: ID, $client: ID) {
+  progressNote(id: $id, sessionId: $session, clientId: $client) { progressNoteId isLoading note }
 }`,
   W2S: clinic('progressNoteId isLoading'),
   W2: clinic('progressNoteId isLoading note'),
@@ -30,19 +30,25 @@ export const DOCUMENTS: Readonly<Record<Workload, string>> = {
 /** What a workload takes upstream when nothing is cached. */
 export const UPSTREAM_CALLS: Readonly<Record<Workload, number>> = { W1: 1, W2S: 278, W2: 278 };
 
+const noteIds = (index: number) => ({
+  id: idOf('note', index),
+  session: idOf('session', index),
+  client: clientOfNote(index),
+});
+
 /** The record that is asked for where it may come from a cache. */
 export const CACHED_INDEX = 1;
 
 /**
- * The `n`th request's body. "executed" differs from request to request in a hint that nobody has a use for who needs
- * no search: no answer can be cached whole, and nothing else changes. "uncached" asks for another record each time.
+ * The `n`th request's body. "executed" differs from request to request in a hint that a partner's clinic does not
+ * need, or in a variable that W1 does not declare: no answer can be cached whole, and nothing else changes. "uncached" asks for another record each time.
  */
 export function requestBody(workload: Workload, mode: Mode, n: number): string {
-  const kind = workload === 'W1' ? 'note' : 'clinic';
   const index = mode === 'uncached' ? 1_000 + n : CACHED_INDEX;
-  const hint = mode === 'executed' ? idOf(kind === 'note' ? 'session' : 'organization', n) : null;
-  return JSON.stringify({
-    query: DOCUMENTS[workload],
-    variables: { id: idOf(kind, index), hint },
-  });
+  const other = mode === 'executed' ? n : undefined;
+  const variables =
+    workload === 'W1'
+      ? { ...noteIds(index), other }
+      : { id: idOf('clinic', index), hint: other && idOf('organization', other) };
+  return JSON.stringify({ query: DOCUMENTS[workload], variables });
 }

@@ -26,7 +26,9 @@ export function idOf(kind: Kind, index: number, total = 0): string {
   return `${PREFIXES[kind]}-${size}-4000-8000-${index.toString(16).padStart(12, '0')}`;
 }
 
-/** Two levels above the note's session. */
+/** One level above the note's session, and two. */
+export const clientOfNote = (index: number): string =>
+  idOf('client', Math.floor(index / SESSION_STRIDE));
 export const clinicOfNote = (index: number): string =>
   idOf('clinic', Math.floor(index / SESSION_STRIDE / CLIENT_STRIDE));
 

@@ -25,17 +25,17 @@ function documentOf(depth: number): string {
     (below, _, i) => (i % 2 === 0 ? `session { ${below} }` : `progressNote { ${below} }`),
     '__typename',
   );
-  return `query Deep($id: ID!, $hint: ID) { progressNote(id: $id, sessionId: $hint) { ${fields} } }`;
+  return `query Deep($id: ID!) { progressNote(id: $id) { ${fields} } }`;
 }
 
-/** The same note each time, and another hint: every query is executed, and nothing asked of the Partner API. */
+/** The same note each time, and another undeclared variable: every query is executed, and nothing asked of the Partner API. */
 function asking(ask: Ask) {
   let n = 0;
   return async (depth: number, count: number): Promise<void> => {
     const query = documentOf(depth);
     for (let i = 0; i < count; i += 1) {
       n += 1;
-      await ask(query, { id: idOf('note', 1), hint: idOf('session', n) });
+      await ask(query, { id: idOf('note', 1), n });
     }
   };
 }

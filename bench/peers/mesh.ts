@@ -55,7 +55,7 @@ const noteOf =
 
 const additionalTypeDefs = `
   extend type Query {
-    progressNote(id: ID!, sessionId: ID): ProgressNote
+    progressNote(id: ID!, sessionId: ID, clientId: ID): ProgressNote
     clinic(id: ID!, organizationId: ID): Clinic
   }
   type Clinic { id: ID! clients(first: Int!): ClientConnection }

@@ -4,7 +4,7 @@ import type { Records, Row } from './records.ts';
 export const typeDefs = `
   scalar JSON
   type Query {
-    progressNote(id: ID!, sessionId: ID): ProgressNote
+    progressNote(id: ID!, sessionId: ID, clientId: ID): ProgressNote
     clinic(id: ID!, organizationId: ID): Clinic
   }
   type Clinic { clients(first: Int!): ClientConnection }

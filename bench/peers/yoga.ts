@@ -69,7 +69,7 @@ builder.queryType({
     progressNote: t.field({
       type: ProgressNote,
       nullable: true,
-      args: { id: t.arg.id({ required: true }), sessionId: t.arg.id() },
+      args: { id: t.arg.id({ required: true }), sessionId: t.arg.id(), clientId: t.arg.id() },
       resolve: (_root, { id }, { records }) => records.note(id),
     }),
     clinic: t.field({
