@@ -1,6 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 
-import { soak } from '../test/support/faults/soak.ts';
+import { soak } from '../test/support/faults/soak/soak.ts';
 
 /**
  * Webhooks, edits, queries, subscribers and faults, side by side for so many minutes: `node scripts/soak.ts [minutes]`.

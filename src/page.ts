@@ -1,3 +1,5 @@
+import type { Loaded } from './loaded.ts';
+
 /** The Partner API ignores any page-size parameter: every page but the last holds exactly ten rows. */
 export const PAGE_SIZE = 10;
 
@@ -7,3 +9,28 @@ export interface Page<T> {
   readonly total: number;
   readonly page: number;
 }
+
+export interface PagedList<T> {
+  /** Canonical text of list, parent and filter. Cursors hold its hash, so that no other list accepts them. */
+  readonly key: string;
+  readonly idOf: (row: T) => string;
+  /**
+   * Synchronous when cached; called twice within an operation, it makes one request. `fresh` bypasses the cache.
+   * A page past the end is empty, or fails with code `NOT_FOUND`.
+   */
+  loadPage(page: number, options?: { readonly fresh?: boolean }): Loaded<Page<T>>;
+  /** The length from an earlier answer, which may be outdated. */
+  totalHint(): number | undefined;
+}
+
+/** The number, from one, of the page that holds the row at `offset`. */
+export const pageOf = (offset: number) => Math.floor(offset / PAGE_SIZE) + 1;
+
+export const firstOffsetOf = (page: number) => (page - 1) * PAGE_SIZE;
+
+/** Page one exists even when the list is empty. */
+export const lastPageOf = (total: number) => Math.max(1, Math.ceil(total / PAGE_SIZE));
+
+/** The pages from `first` to `last`, both included. */
+export const pagesBetween = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);

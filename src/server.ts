@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
-import { createEventCursors } from './events/event-cursor.ts';
+import { createEventCursors } from './events/log-reader.ts';
 import { openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
 import { createAudit } from './observability/audit.ts';
@@ -13,7 +13,7 @@ import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { partnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
-import { type Clock, systemClock } from './rest/clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';

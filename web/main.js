@@ -1,11 +1,11 @@
-import { createClients } from './clients.js';
-import { createDetail } from './detail.js';
+import { createClients } from './components/clients.js';
+import { createDetail } from './components/detail.js';
 import { byId } from './dom.js';
-import { createFeed } from './feed.js';
+import { createFeed } from './components/feed.js';
 import { token } from './graphql.js';
-import { createPicker } from './picker.js';
+import { createPicker } from './components/picker.js';
 import { hrefOf, readRoute, scopeOf, viewOf } from './route.js';
-import { createSignIn } from './sign-in.js';
+import { createSignIn } from './components/sign-in.js';
 import { eventWords, nameOf } from './words.js';
 
 const STATES = {

@@ -1,8 +1,7 @@
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { PAGE_SIZE } from '../page.ts';
+import { PAGE_SIZE, pageOf, type PagedList } from '../page.ts';
 import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
 import { dividingOffset } from './drift.ts';
-import { pageOf, type PagedList } from './page.ts';
 import { PageReader, type ReadPage } from './page-reader.ts';
 import { readWindowArgs, type WindowArgs, type WindowRequest } from './window-args.ts';
 import { firstPagesToRead, pagesNeeded, windowOf, type Need, type Window } from './window.ts';

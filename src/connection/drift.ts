@@ -1,6 +1,5 @@
-import { PAGE_SIZE } from '../page.ts';
+import { PAGE_SIZE, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
 import type { CursorPosition } from './cursor.ts';
-import { firstOffsetOf, lastPageOf, pageOf, pagesBetween } from './page.ts';
 import type { PageReader } from './page-reader.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { hasCode } from '../has-code.ts';
 import type { Loaded } from '../loaded.ts';
-import { PAGE_SIZE, type Page } from '../page.ts';
+import { PAGE_SIZE, type Page, firstOffsetOf, type PagedList } from '../page.ts';
 import { hashOfId } from './cursor.ts';
-import { firstOffsetOf, type PagedList } from './page.ts';
 
 export interface ReadPage<T> {
   readonly rows: readonly (T | undefined)[];

@@ -1,4 +1,4 @@
-import { pageOf, pagesBetween } from './page.ts';
+import { pageOf, pagesBetween } from '../page.ts';
 import type { WindowRequest } from './window-args.ts';
 
 /** The rows from offset `start` up to, not including, `end`. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 
-import { MOST_LEVELS, isNestedTooDeep } from '../nesting.ts';
+import { MOST_LEVELS, isNestedTooDeep } from '../rest/json.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 

@@ -1,5 +1,5 @@
 import { type Connection, connectionFromPages } from '../connection/connection.ts';
-import { PAGE_SIZE, type Page } from '../connection/page.ts';
+import { PAGE_SIZE, type Page } from '../page.ts';
 import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** A cached answer. Never changed: a newer answer replaces the object, so that identity says whether it is current. */
 export interface CacheEntry<T = unknown> {

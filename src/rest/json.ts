@@ -13,3 +13,23 @@ export function textOf(value: unknown): string | null {
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
+
+/**
+ * JSON can be read however deep it is nested, but writing it again takes a piece of the stack for each level. Nobody who
+ * means it comes near this.
+ */
+export const MOST_LEVELS = 200;
+
+export function isNestedTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  // Plain loops: every answer of the Partner API is looked through.
+  if (Array.isArray(value)) {
+    for (const each of value) if (isNestedTooDeep(each, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    if (isNestedTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  }
+  return false;
+}

@@ -3,7 +3,7 @@ import type { CacheEntry, InvalidationListener } from './cache.ts';
 import type { BreakerState } from './client/breaker.ts';
 import { Client } from './client/client.ts';
 import type { Outcome } from './client/transport.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 import { Loaders } from './loaders.ts';
 import { createUsage } from './usage.ts';
 import type { Usage } from './usage.ts';

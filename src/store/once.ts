@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { hasCode } from '../has-code.ts';
-import { steadyNow } from '../steady-clock.ts';
+import { steadyNow } from '../clock.ts';
 import type { KeyStore } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */

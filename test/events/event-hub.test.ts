@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BadCursor, EventsExpired } from '../../src/events/event-cursor.ts';
+import { BadCursor, EventsExpired } from '../../src/events/log-reader.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { LogLost } from '../../src/store/errors.ts';
 import { assessments, delivery, uuid } from '../support/events/deliveries.ts';

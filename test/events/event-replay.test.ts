@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/event-cursor.ts';
+import { EventsExpired } from '../../src/events/log-reader.ts';
 import { type EventFilter, matches, placeByOwnIds } from '../../src/events/filter.ts';
-import { subscribeFrom } from '../../src/events/replay.ts';
+import { subscribeFrom } from '../../src/events/event-stream.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-door.ts';

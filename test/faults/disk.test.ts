@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 
 import { describe, expect, it } from 'vitest';
 
-import { createStoreDir } from '../support/faults/process.ts';
+import { createStoreDir } from '../support/faults/process/process.ts';
 import { NOTHING_AMISS, openScene } from '../support/faults/scene.ts';
 import { sendOne } from '../support/faults/sender.ts';
-import { fillDisk, onSmallDisk, smallDiskAvailable } from '../support/faults/small-disk.ts';
+import { fillDisk, onSmallDisk, smallDiskAvailable } from '../support/faults/process/small-disk.ts';
 import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
@@ -42,7 +42,7 @@ describe.concurrent('a disk', { timeout: 60_000 }, () => {
   it('that fails: nothing more is acknowledged, and the process makes room for another', async () => {
     // A write past the limit fails as one to a broken disk does.
     const under = ['prlimit', '--fsize=2000000'];
-    const preload = ['test/support/faults/throw-on-signal.ts'];
+    const preload = ['test/support/faults/process/throw-on-signal.ts'];
     await using scene = await openScene({ under, preload });
     const { server } = scene;
     const { settle } = await scene.load();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 
-import { account, logged } from '../support/faults/ledger.ts';
+import { account, logged } from '../support/faults/soak/ledger.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { type Load, type Scene, openScene } from '../support/faults/scene.ts';
 import { sendOne } from '../support/faults/sender.ts';

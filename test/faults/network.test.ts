@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
 import { createNames, namesAvailable } from '../support/faults/names.ts';
-import { runToEnd } from '../support/faults/process.ts';
+import { runToEnd } from '../support/faults/process/process.ts';
 import { type Relay, openRelay } from '../support/faults/relay.ts';
 import { NOTHING_AMISS, type Scene, openScene } from '../support/faults/scene.ts';
 import { sendOne } from '../support/faults/sender.ts';
-import { createStorm } from '../support/faults/weather.ts';
+import { createStorm } from '../support/faults/soak/weather.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import { until } from '../support/ws/raw-socket.ts';
 

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 import { follow } from '../support/faults/follower.ts';
-import { cursorNow } from '../support/faults/ledger.ts';
-import { environmentOf } from '../support/faults/process.ts';
+import { cursorNow } from '../support/faults/soak/ledger.ts';
+import { environmentOf } from '../support/faults/process/process.ts';
 import { type Scene, openScene } from '../support/faults/scene.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { tokenFor } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { follow } from '../support/faults/follower.ts';
-import { cursorNow } from '../support/faults/ledger.ts';
+import { cursorNow } from '../support/faults/soak/ledger.ts';
 import { NOTHING_AMISS, openScene } from '../support/faults/scene.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { post, tokenFor } from '../support/gateway.ts';

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { NOTHING_AMISS, type Scene, openScene } from '../support/faults/scene.ts';
 import { sendOne } from '../support/faults/sender.ts';
-import { otherThreadsOf, slowDisk, slowDiskAvailable } from '../support/faults/slow-disk.ts';
+import {
+  otherThreadsOf,
+  slowDisk,
+  slowDiskAvailable,
+} from '../support/faults/process/slow-disk.ts';
 import { tokenFor, post } from '../support/gateway.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 

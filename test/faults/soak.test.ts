@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { soak } from '../support/faults/soak.ts';
+import { soak } from '../support/faults/soak/soak.ts';
 
 /** For longer: `node scripts/soak.ts`. */
 it(

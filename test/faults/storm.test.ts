@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { describe, expect, it } from 'vitest';
 
 import { follow } from '../support/faults/follower.ts';
-import { account, cursorNow, logged } from '../support/faults/ledger.ts';
+import { account, cursorNow, logged } from '../support/faults/soak/ledger.ts';
 import { openScene } from '../support/faults/scene.ts';
 import { noteEvent, signed } from '../support/faults/sender.ts';
 import { tokenFor } from '../support/gateway.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { type Limits, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
-import type { Clock } from '../../src/rest/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
 import type { Switches } from '../../sandbox/sandbox.ts';
 import { openServer } from '../../src/server.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
 import { openBrowser } from '../support/browser.ts';
-import { type ServerProcess, startServer } from '../support/faults/process.ts';
+import { type ServerProcess, startServer } from '../support/faults/process/process.ts';
 import { QUIET } from '../support/gateway.ts';
 import {
   type LiveNotes,

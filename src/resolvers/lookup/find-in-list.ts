@@ -1,4 +1,4 @@
-import { PAGE_SIZE, type Page, firstOffsetOf } from '../../connection/page.ts';
+import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';

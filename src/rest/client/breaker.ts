@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 
 /** The token goes first, since everything waits for it; then mutations, since a person does. */
 export type Rank = 'token' | 'write' | 'read';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isNestedTooDeep } from '../../nesting.ts';
+import { isNestedTooDeep, isObject } from '../json.ts';
 import {
   NoteLocked,
   OperationAborted,
@@ -12,7 +12,6 @@ import {
   PartnerRouteMissing,
   PartnerUnavailable,
 } from '../errors.ts';
-import { isObject } from '../json.ts';
 import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf } from './retry.ts';
 import type { Failure } from './retry.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 import type { PartnerError } from '../errors.ts';
 
 /** How often a request may be sent: a property of the endpoint, not of the HTTP method. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 import { authenticate } from '../endpoints.ts';
 import { PartnerContractBroken, PartnerCredentialsRefused, PartnerError } from '../errors.ts';
 import { isObject } from '../json.ts';

@@ -1,4 +1,4 @@
-import { steadyNow } from '../../steady-clock.ts';
+import { steadyNow } from '../../clock.ts';
 import { inBackground } from '../background.ts';
 import { type PlaceEngine, createPlaces } from '../places.ts';
 import type { Bus, KeyStore, Quarantine, StoreSettings } from '../store.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/rest/clock.ts';
+import { systemClock } from '../../../src/clock.ts';
 import { type Gateway, type GraphQLAnswer, tokenFor } from '../gateway.ts';
 
 export type Ask = (document: string, variables?: object) => Promise<GraphQLAnswer>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ownMounts } from './own-mounts.ts';
+import { ownMounts } from './process/own-mounts.ts';
 
 export const namesAvailable = ownMounts !== undefined;
 

@@ -3,8 +3,13 @@ import { rmSync } from 'node:fs';
 import { type Sandbox, type Switches, openSandbox } from '../../../sandbox/sandbox.ts';
 import { QUIET, tokenFor } from '../gateway.ts';
 import { type Follower, follow } from './follower.ts';
-import { account, cursorNow, logged } from './ledger.ts';
-import { type ProcessOptions, type ServerProcess, createStoreDir, startServer } from './process.ts';
+import { account, cursorNow, logged } from './soak/ledger.ts';
+import {
+  type ProcessOptions,
+  type ServerProcess,
+  createStoreDir,
+  startServer,
+} from './process/process.ts';
 import { type Sender, startSender } from './sender.ts';
 
 /** A Partner API and a server over it that may come and go: each test has its own, so that they can run side by side. */

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { type GraphQLAnswer, post, tokenFor } from '../gateway.ts';
-import { type ServerProcess, createStoreDir, startServer } from './process.ts';
+import { type ServerProcess, createStoreDir, startServer } from './process/process.ts';
 import { PATIENT, SECRETS } from './sentinels.ts';
 import { IDS, type TellingUpstream, openTellingUpstream } from './telling-upstream.ts';
 
@@ -84,7 +84,7 @@ export async function openTellingScene(): Promise<TellingScene> {
   };
   const server = await startServer({
     storeDir,
-    preload: ['test/support/faults/span-file.ts'],
+    preload: ['test/support/faults/process/span-file.ts'],
     env,
   });
   const said: string[] = [];

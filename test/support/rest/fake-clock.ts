@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/rest/clock.ts';
+import type { Clock } from '../../../src/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Runs what falls due on the way, in order. */

@@ -1,0 +1,24 @@
+/** Time, passed in so that tests can control it. */
+export interface Clock {
+  /** Monotonic milliseconds: lifetimes must survive a wall clock that jumps. */
+  now(): number;
+  /** The wall clock, in milliseconds since 1970: for HTTP dates and calendar days only. */
+  wallNow(): number;
+  /** Runs `run` once, `ms` from now. Returns a function that cancels it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wallNow: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * The wall clock as it was when the process began, and as much later as time has passed since. For whatever is kept until
+ * a time, or proves something up to an age: the wall clock may be set meanwhile, by hand or by NTP.
+ */
+export const steadyNow = (): number => Math.round(performance.timeOrigin + performance.now());

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { createOnce } from '../../../src/store/once.ts';
+import { follow } from '../../support/faults/follower.ts';
+import { account, cursorNow, logged } from '../../support/faults/soak/ledger.ts';
+import { type Scene, openScene } from '../../support/faults/scene.ts';
+import { sendOne, startSender } from '../../support/faults/sender.ts';
+import { post, tokenFor } from '../../support/gateway.ts';
+import { changes } from '../../support/mutation/edits.ts';
+import { DAY_MS, engines, eventOf } from '../../support/store/engines.ts';
+import { until } from '../../support/ws/raw-socket.ts';
+
+const MINUTE_MS = 60_000;
+const JUMPS_MS = [10 * MINUTE_MS, -10 * MINUTE_MS, DAY_MS, -DAY_MS];
+
+/** What the server takes for now, by what it writes down. */
+const timeIn = ({ server }: Scene): number =>
+  Date.parse(/"time":"([^"]+)"/.exec(server.stdout.at(-1) ?? '')?.[1] ?? '');
+
+describe('a wall clock that jumps while the server runs', () => {
+  it('loses and repeats no event, no edit and no token, and closes no socket', async () => {
+    const env = { CLOCK_JUMPS_MS: JUMPS_MS.join(','), EVENT_RETENTION_HOURS: '1' };
+    await using scene = await openScene({
+      preload: ['test/support/faults/process/jump-clock.ts'],
+      env,
+    });
+    const { sandbox, server, url } = scene;
+    // By the wall clock, so for longer than any jump.
+    const token = await tokenFor(['partner'], { expiresInSeconds: 10 * 86_400 });
+    const ask = (query: string, variables?: object) =>
+      post(server.url, { query, variables }, { authorization: `Bearer ${token}` });
+    const input = {
+      progressNoteId: sandbox.ids.note(0, 0),
+      idempotencyKey: randomUUID(),
+      ...changes.magicEdit.input,
+    };
+    const edit = async () => (await ask(changes.magicEdit.document, { input })).data.result.type;
+
+    const [after, known] = [await cursorNow(ask), randomUUID()];
+    const follower = follow({ url, after, token });
+    const sender = startSender({ url, sandbox, writers: 2 });
+    expect([await edit(), await sendOne(url(), sandbox, known)]).toEqual([
+      'ProgressNoteChange',
+      200,
+    ]);
+    for (const jumpMs of JUMPS_MS) {
+      server.signal('SIGUSR2');
+      await until(async () => {
+        await ask('{ viewer { subject } }');
+        return Math.abs(timeIn(scene) - Date.now() - jumpMs) < MINUTE_MS;
+      }, 100);
+      await sender.more(20);
+      expect([await edit(), await sendOne(url(), sandbox, known)]).toEqual([
+        'ProgressNoteChange',
+        200,
+      ]);
+      expect((await ask('{ organizations { nodes { name } } }')).errors).toBeUndefined();
+    }
+    await sender.stop();
+    const all = new Set([...sender.acknowledged, known]);
+    await follower.hears(all);
+    follower.close();
+    expect(account(all, follower.heard)).toEqual({ lost: 0, repeated: 0 });
+    expect(account(all, await logged(ask, after))).toEqual({ lost: 0, repeated: 0 });
+    expect([follower.codes, follower.connections, sender.refusals]).toEqual([[], 1, 0]);
+    expect(sandbox.countOf(changes.magicEdit.route)).toBe(1);
+    expect(sandbox.countOf('POST /partners/authenticate')).toBe(1);
+  }, 60_000);
+
+  it.each(engines)('frees no key and trims no event early ($name)', async ({ create }) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const began = Date.now();
+    await using engine = await create();
+    const [store] = await engine.open(1, { retentionMs: 3_600_000 });
+    const once = createOnce(store.keys);
+    expect(await once('key', 'print', async () => 'first')).toBe('first');
+    await store.log.append([eventOf('a')]);
+    for (const jumpMs of JUMPS_MS.map((ms) => 8 * ms)) {
+      vi.setSystemTime(began + jumpMs);
+      await store.log.trim();
+      expect(await once('key', 'print', async () => 'again')).toBe('first');
+      expect(await store.log.append([eventOf('a')])).toEqual([undefined]);
+      expect(await store.log.read(0, 10)).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { describe, expect, it } from 'vitest';
+
+import { askOften } from '../../support/faults/pipelined.ts';
+import { type Scene, openScene } from '../../support/faults/scene.ts';
+import { gauge, until } from '../../support/ws/raw-socket.ts';
+
+const MINT =
+  'mutation($id: ID!) { authenticateClinician(input: { clinicianId: $id }) { __typename } }';
+/** Looking costs the server as much as working: it is not to be kept from that. */
+const POLL_MS = 100;
+const MINTED = 'POST /clinicians/:id/authenticate';
+
+const note = ({ sandbox }: Scene) => ({ id: sandbox.ids.note(0, 0) });
+/** What waits on disk. */
+const spoolOf = ({ storeDir }: Scene): string => {
+  const path = join(storeDir, 'audit-0.spool');
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+};
+
+/** So many lines that a reader who has stopped can't have taken them all. */
+const flood = (scene: Scene, count: number) => {
+  const query = 'query Flood($id: ID!) { progressNote(id: $id) { isLoading } }';
+  return askOften(scene.url(), count, { query, variables: note(scene) });
+};
+
+/** Reads that can be told from each other: by the name of the operation. */
+async function read(scene: Scene, from: number, to: number): Promise<void> {
+  for (let n = from; n < to; n += 1) {
+    const document = `query Read_${n}($id: ID!) { progressNote(id: $id) { isLoading } }`;
+    expect((await scene.server.query(document, note(scene))).errors).toBeUndefined();
+  }
+}
+
+/** Of a process that was killed the last line may be half there. */
+const readsIn = (lines: readonly string[]): number[] =>
+  lines
+    .filter((line) => line.startsWith('{"level":"audit"') && line.endsWith('}'))
+    .flatMap((line) => /"operation":"Read_(\d+)"/.exec(line)?.[1] ?? [])
+    .map(Number);
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+async function stall(scene: Scene): Promise<void> {
+  scene.server.output.pause();
+  await flood(scene, 1_500);
+  await until(() => spoolOf(scene) !== '', POLL_MS);
+}
+
+describe.concurrent('stdout', { timeout: 60_000 }, () => {
+  it('that nobody reads: changes are refused once there is no room to tell of them, and reads go on', async () => {
+    await using scene = await openScene();
+    const { server, sandbox } = scene;
+    const id = sandbox.ids.clinician(0);
+    await stall(scene);
+    await read(scene, 0, 50);
+    expect((await server.query(MINT, { id })).errors).toBeUndefined();
+    await flood(scene, 10_000);
+    await until(async () => (await server.ready()).status === 503, POLL_MS);
+    expect((await server.ready()).text).toContain('nobody reads stdout');
+    const { errors } = await server.query(MINT, { id });
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    expect(errors?.[0]?.message).toContain('Nothing was changed');
+    expect(sandbox.countOf(MINTED)).toBe(1);
+    await read(scene, 50, 51);
+    await until(async () => (await gauge(server, 'gateway_audit_lines_lost_total')) > 0, POLL_MS);
+
+    server.output.resume();
+    await until(async () => (await server.ready()).status === 200, POLL_MS);
+    await read(scene, 51, 60);
+    expect((await server.query(MINT, { id })).errors).toBeUndefined();
+    const minted = () => server.stdout.filter((line) => line.includes('authenticateClinician: '));
+    await until(() => minted().length >= 4);
+    // There was no room for one, unless it was still on its way when there was again.
+    const others = readsIn(server.stdout).filter((n) => n !== 50);
+    expect(others).toEqual(numbers(60).filter((n) => n !== 50));
+    expect(minted()).toHaveLength(4);
+  });
+
+  it('that nobody reads: a process that is killed leaves its audit lines to the next one', async () => {
+    await using scene = await openScene();
+    const killed = scene.server;
+    await stall(scene);
+    await read(scene, 0, 100);
+    await until(() => spoolOf(scene).includes('Read_99'), POLL_MS);
+    killed.signal('SIGKILL');
+    await until(() => hasEnded(killed.pid));
+    killed.output.resume();
+    await killed.exited;
+    await scene.start();
+    await until(() => readsIn(scene.server.stdout).includes(99));
+    expect([...readsIn(killed.stdout), ...readsIn(scene.server.stdout)]).toEqual(numbers(100));
+    await until(() => spoolOf(scene) === '', POLL_MS);
+    expect(await gauge(scene.server, 'gateway_audit_lines_spooled')).toBe(0);
+  });
+
+  it('that was closed: the process serves on, ends in order, and the next one tells what happened', async () => {
+    await using scene = await openScene();
+    const deaf = scene.server;
+    await setTimeout(200);
+    deaf.output.destroy();
+    await read(scene, 0, 20);
+    await until(() => spoolOf(scene) !== '', POLL_MS);
+    await read(scene, 20, 40);
+    deaf.signal('SIGTERM');
+    expect(await deaf.exited).toEqual({ code: 0, signal: null });
+    await scene.start();
+    await until(() => readsIn(scene.server.stdout).includes(39));
+    expect(readsIn(scene.server.stdout)).toEqual(numbers(40));
+  });
+});
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { type Socket, connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+
+import { NOTHING_AMISS, openScene } from '../../support/faults/scene.ts';
+import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
+import { until } from '../../support/ws/raw-socket.ts';
+
+describe.concurrent('a process', { timeout: 60_000 }, () => {
+  it('that is stopped for two seconds loses no socket and no event', async () => {
+    await using scene = await openScene();
+    const { sender, follower, settle } = await scene.load();
+    const heard = follower.heard.length;
+    scene.server.signal('SIGSTOP');
+    await setTimeout(2_000);
+    scene.server.signal('SIGCONT');
+    await sender.more(100);
+    expect(await settle()).toEqual(NOTHING_AMISS);
+    expect(follower.heard.length).toBeGreaterThan(heard);
+    expect([follower.closeCodes, sender.refusals]).toEqual([[1006], 0]);
+  });
+
+  it('that runs out of descriptors serves those who are there, and everybody once there are some', async () => {
+    await using scene = await openScene({ under: ['prlimit', '--nofile=256'] });
+    const { server, sandbox } = scene;
+    const port = Number(new URL(server.url).port);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const webhook = async () => {
+      const body = noteEvent(sandbox, crypto.randomUUID());
+      const headers = { ...signed(sandbox, body), 'content-length': body.length };
+      const sent = request(`${server.url}/webhooks`, { agent, headers, method: 'POST' }).end(body);
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+      return response.statusCode;
+    };
+    expect(await webhook()).toBe(200);
+    const crowd = Array.from({ length: 400 }, (): Socket => connect(port, '127.0.0.1'));
+    for (const socket of crowd) socket.on('error', () => undefined);
+    await Promise.all(
+      crowd.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
+    );
+    for (let n = 0; n < 20; n += 1) expect(await webhook()).toBe(200);
+    // Somebody new, while all of them stand there and say nothing.
+    const newcomer = () => sendOne(server.url, sandbox).catch(() => undefined);
+    const cameAt = performance.now();
+    await until(async () => (await newcomer()) === 200);
+    expect(performance.now() - cameAt).toBeLessThan(4_500);
+    await until(() => server.stdout.some((line) => line.includes('too many are open')));
+    for (const socket of crowd) socket.destroy();
+    const isThere = () => fetch(`${server.url}/healthz`).then(({ ok }) => ok);
+    await until(() => isThere().catch(() => false));
+    expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();
+    agent.destroy();
+  });
+
+  it('that is short of memory sends queries and sockets away, and still takes webhooks', async () => {
+    const preload = ['test/support/faults/process/hog-memory.ts'];
+    await using scene = await openScene({
+      preload,
+      env: { NODE_OPTIONS: '--max-old-space-size=256' },
+    });
+    const { server, sandbox } = scene;
+    const { sender, settle } = await scene.load();
+    const ask = () => server.query('{ viewer { subject } }');
+    expect((await ask()).status).toBe(200);
+    server.signal('SIGUSR2');
+    await until(async () => (await ask()).status === 503);
+    expect((await ask()).errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    const refused = new WebSocket(
+      `${server.url.replace('http', 'ws')}/graphql`,
+      'graphql-transport-ws',
+    );
+    expect(String((await once(refused, 'error'))[0])).toContain('503');
+    expect(await sendOne(server.url, sandbox)).toBe(200);
+    await sender.more(50);
+    server.signal('SIGUSR1');
+    await until(async () => (await ask()).status === 200);
+    expect(await settle()).toEqual(NOTHING_AMISS);
+  });
+});

@@ -1,0 +1,122 @@
+import { type EventEmitter, once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { type Socket, connect } from 'node:net';
+
+import { describe, expect, it } from 'vitest';
+
+import type { ServerProcess } from '../../support/faults/process/process.ts';
+import { NOTHING_AMISS, type Scene, openScene } from '../../support/faults/scene.ts';
+import { until } from '../../support/ws/raw-socket.ts';
+
+/** How it ended, if it did in time. */
+async function endingOf(server: ServerProcess, withinMs = 15_000) {
+  const told = performance.now();
+  const { code } = await server.exited;
+  return { code, inTime: performance.now() - told < withinMs };
+}
+
+const isRetired = (server: ServerProcess) =>
+  until(async () => (await server.ready()).text.includes('"serving":false'));
+
+/** A query that the Partner API takes its time for, under way when this resolves. */
+async function beginSlowQuery({ server, sandbox }: Scene, latencyMs: number) {
+  // With a token at hand the first call is the query's own.
+  expect((await server.ready()).status).toBe(200);
+  sandbox.set({ latencyMs });
+  sandbox.resetCounts();
+  const answer = server.query('{ organizations { totalCount } }');
+  await until(() => sandbox.countOf('GET /organizations') > 0);
+  return { answer };
+}
+
+function dial({ url }: ServerProcess, bytes = ''): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+  socket.write(bytes);
+  return socket;
+}
+
+const first = async <T>(emitter: EventEmitter, event: string): Promise<T> =>
+  (await once(emitter, event))[0];
+
+describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
+  it('ends it in order: not ready, requests answered, sockets closed 1001, nothing lost', async () => {
+    await using scene = await openScene();
+    const { follower, settle } = await scene.load();
+    const slow = await beginSlowQuery(scene, 2_000);
+    const { server } = scene;
+    server.signal('SIGTERM');
+    await isRetired(server);
+    expect((await server.ready()).status).toBe(503);
+    expect((await slow.answer).data.organizations.totalCount).toBeGreaterThan(0);
+    expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
+    expect(server.stderr()).toBe('');
+    await scene.start();
+    expect(await settle()).toEqual(NOTHING_AMISS);
+    expect(follower.closeCodes[0]).toBe(1001);
+  });
+
+  it('lets no connection stay, and takes no new socket', async () => {
+    await using scene = await openScene();
+    const { server } = scene;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const get = async () => {
+      const sent = request(`${server.url}/healthz`, { agent }).end();
+      return (await first<IncomingMessage>(sent, 'response')).resume();
+    };
+    expect((await get()).headers.connection).toBe('keep-alive');
+    server.signal('SIGTERM');
+    await isRetired(server);
+    const last = await get();
+    expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+    const socket = dial(server, `GET /graphql HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
+    expect(String(await first(socket, 'data'))).toMatch(/^HTTP\/1.1 503/);
+    expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
+  });
+
+  it('does not wait for connections over which nothing was asked', async () => {
+    await using scene = await openScene();
+    await first(dial(scene.server), 'connect');
+    scene.server.signal('SIGTERM');
+    expect(await endingOf(scene.server, 8_000)).toEqual({ code: 0, inTime: true });
+  });
+
+  it('twice ends it at once, with nothing lost', async () => {
+    await using scene = await openScene();
+    const { settle } = await scene.load();
+    const slow = await beginSlowQuery(scene, 20_000);
+    const cutOff = expect(slow.answer).rejects.toThrow('fetch failed');
+    scene.server.signal('SIGTERM');
+    await isRetired(scene.server);
+    scene.server.signal('SIGTERM');
+    expect(await endingOf(scene.server, 8_000)).toEqual({ code: 1, inTime: true });
+    await cutOff;
+    await scene.start();
+    expect(await settle()).toEqual(NOTHING_AMISS);
+  });
+});
+
+describe.concurrent('what nobody caught', { timeout: 60_000 }, () => {
+  it.each(['SIGUSR1', 'SIGUSR2'] as const)(
+    'is logged in one line without its text, and the process leaves in order (%s)',
+    async (fault) => {
+      await using scene = await openScene({
+        preload: ['test/support/faults/process/throw-on-signal.ts'],
+      });
+      const { follower, settle } = await scene.load();
+      const slow = await beginSlowQuery(scene, 1_000);
+      const { server } = scene;
+      server.signal(fault);
+      expect((await slow.answer).data.organizations.totalCount).toBeGreaterThan(0);
+      expect(await endingOf(server)).toEqual({ code: 1, inTime: true });
+      const lines = server.stdout.filter((line) => line.includes('uncaught'));
+      expect(lines.map((line) => JSON.parse(line))).toEqual([
+        expect.objectContaining({ level: 'error', error: 'Error', msg: 'uncaught: closing' }),
+      ]);
+      expect([...server.stdout, server.stderr()].join('\n')).not.toContain('Szymborska');
+      await scene.start();
+      expect(await settle()).toEqual(NOTHING_AMISS);
+      expect(follower.closeCodes[0]).toBe(1001);
+    },
+  );
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
+import { failureOf } from '../../../src/store/sqlite/failure.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { noteEvent, signed } from '../../support/faults/sender.ts';
+import {
+  type ServerProcess,
+  createStoreDir,
+  startServer,
+} from '../../support/faults/process/process.ts';
+import { PATIENT, sentinelsIn } from '../../support/faults/sentinels.ts';
+import { STRANGE } from '../../support/faults/process/strange-errors.ts';
+import { type Gateway, QUIET, post, tokenFor } from '../../support/gateway.ts';
+import { dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
+
+let sandbox: Sandbox;
+let server: ServerProcess;
+let storeDir: string;
+beforeAll(async () => {
+  storeDir = createStoreDir();
+  sandbox = await openSandbox({ switches: QUIET });
+  await spoilStore();
+  const preload = ['test/support/faults/process/fail-strangely.ts'];
+  server = await startServer({ sandbox, storeDir, preload, env: { LOG_LEVEL: 'debug' } });
+});
+afterAll(async () => {
+  await server.kill();
+  await sandbox.close();
+  rmSync(storeDir, { recursive: true, force: true });
+});
+
+/** An event of the second client breaks a rule of the database, which says so with the patient's name. */
+async function spoilStore(): Promise<void> {
+  const settings = { retentionMs: 1e9, onProblem: () => {}, onBroken: () => {} };
+  const store = await openStore({ kind: 'embedded', dir: storeDir }, settings);
+  await store[Symbol.asyncDispose]();
+  const database = new DatabaseSync(join(storeDir, 'events.db'));
+  database.exec(`CREATE TRIGGER spoilt BEFORE INSERT ON event WHEN NEW.subject = 'session:${sandbox.ids.session(1, 0)}'
+    BEGIN SELECT RAISE(ABORT, '${PATIENT.name}: ${PATIENT.note}'); END`);
+  database.close();
+}
+
+const linesOf = (requestId: string) => server.stdout.filter((line) => line.includes(requestId));
+const unexpected = () => server.stdout.filter((line) => line.includes('unexpected error')).length;
+const MASKED = [{ message: 'Unexpected error.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
+const gateway = () => server as unknown as Gateway;
+
+async function webhook(client: number) {
+  const body = noteEvent(sandbox, crypto.randomUUID(), client);
+  const init = { method: 'POST', body, headers: signed(sandbox, body) };
+  const response = await fetch(`${server.url}/webhooks`, init);
+  return { status: response.status, text: await response.text() };
+}
+
+const QUERIES = ['{ partner { raw } }', '{ organizations { nodes { raw } } }'];
+
+describe('what nobody thought of is told to nobody, and its text is in no line', () => {
+  it.each(Object.keys(STRANGE))('%s, thrown by a resolver or rejected with', async (subject) => {
+    const authorization = `Bearer ${await tokenFor(['partner'], { subject })}`;
+    for (const document of [...QUERIES, ...QUERIES.map((query) => `${query} #`)]) {
+      const query = document.replace(
+        'raw',
+        document.endsWith('#') ? 'raw @skip(if: false)' : 'raw',
+      );
+      const id = randomUUID();
+      const sent = { authorization, 'x-request-id': id };
+      const { status, errors, headers } = await post(server.url, { query }, sent);
+      expect([status, errors?.[0]]).toMatchObject([200, MASKED[0]]);
+      expect(sentinelsIn(JSON.stringify([errors, [...headers]]))).toEqual([]);
+      await until(() => linesOf(id).some((line) => line.includes('unexpected error')));
+    }
+  });
+
+  it.each(['error', 'a text', 'nothing', 'an error of GraphQL'])(
+    '%s, of an event that is delivered',
+    async (subject) => {
+      using socket = await dialIn(gateway(), await tokenFor(['partner'], { subject }));
+      const { data } = await server.query('{ eventCursor }');
+      const query =
+        'subscription($after: EventCursor) { noteReady(after: $after) { progressNote { note } } }';
+      socket.send(subscribe('1', query, { after: data.eventCursor }));
+      expect(await webhook(0)).toEqual({ status: 200, text: '' });
+      const { payload } = await socket.next();
+      expect(payload.errors).toMatchObject(MASKED);
+      expect(sentinelsIn(JSON.stringify(payload))).toEqual([]);
+    },
+  );
+
+  it('of a subscription that can’t begin: an error on its id, and the socket stays', async () => {
+    using socket = await dialIn(gateway());
+    socket.send(subscribe('1', 'subscription { transcriptReady { cursor } }'));
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'error', payload: MASKED });
+    socket.send({ type: 'ping' });
+    expect(await socket.next()).toEqual({ type: 'pong' });
+  });
+
+  it('of the store: 503, and the others’ events are taken', async () => {
+    expect(await webhook(1)).toEqual({ status: 503, text: '' });
+    expect(await webhook(0)).toEqual({ status: 200, text: '' });
+    await until(() => server.stdout.some((line) => line.includes('could not be kept')));
+    expect(failureOf(new Error(PATIENT.note))).toEqual({ kind: 'misuse', reason: 'Error' });
+  });
+
+  it('of a webhook’s handler, and of any other', async () => {
+    server.signal('SIGUSR2');
+    await until(async () => (await webhook(0)).status === 503);
+    const response = await fetch(`${server.url}/metrics`);
+    expect([response.status, sentinelsIn(await response.text())]).toEqual([500, []]);
+    server.signal('SIGUSR2');
+    await until(async () => (await webhook(0)).status === 200);
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
+  });
+
+  it('in all that the process has written', async () => {
+    const { text } = await server.ready();
+    server.signal('SIGTERM');
+    await server.exited;
+    expect(unexpected()).toBeGreaterThan(4 * Object.keys(STRANGE).length);
+    for (const line of [...server.stdout, server.stderr(), text])
+      expect(sentinelsIn(line)).toEqual([]);
+    expect(server.stderr()).toBe('');
+  });
+});

@@ -1,0 +1,235 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
+import { raw as send } from '../../support/raw-http.ts';
+
+let gateway: Gateway;
+let authorization: string;
+beforeAll(async () => {
+  gateway = await openGateway({ env: { ALLOWED_ORIGINS: 'https://app.example' } });
+  authorization = `Bearer ${await tokenFor(['partner'])}`;
+});
+afterAll(() => gateway.close());
+beforeEach(() => gateway.sandbox.resetCounts());
+
+const MUTATION = 'mutation { authenticateClinician(input: { clinicianId: "x" }) { __typename } }';
+
+type Init = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+
+const request = (init: Init, path = '/graphql') =>
+  fetch(`${gateway.url}${path}`, { ...init, headers: { authorization, ...init.headers } });
+
+/** A connection that is written by hand. */
+const raw = (bytes: string, onOpen?: (socket: Socket) => void) => send(gateway.url, bytes, onOpen);
+
+it('tells a client that sends the hash of a document to send the document', async () => {
+  const persistedQuery = { version: 1, sha256Hash: 'a' };
+  for (const body of [{ extensions: { persistedQuery } }, { documentId: 'sha256:a' }]) {
+    const { status, errors } = await post(gateway.url, body, { authorization });
+    expect(status).toBe(404);
+    expect(errors).toEqual([
+      {
+        message: 'PersistedQueryNotSupported',
+        extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', requestId: expect.any(String) },
+      },
+    ]);
+  }
+});
+
+describe('content types', () => {
+  it.each([
+    ['text/plain', JSON.stringify({ query: MUTATION })],
+    ['application/x-www-form-urlencoded', `query=${encodeURIComponent(MUTATION)}`],
+    [
+      'multipart/form-data; boundary=b',
+      `--b\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${JSON.stringify({ query: MUTATION })}\r\n--b\r\nContent-Disposition: form-data; name="map"\r\n\r\n{}\r\n--b--`,
+    ],
+    ['application/graphql', MUTATION],
+    ['application/json; charset=utf-16', '{}'],
+  ])('refuses %s, and asks nobody', async (type, body) => {
+    const response = await request({ method: 'POST', headers: { 'content-type': type }, body });
+    expect(response.status).toBe(415);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('refuses a compressed body, bomb or not', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    for (const body of ['x', gzipSync(Buffer.alloc(10 * 1024 * 1024))])
+      expect((await request({ method: 'POST', headers, body })).status).toBe(415);
+  });
+});
+
+it('says of an unknown path that nothing is there', async () => {
+  const response = await request({ method: 'POST', body: '{}' }, '/graphqll');
+  expect(response.status).toBe(404);
+  const [error] = (await response.json()).errors;
+  expect(error.extensions.code).toBe('NOT_FOUND');
+  expect(error.message).toContain('/graphql');
+});
+
+describe('methods', () => {
+  it.each(['?query={__typename}', '?query=mutation{a}', ''])(
+    'answers GET %s with 405',
+    async (q) => {
+      const response = await request({ method: 'GET' }, `/graphql${q}`);
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toContain('POST');
+      const { errors } = await response.json();
+      expect(errors[0].message).toMatch(
+        /^Send a POST.*preferGetMethod: false.*useGETForQueries: false/,
+      );
+      expect(gateway.sandbox.countOf()).toBe(0);
+    },
+  );
+
+  it.each(['PUT', 'DELETE', 'PATCH'])('answers %s with 405', async (method) => {
+    expect((await request({ method })).status).toBe(405);
+  });
+
+  it.each(['TRACE / HTTP/1.1', 'OPTIONS * HTTP/1.1', 'CONNECT a:1 HTTP/1.1'])(
+    'refuses %s',
+    async (line) => {
+      expect(await raw(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)).toMatch(
+        /^HTTP\/1.1 40[05]/,
+      );
+    },
+  );
+});
+
+describe('origins', () => {
+  const preflight = (origin: string) =>
+    request({ method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } });
+
+  it('allows the listed origin and no other', async () => {
+    const [good, evil] = [
+      await preflight('https://app.example'),
+      await preflight('https://evil.example'),
+    ];
+    expect(good.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    expect(evil.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('never echoes an unlisted origin on an answer', async () => {
+    const answer = await post(
+      gateway.url,
+      { query: '{__typename}' },
+      { authorization, origin: 'https://evil.example' },
+    );
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('sizes', () => {
+  it('takes 256 KiB and refuses one byte more by its announced length', async () => {
+    const body = (bytes: number) => {
+      const shell = JSON.stringify({ query: '{__typename}', extensions: { x: '' } });
+      return shell.replace('""', `"${'a'.repeat(bytes - shell.length)}"`);
+    };
+    expect((await post(gateway.url, body(262_144), { authorization })).status).toBe(200);
+    expect((await post(gateway.url, body(262_145), { authorization })).status).toBe(413);
+  });
+
+  it('refuses an announced length over the limit before any of it is sent', async () => {
+    const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+    expect(await raw(`${head}Content-Length: 262145\r\n\r\n`)).toMatch(/^HTTP\/1.1 413/);
+  });
+
+  it('cuts off a body without a length at the cap, however long it would have been', async () => {
+    const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const heard = await raw(head, (socket) => {
+      const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
+      const pour = (): void => {
+        while (socket.writable && socket.write(chunk));
+      };
+      socket.on('drain', pour);
+      pour();
+    });
+    expect(heard).toMatch(/^HTTP\/1.1 413/);
+  });
+
+  it('refuses headers over 16 KiB', async () => {
+    const heard = await raw(`GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`);
+    expect(heard).toMatch(/^HTTP\/1.1 431/);
+    expect((await request({ method: 'GET' }, '/healthz')).status).toBe(200);
+  });
+});
+
+const NO_REQUESTS = [
+  '{"query":"{__typename}","variables":[1]}',
+  '{"query":"{__typename}","variables":"x"}',
+  '{"query":"{__typename}","extensions":5}',
+  '{"query":"{__typename}","operationName":5}',
+  '{"query":null}',
+  '{}',
+  'null',
+  '[]',
+  '"x"',
+  '5',
+  '',
+  '{',
+  `[${'{"query":"{__typename}"},'.repeat(2).slice(0, -1)}]`,
+  `[${'{"query":"{__typename}"},'.repeat(10_000).slice(0, -1)}]`,
+];
+
+describe('bodies', () => {
+  it.each(NO_REQUESTS.map((body) => [body.slice(0, 50), body]))(
+    'refuses %s with 400',
+    async (_, body) => {
+      const { status, errors, data } = await post(gateway.url, body, { authorization });
+      expect([status, data, errors?.[0]?.extensions.code]).toEqual([
+        400,
+        undefined,
+        'BAD_USER_INPUT',
+      ]);
+      expect(gateway.sandbox.countOf()).toBe(0);
+    },
+  );
+
+  it('ignores __proto__, in the body and in the variables', async () => {
+    const body =
+      '{"__proto__":{"query":"{x}"},"query":"{viewer{subject}}","variables":{"__proto__":{"a":1}}}';
+    const { data } = await post(gateway.url, body, { authorization });
+    expect(data).toEqual({ viewer: { subject: 'tester' } });
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+});
+
+describe('authentication', () => {
+  it.each([undefined, 'Bearer x', 'Basic YTpi', 'Bearer a.b.c'])(
+    'refuses %s before it reads',
+    async (bad) => {
+      const { status, errors } = await post(
+        gateway.url,
+        '{not json',
+        bad ? { authorization: bad } : {},
+      );
+      expect([status, errors?.[0]?.extensions.code]).toEqual([401, 'UNAUTHENTICATED']);
+    },
+  );
+});
+
+const INTROSPECTIONS = [
+  '{ __schema { types { name } } }',
+  '{ __type(name: "Query") { fields { name } } }',
+  '{ a: __schema { queryType { name } } }',
+  '{ ...F } fragment F on Query { ... on Query { __schema { types { name } } } }',
+  `{ __schema { types { ${'fields { type { '.repeat(5)}name${' } }'.repeat(5)} } } }`,
+];
+
+describe('production', () => {
+  it('has no IDE and no introspection', async () => {
+    await using production = await openGateway({ env: { NODE_ENV: 'production', GRAPHIQL: '' } });
+    for (const path of ['/graphql', '/graphiql', '/altair', '/playground', '/']) {
+      const page = await fetch(`${production.url}${path}`, { headers: { accept: 'text/html' } });
+      expect([404, 405]).toContain(page.status);
+    }
+    for (const document of INTROSPECTIONS) {
+      const { errors, data } = await production.query(document);
+      expect([data, errors?.[0]?.extensions.code]).toEqual([undefined, 'BAD_USER_INPUT']);
+      expect(JSON.stringify(errors)).not.toMatch(/organizations|Clinic/);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest';
+
+import { readConfig } from '../../../src/config.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { openServer } from '../../../src/server.ts';
+import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
+import { dial } from '../../support/ws/raw-socket.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** The sandbox, as `npm start` runs it. */
+async function openSandboxServer(lines: Line[] = []) {
+  const config = readConfig({ PORT: '0', SANDBOX_PULSE_MS: '0' });
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line) as Line) });
+  return openServer(config, log);
+}
+
+const preflight = (url: string, origin: string) =>
+  fetch(`${url}/graphql`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  });
+
+const allowed = async (url: string, origin: string) =>
+  (await preflight(url, origin)).headers.get('access-control-allow-origin');
+
+async function opens(url: string, origin: string): Promise<boolean> {
+  using socket = dial({ url } as Gateway, { origin });
+  return await new Promise((resolve) => {
+    socket.ws.on('open', () => resolve(true)).on('error', () => resolve(false));
+  });
+}
+
+it('in the sandbox any page of localhost may call, and no other', async () => {
+  await using server = await openSandboxServer();
+  for (const origin of ['http://localhost:5173', 'http://localhost:3000', 'http://localhost']) {
+    expect(await allowed(server.url, origin)).toBe(origin);
+    expect(await opens(server.url, origin)).toBe(true);
+    const { headers, data } = await post(server.url, { query: '{ __typename }' }, { origin });
+    expect(data).toEqual({ __typename: 'Query' });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('vary')).toContain('Origin');
+  }
+  for (const origin of [
+    'https://localhost:5173',
+    'http://localhost.evil.example',
+    'http://localhost:80@evil.example',
+    'http://evil.example:3000',
+    'null',
+  ]) {
+    expect(await allowed(server.url, origin)).toBeNull();
+    expect(await opens(server.url, origin)).toBe(false);
+  }
+});
+
+it('over the real Partner API localhost is an origin like others', async () => {
+  await using gateway = await openGateway();
+  expect(await allowed(gateway.url, 'http://localhost:5173')).toBeNull();
+  expect(await opens(gateway.url, 'http://localhost:5173')).toBe(false);
+});
+
+it('a page may send the usual headers, and read the request’s id', async () => {
+  await using gateway = await openGateway({ env: { ALLOWED_ORIGINS: 'https://app.example' } });
+  const { headers } = await preflight(gateway.url, 'https://app.example');
+  expect(headers.get('access-control-allow-headers')?.split(', ')).toEqual([
+    'authorization',
+    'content-type',
+    'x-request-id',
+    'traceparent',
+    'tracestate',
+    'apollographql-client-name',
+    'apollographql-client-version',
+  ]);
+  const ask = {
+    authorization: `Bearer ${await tokenFor(['partner'])}`,
+    origin: 'https://app.example',
+  };
+  // The third answer comes from the cache.
+  for (const _ of [1, 2, 3]) {
+    const answer = await post(gateway.url, { query: '{ organizations { totalCount } }' }, ask);
+    expect(answer.headers.get('access-control-expose-headers')).toBe('x-request-id');
+  }
+});
+
+it('a refused origin is named with ALLOWED_ORIGINS, once, and not for each that is made up', async () => {
+  const lines: Line[] = [];
+  await using gateway = await openGateway({
+    env: { ALLOWED_ORIGINS: 'https://app.example' },
+    onLog: (line) => lines.push(JSON.parse(line) as Line),
+  });
+  const refused = () => lines.filter(({ msg }) => String(msg).includes('ALLOWED_ORIGINS'));
+  await preflight(gateway.url, 'https://app.example');
+  await preflight(gateway.url, gateway.url);
+  expect(refused()).toEqual([]);
+  for (const _ of [1, 2, 3]) await preflight(gateway.url, 'https://other.example:8443');
+  await opens(gateway.url, 'https://other.example:8443');
+  await opens(gateway.url, 'https://third.example');
+  expect(refused()).toMatchObject([
+    { level: 'warn', origin: 'https://other.example:8443' },
+    { level: 'warn', origin: 'https://third.example' },
+  ]);
+  for (let i = 0; i < 50; i += 1) await preflight(gateway.url, `https://made-up-${i}.example`);
+  expect(refused().length).toBe(20);
+});

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
+import { createStillClock } from '../../support/access/viewers.ts';
+import { dial, dialIn, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+let lines: Line[] = [];
+let gateway: Gateway;
+let authorization: string;
+beforeAll(async () => {
+  gateway = await openGateway({
+    clock: createStillClock(),
+    onLog: (line) => lines.push(JSON.parse(line) as Line),
+  });
+  authorization = `Bearer ${await tokenFor(['partner'])}`;
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  lines = [];
+});
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NOTE = 'query Note($id: ID!) { session(id: $id) { progressNote { note } } }';
+const EDIT = `mutation Edit($id: ID!) {
+  updateProgressNote(input: { progressNoteId: $id, patch: {} }) { __typename } }`;
+
+/** Level, or outcome, and id of each line. */
+const told = () =>
+  lines.map(({ msg, outcome, code, requestId }) => [msg, outcome ?? code, requestId]);
+
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  post(gateway.url, body, { authorization, ...headers });
+
+describe('the id of a request', () => {
+  it.each([
+    randomUUID(),
+    randomUUID().toUpperCase(),
+    'req-42',
+    `web:${randomUUID()}`,
+    '1-67891233-abcdef012345678912345678',
+    '4bf92f3577b34da6a3ce929d0e0e4736',
+    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  ])('is the client’s own: %s', async (id) => {
+    const { headers } = await send({ query: '{ __typename }' }, { 'x-request-id': id });
+    expect(headers.get('x-request-id')).toBe(id);
+    expect(told()).toEqual([['operation', 'ok', id]]);
+  });
+
+  it.each([
+    '',
+    'key-of-the-api-77a1',
+    'Anna-Example',
+    'anna@clinic.example',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln',
+    'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    'aaaaaaaa'.repeat(6),
+    'req 42',
+    '42"}',
+  ])('is made where the client’s own could be a name or a secret: %j', async (id) => {
+    const { headers } = await send({ query: '{ __typename }' }, { 'x-request-id': id });
+    const made = headers.get('x-request-id');
+    expect(made).toMatch(UUID);
+    expect(told()).toEqual([['operation', 'ok', made]]);
+  });
+
+  it('is on every response, pages and errors of HTTP included', async () => {
+    for (const path of ['/healthz', '/nowhere', '/metrics', '/']) {
+      const response = await fetch(`${gateway.url}${path}`, { headers: { 'x-request-id': 'a-1' } });
+      expect([path, response.headers.get('x-request-id')]).toEqual([path, 'a-1']);
+    }
+    const { errors } = await (await fetch(`${gateway.url}/nowhere`)).json();
+    expect(errors[0].extensions.requestId).toMatch(UUID);
+  });
+});
+
+describe('every line of a request', () => {
+  it('has it: a read, one answered from the cache, and a change', async () => {
+    const { ids } = gateway.sandbox;
+    const read = { query: NOTE, variables: { id: ids.session(0, 3) } };
+    for (const id of ['r-1', 'r-2', 'r-3']) {
+      const { headers } = await send(read, { 'x-request-id': id });
+      expect(headers.get('x-request-id')).toBe(id);
+    }
+    const change = { query: EDIT, variables: { id: ids.note(0, 3) } };
+    await send(change, { 'x-request-id': 'c-4' });
+    expect(told()).toEqual([
+      ['audit', 'read', 'r-1'],
+      ['operation', 'ok', 'r-1'],
+      ['audit', 'read', 'r-2'],
+      ['operation', 'ok', 'r-2'],
+      ['audit', 'read again', 'r-3'],
+      ['operation', 'ok', 'r-3'],
+      ['audit', 'updateProgressNote: asked for', 'c-4'],
+      ['audit', 'updateProgressNote: locked', 'c-4'],
+      ['operation', 'ok', 'c-4'],
+    ]);
+  });
+});
+
+describe('an operation that is rejected', () => {
+  const deep = (levels: number) => `{ a${'{ a'.repeat(levels)}${' }'.repeat(levels)} }`;
+  const json = { accept: 'application/graphql-response+json' };
+  const sse = { accept: 'text/event-stream, application/json' };
+
+  it.each([
+    ['an invalid document', { query: '{ nothing }' }, {}, 'BAD_USER_INPUT', 200],
+    ['the same, by status', { query: '{ nothing }' }, json, 'BAD_USER_INPUT', 400],
+    ['the same, past the plain path', { query: '{ nothing }' }, sse, 'BAD_USER_INPUT', 200],
+    ['a syntax error', { query: '{' }, {}, 'BAD_USER_INPUT', 200],
+    ['too many levels', { query: deep(60) }, {}, 'BAD_USER_INPUT', 200],
+    ['wrong variables', { query: NOTE, variables: {} }, {}, 'BAD_USER_INPUT', 200],
+    ['no JSON', '{', {}, 'BAD_USER_INPUT', 400],
+    ['no token', { query: '{ __typename }' }, { authorization: '' }, 'UNAUTHENTICATED', 401],
+    ['another type', '{}', { 'content-type': 'text/plain' }, 'BAD_USER_INPUT', 415],
+    ['too large', 'a'.repeat(300_000), {}, 'BAD_USER_INPUT', 413],
+  ] as const)(
+    'leaves one line with code and id, and names it: %s',
+    async (_, body, more, code, status) => {
+      const answer = await send(body, { 'x-request-id': 'x-9', ...more });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('x-request-id')).toBe('x-9');
+      for (const { extensions } of answer.errors ?? [])
+        expect(extensions).toMatchObject({ code, requestId: 'x-9' });
+      expect(answer.errors).toBeDefined();
+      expect(lines).toEqual([
+        {
+          level: 'info',
+          time: expect.any(String),
+          msg: 'operation rejected',
+          code,
+          status,
+          requestId: 'x-9',
+        },
+      ]);
+    },
+  );
+
+  it('for its cost leaves a line as well', async () => {
+    const query = `{ organizations { nodes { clinics { nodes { clinicians { nodes { clients { nodes {
+      sessions { nodes { transcript { items { transcript } } } } } } } } } } } } }`;
+    const { errors } = await send({ query }, { 'x-request-id': 'x-10' });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'QUERY_TOO_EXPENSIVE',
+      requestId: 'x-10',
+    });
+    expect(told()).toEqual([['operation rejected', 'QUERY_TOO_EXPENSIVE', 'x-10']]);
+  });
+});
+
+it('names the request in the errors of fields', async () => {
+  const query = '{ session(id: "7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e") { sessionExternalId } }';
+  for (const accept of ['application/json', 'text/event-stream, application/json']) {
+    const { errors } = await send({ query }, { 'x-request-id': 'f-1', accept });
+    expect(errors?.map(({ extensions }) => extensions.requestId)).toEqual(['f-1']);
+  }
+});
+
+describe('over WebSocket', () => {
+  it('each operation has an id of its own, in its lines and its errors', async () => {
+    using socket = await dialIn(gateway);
+    const id = gateway.sandbox.ids.session(1, 3);
+    socket.send(subscribe('1', NOTE, { id }));
+    await socket.next();
+    await socket.next();
+    socket.send(subscribe('2', '{ nothing }'));
+    const { payload } = await socket.next();
+    await until(() => lines.length === 3);
+    const [audit, operation, rejected] = lines;
+    expect(audit).toMatchObject({ msg: 'audit', requestId: expect.stringMatching(UUID) });
+    expect(operation).toMatchObject({ msg: 'operation', requestId: audit!['requestId'] });
+    expect(rejected).toMatchObject({ msg: 'operation rejected', code: 'BAD_USER_INPUT' });
+    expect(rejected!['requestId']).not.toBe(audit!['requestId']);
+    expect(payload[0].extensions.requestId).toBe(rejected!['requestId']);
+  });
+
+  it('a field’s error and a rejected subscription name it', async () => {
+    using socket = await dialIn(gateway);
+    const unknown = randomUUID();
+    socket.send(subscribe('1', `{ session(id: "${unknown}") { sessionExternalId } }`));
+    const { payload } = await socket.next();
+    expect(payload.errors[0].extensions.requestId).toMatch(UUID);
+    socket.send(subscribe('2', 'subscription { events(after: "x") { cursor } }'));
+    await until(() => socket.untaken.some(({ id }) => id === '2'));
+    const error = socket.untaken.find(({ id }) => id === '2');
+    const requestId = error?.payload[0].extensions.requestId;
+    expect(requestId).toMatch(UUID);
+    expect(lines.at(-1)).toMatchObject({ msg: 'operation rejected', requestId });
+  });
+
+  it('a token that is not accepted leaves a line', async () => {
+    using socket = dial(gateway);
+    socket.ws.on('open', () => socket.send(initWith('x')));
+    await socket.closed;
+    expect(told()).toEqual([['operation rejected', 'UNAUTHENTICATED', undefined]]);
+  });
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
+import { clientOf, cursorNow, hear } from '../../support/ws/graphql-client.ts';
+
+const READY = `subscription($after: EventCursor) { noteReady(after: $after) {
+  cursor session { sessionId } progressNote { note } } }`;
+
+describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
+  let redis: RedisServer;
+  let one: Gateway;
+  let two: Gateway;
+  beforeAll(async () => {
+    redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    one = await openGateway({ env, switches: { rewriteMs: 60_000 } });
+    two = await openGateway({ env, sandbox: one.sandbox });
+  });
+  afterAll(async () => {
+    await two.close();
+    await one.close();
+    await redis[Symbol.asyncDispose]();
+  });
+
+  /** Its event arrives at the first one. */
+  function writeUp(): string {
+    const { sessionId } = one.sandbox.startSession(one.sandbox.ids.client(0), {
+      prescriber: false,
+    });
+    one.sandbox.settle();
+    return sessionId;
+  }
+
+  it('an event that arrives at one reaches a subscriber of the other', async () => {
+    await using heard = hear(clientOf(two), READY, { after: await cursorNow(two) });
+    const sessionId = writeUp();
+    expect((await heard.next()).data.noteReady.session).toEqual({ sessionId });
+  });
+
+  it('a cursor of one resumes at the other', async () => {
+    const after = await cursorNow(one);
+    const [first, second] = [writeUp(), writeUp()];
+    await using before = hear(clientOf(one), READY, { after });
+    const { cursor, session } = (await before.next()).data.noteReady;
+    await using heard = hear(clientOf(two), READY, { after: cursor });
+    const { sessionId: next } = (await heard.next()).data.noteReady.session;
+    expect(new Set([session.sessionId, next])).toEqual(new Set([first, second]));
+  });
+
+  it('a query at the other, sent on hearing, never sees the old note', async () => {
+    const { note } = one.sandbox.ids;
+    const text = 'query($id: ID!) { progressNote(id: $id) { note } }';
+    const regenerate =
+      'mutation($id: ID!) { regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }';
+    for (const id of [note(1, 0), note(2, 0)]) {
+      await using heard = hear(clientOf(two), READY, { after: await cursorNow(two) });
+      await one.query(regenerate, { id });
+      const old = (await two.query(text, { id })).data.progressNote.note;
+      one.sandbox.settle();
+      const { progressNote } = (await heard.next()).data.noteReady;
+      expect(progressNote.note).not.toEqual(old);
+      expect((await two.query(text, { id })).data.progressNote).toEqual(progressNote);
+    }
+  });
+});

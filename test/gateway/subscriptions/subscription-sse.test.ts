@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { cursorNow } from '../../support/ws/graphql-client.ts';
+import { dialIn, gauge, until } from '../../support/ws/raw-socket.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway({ limits: { socketPingMs: 200 } });
+});
+afterAll(() => gateway.close());
+
+const NOTE_READY = `subscription($after: EventCursor) {
+  noteReady(after: $after) { cursor progressNote { isLoading } } }`;
+
+async function* eventsOf(response: Response) {
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const events = text.split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) {
+      const [, type = '', data = ''] = /^event: (\w+)\ndata: ?(.*)$/s.exec(event) ?? [];
+      if (type) yield { type, payload: data === '' ? undefined : JSON.parse(data) };
+    }
+  }
+}
+
+async function follow(after: string | undefined, token?: string, from = gateway) {
+  const leaving = new AbortController();
+  const response = await fetch(`${from.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      authorization: `Bearer ${token ?? (await tokenFor(['partner']))}`,
+    },
+    body: JSON.stringify({ query: NOTE_READY, variables: { after } }),
+    signal: leaving.signal,
+  });
+  const events = eventsOf(response);
+  const next = async () => (await events.next()).value ?? 'end';
+  return { response, next, leave: () => leaving.abort() };
+}
+
+const cursorIn = (event: Awaited<ReturnType<Awaited<ReturnType<typeof follow>>['next']>>) =>
+  event === 'end' ? undefined : event.payload.data.noteReady.cursor;
+
+describe('a subscription over server-sent events', () => {
+  it('delivers, and resumes where it was left', async () => {
+    const first = await follow(await cursorNow(gateway));
+    expect(first.response.headers.get('content-type')).toBe('text/event-stream');
+    expect(first.response.headers.get('cache-control')).toBe('no-store');
+    gateway.sandbox.burst(20);
+    const cursors: unknown[] = [];
+    while (cursors.length < 5) cursors.push(cursorIn(await first.next()));
+    first.leave();
+    const second = await follow(cursors.at(-1) as string);
+    while (cursors.length < 10) cursors.push(cursorIn(await second.next()));
+    expect(new Set(cursors).size).toBe(10);
+    second.leave();
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+  });
+
+  it('is refused to a viewer who has as many streams and sockets as may be, until one is closed', async () => {
+    await using strict = await openGateway({ limits: { socketsPerViewer: 3 } });
+    const anna = await tokenFor(['partner'], { subject: 'anna' });
+    const socket = await dialIn(strict, anna);
+    const streams = [
+      await follow(undefined, anna, strict),
+      await follow(undefined, anna, strict),
+    ] as const;
+    expect(streams.map(({ response }) => response.status)).toEqual([200, 200]);
+    const { response } = await follow(undefined, anna, strict);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5']);
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    await expect(dialIn(strict, anna)).rejects.toThrow('1013');
+    expect((await follow(undefined, undefined, strict)).response.status).toBe(200);
+
+    streams[0].leave();
+    await until(async () => (await follow(undefined, anna, strict)).response.status === 200);
+    socket.ws.close();
+    await until(async () => (await follow(undefined, anna, strict)).response.status === 200);
+    expect((await follow(undefined, anna, strict)).response.status).toBe(429);
+  });
+
+  it("ends with the viewer's token, without being complete", async () => {
+    const token = await tokenFor(['partner'], { expiresInSeconds: 1 });
+    const { next } = await follow(undefined, token);
+    expect(await next()).toBe('end');
+    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
+  });
+
+  it('answers why it can not begin, and is complete', async () => {
+    const { next } = await follow('x');
+    expect(await next()).toMatchObject({
+      type: 'next',
+      payload: { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] },
+    });
+    expect(await next()).toEqual({ type: 'complete', payload: undefined });
+    expect(await next()).toBe('end');
+  });
+
+  it('ends when the gateway goes, and does not hold it up', async () => {
+    const leaving = await openGateway();
+    const { next } = await follow(undefined, undefined, leaving);
+    const began = performance.now();
+    await leaving.close();
+    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(await next()).toBe('end');
+  });
+
+  it('is cut when nobody reads it, and the others get everything', async () => {
+    const slow = await gauge(gateway, 'gateway_slow_consumers_total');
+    const large = Array.from({ length: 15 }, (_, i) => `n${i}: note r${i}: raw`).join(' ');
+    const body = JSON.stringify({
+      query: `subscription { noteReady { cursor progressNote { ${large} } } }`,
+    });
+    const { hostname, port } = new URL(gateway.url);
+    const stalled = connect(Number(port), hostname).on('error', () => undefined);
+    stalled.write(
+      `POST /graphql HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
+        `authorization: Bearer ${await tokenFor(['partner'])}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(stalled, 'data');
+    stalled.pause();
+    const well = await follow(await cursorNow(gateway));
+    gateway.sandbox.burst(1_000);
+    for (let got = 0; got < 500; got += 1) expect(cursorIn(await well.next())).toBeDefined();
+    await until(async () => (await gauge(gateway, 'gateway_slow_consumers_total')) === slow + 1);
+    well.leave();
+    stalled.destroy();
+  });
+});

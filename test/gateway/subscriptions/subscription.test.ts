@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { clientOf, cursorNow, hear } from '../../support/ws/graphql-client.ts';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway({ env: { LIMIT_SOCKETS_PER_VIEWER: '1000' } });
+});
+afterAll(() => gateway.close());
+
+/** A session that is transcribed and written up: transcript_ready, progress_note_generated. */
+function writeUp(client: number) {
+  const session = gateway.sandbox.startSession(gateway.sandbox.ids.client(client), {
+    prescriber: false,
+  });
+  gateway.sandbox.settle();
+  return session;
+}
+
+const heardBy = async (query: string, token?: string, variables: Record<string, unknown> = {}) =>
+  hear(clientOf(gateway, token), query, { after: await cursorNow(gateway), ...variables });
+
+const NOTE_READY = `subscription($after: EventCursor, $filter: EventFilter) {
+  noteReady(after: $after, filter: $filter) {
+    cursor type session { sessionId } progressNote { progressNoteId isLoading note } } }`;
+
+describe('an event', () => {
+  it('reaches a subscriber once, with its note as it is now', async () => {
+    await using heard = await heardBy(NOTE_READY);
+    const { sessionId } = writeUp(0);
+    const { data, errors } = await heard.next();
+    expect(errors).toBeUndefined();
+    expect(data.noteReady).toMatchObject({
+      type: 'PROGRESS_NOTE_GENERATED',
+      session: { sessionId },
+      progressNote: { progressNoteId: gateway.sandbox.noteIdOf(sessionId), isLoading: false },
+    });
+    expect(data.noteReady.progressNote.note.length).toBeGreaterThan(0);
+    const { sessionId: second } = writeUp(0);
+    expect((await heard.next()).data.noteReady.session.sessionId).toBe(second);
+  });
+
+  it('comes once however often the sender repeats it', async () => {
+    await using heard = await heardBy(NOTE_READY);
+    const { sessionId } = writeUp(0);
+    const sent = gateway.sandbox.events.findLast(
+      ({ eventType }) => eventType === 'progress_note_generated',
+    );
+    for (let i = 0; i < 5; i += 1) gateway.sandbox.emit(sent!);
+    const { sessionId: second } = writeUp(1);
+    const got = await heard.take(2);
+    expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
+  });
+
+  it('is delivered at once with no note where the note is not there yet', async () => {
+    await using heard = await heardBy(NOTE_READY);
+    gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', {
+      status: 404,
+      body: { error: { message: 'Not found' } },
+    });
+    writeUp(0);
+    const { data } = await heard.next();
+    expect(data.noteReady.progressNote).toBeNull();
+  });
+
+  it('is executed once for all who ask the same', async () => {
+    const count = 20;
+    const after = await cursorNow(gateway);
+    const tokens = await Promise.all(
+      Array.from({ length: count }, (_, i) => tokenFor(['partner'], { subject: `viewer-${i}` })),
+    );
+    const all = tokens.map((token) => hear(clientOf(gateway, token), NOTE_READY, { after }));
+    writeUp(0);
+    await Promise.all(all.map((heard) => heard.next()));
+    gateway.sandbox.resetCounts();
+    writeUp(1);
+    const results = await Promise.all(all.map((heard) => heard.next()));
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
+    expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(1);
+    expect(gateway.sandbox.countOf()).toBe(1);
+    await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+  });
+});
+
+describe('the one field of a subscription', () => {
+  const READY = 'noteReady(after: $after)';
+
+  it.each([
+    ['an inline fragment', `{ ... on Subscription { ... { ${READY} { type } } } }`],
+    ['a fragment', `{ ...F } fragment F on Subscription { ${READY} { type } }`],
+    ['two places', `{ ${READY} { type } ... { ${READY} { cursor } } }`],
+  ])('may stand in %s', async (_, selection) => {
+    await using heard = await heardBy(`subscription($after: EventCursor) ${selection}`);
+    writeUp(0);
+    expect((await heard.next()).data.noteReady.type).toBe('PROGRESS_NOTE_GENERATED');
+  });
+});
+
+describe('a filter', () => {
+  const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
+    events(after: $after, filter: $filter) { type ... on SessionEvent { session { sessionId } } } }`;
+
+  it('lets through what matches all of it', async () => {
+    const { ids } = gateway.sandbox;
+    await using heard = await heardBy(EVENTS, undefined, {
+      filter: { clientId: ids.client(1), types: ['PROGRESS_NOTE_GENERATED'] },
+    });
+    writeUp(0);
+    const { sessionId } = writeUp(1);
+    writeUp(2);
+    const { sessionId: second } = writeUp(1);
+    const got = await heard.take(2);
+    expect(got.map(({ data }) => data.events)).toEqual([
+      { type: 'PROGRESS_NOTE_GENERATED', session: { sessionId } },
+      { type: 'PROGRESS_NOTE_GENERATED', session: { sessionId: second } },
+    ]);
+  });
+
+  it("may not name what is not the viewer's", async () => {
+    const { ids } = gateway.sandbox;
+    const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
+    await using heard = await heardBy(EVENTS, token, { filter: { clinicId: ids.clinic(1) } });
+    await expect(heard.next()).rejects.toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+  });
+
+  it('refuses what is no id, and does not repeat it', async () => {
+    await using heard = await heardBy(EVENTS, undefined, { filter: { clientId: 'secret-value' } });
+    const refused = await heard.next().catch((error: unknown) => error);
+    expect(refused).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(JSON.stringify(refused)).not.toContain('secret-value');
+  });
+});
+
+describe('a viewer', () => {
+  it('hears of what lies under a grant, and of nothing else', async () => {
+    const { ids } = gateway.sandbox;
+    const token = await tokenFor([`client:${ids.client(3)}`]);
+    await using heard = await heardBy(NOTE_READY, token);
+    writeUp(0);
+    const { sessionId } = writeUp(3);
+    writeUp(1);
+    const { sessionId: second } = writeUp(3);
+    const got = await heard.take(2);
+    expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
+  });
+});
+
+describe('a failure', () => {
+  it('of a field is in its place, and the next event comes', async () => {
+    await using heard = await heardBy(NOTE_READY);
+    gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', {
+      status: 400,
+      body: { error: { message: 'Patient Jane Roe is unknown' } },
+    });
+    writeUp(0);
+    const { errors } = await heard.next();
+    expect(errors).toHaveLength(1);
+    writeUp(0);
+    expect((await heard.next()).errors).toBeUndefined();
+  });
+});

@@ -1,0 +1,84 @@
+import { Writable } from 'node:stream';
+
+import { describe, expect, it } from 'vitest';
+
+import { createBacklog } from '../../../src/gateway/subscriptions/backlog.ts';
+
+const LIMITS = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
+
+/** A reader that takes a chunk when told to, and is behind by one already. */
+function slowReader(first: string) {
+  const read: string[] = [];
+  let take: (() => void) | undefined;
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string, _encoding, done) {
+      take = () => {
+        read.push(chunk);
+        take = undefined;
+        done();
+      };
+    },
+  });
+  const backlog = createBacklog<string>(
+    {
+      write: (item, onFlushed) => void stream.write(item, onFlushed),
+      sizeOf: (item) => item.length,
+      isFull: () => stream.writableLength > 0,
+      bufferedBytes: () => stream.writableLength,
+    },
+    LIMITS,
+  );
+  stream.write(first, backlog.flushed);
+  const reads = async (): Promise<void> => {
+    take?.();
+    await new Promise(setImmediate);
+  };
+  return { backlog, read, reads };
+}
+
+describe('the queue of a reader that is behind', () => {
+  it('holds 256 events, and not one more', () => {
+    const { backlog } = slowReader('x');
+    for (let i = 1; i <= 256; i += 1) expect(backlog.put('x')).toBe(true);
+    expect(backlog.put('x')).toBe(false);
+  });
+
+  it('holds 1 MiB with what is being sent, and not one byte more', () => {
+    const half = 'x'.repeat(524_288);
+    const { backlog } = slowReader(half);
+    expect(backlog.put(half)).toBe(true);
+    expect(backlog.put('x')).toBe(false);
+  });
+
+  it('gives all that waits to a reader that catches up, in order', async () => {
+    const { backlog, read, reads } = slowReader('0');
+    const sent = Array.from({ length: 100 }, (_, i) => String(i));
+    for (const item of sent.slice(1)) backlog.put(item);
+    expect(backlog.hasCaughtUp).toBe(false);
+    while (!backlog.hasCaughtUp) await reads();
+    await backlog.caughtUp;
+    expect(read).toEqual(sent);
+  });
+
+  it('tells a reader that has stopped from one that is slow', async () => {
+    const { backlog, reads } = slowReader('x');
+    backlog.put('y');
+    expect(backlog.isStalled(performance.now() + 9_000, 10_000)).toBe(false);
+    expect(backlog.isStalled(performance.now() + 11_000, 10_000)).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const before = performance.now();
+    await reads();
+    expect(backlog.isStalled(before + 10_000, 10_000)).toBe(false);
+  });
+
+  it('drops what waits once the reader is given up, and keeps nobody waiting', async () => {
+    const { backlog, read, reads } = slowReader('x');
+    backlog.put('y');
+    backlog.drop();
+    await backlog.caughtUp;
+    await reads();
+    await reads();
+    expect(read).toEqual(['x']);
+  });
+});

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import {
+  type DialOptions,
+  dial,
+  dialIn,
+  initWith,
+  subscribe,
+} from '../../support/ws/raw-socket.ts';
+
+let gateway: Gateway;
+const lines: string[] = [];
+beforeAll(async () => {
+  gateway = await openGateway({
+    env: { ALLOWED_ORIGINS: 'https://app.example', AUTH_AUDIENCE: 'us' },
+    limits: { socketInitMs: 150 },
+    onLog: (line) => lines.push(line),
+  });
+});
+afterAll(() => gateway.close());
+
+/** The status with which an upgrade is refused; 101 if it is not. */
+async function upgradeStatus(options: DialOptions): Promise<number> {
+  using socket = dial(gateway, options);
+  return await new Promise((resolve) => {
+    socket.ws.on('unexpected-response', (_req, res) => resolve(res.statusCode ?? 0));
+    socket.ws.on('open', () => resolve(101));
+  });
+}
+
+/** A connection that is written by hand, and the first line of what comes back. */
+async function firstLineTo(request: string): Promise<string> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(request);
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return data.toString().split('\r\n')[0] ?? '';
+}
+
+const ours = (options: Parameters<typeof tokenFor>[1] = {}) =>
+  tokenFor(['partner'], { audience: 'us', ...options });
+
+const MISSING = 'A bearer token is required, but none was sent.';
+const INVALID = 'The bearer token is not valid.';
+const EXPIRED = 'The bearer token has expired.';
+
+describe('the upgrade', () => {
+  it('is refused to pages of other origins', async () => {
+    expect(await upgradeStatus({ origin: 'https://evil.example' })).toBe(403);
+    expect(await upgradeStatus({ origin: 'null' })).toBe(403);
+    expect(await upgradeStatus({ origin: `${gateway.url}.evil.example` })).toBe(403);
+  });
+
+  it('is for pages of this origin, of listed ones, and for what is no page', async () => {
+    expect(await upgradeStatus({ origin: gateway.url })).toBe(101);
+    expect(await upgradeStatus({ origin: 'https://app.example' })).toBe(101);
+    expect(await upgradeStatus({})).toBe(101);
+  });
+
+  it('takes no token from the URL, and logs none', async () => {
+    const token = await ours();
+    expect(await upgradeStatus({ path: `/graphql?token=${token}` })).toBe(400);
+    expect(await upgradeStatus({ path: '/graphql?access_token' })).toBe(400);
+    expect(lines.join('')).not.toContain(token);
+  });
+
+  it('is on one path only', async () => {
+    expect(await upgradeStatus({ path: '/' })).toBe(404);
+    expect(await upgradeStatus({ path: '/graphql/' })).toBe(404);
+  });
+
+  it('is refused with more headers than Node keeps', async () => {
+    const many = 'a: b\r\n'.repeat(2_001);
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n';
+    expect(await firstLineTo(`GET /graphql HTTP/1.1\r\nhost: x\r\n${upgrade}${many}\r\n`)).toBe(
+      'HTTP/1.1 431 Request Header Fields Too Large',
+    );
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  });
+
+  it('leaves requests alone that offer another protocol', async () => {
+    const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\n';
+    const request = `GET /healthz HTTP/1.1\r\nhost: x\r\n${offer}http2-settings: AAMAAABk\r\n\r\n`;
+    expect(await firstLineTo(request)).toBe('HTTP/1.1 200 OK');
+  });
+
+  it('is of no use without graphql-transport-ws', async () => {
+    using none = dial(gateway, { protocols: [] });
+    expect(await none.closed).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
+    using legacy = dial(gateway, { protocols: ['graphql-ws'] });
+    const [error] = (await once(legacy.ws, 'error')) as [Error];
+    expect(error.message).toContain('no subprotocol');
+  });
+});
+
+describe('the first message', () => {
+  it('has to come in time', async () => {
+    using socket = dial(gateway);
+    expect((await socket.closed).code).toBe(4408);
+  });
+
+  it('is acknowledged with a valid token, in either spelling', async () => {
+    using socket = await dialIn(gateway, await ours());
+    expect(socket.ws.readyState).toBe(socket.ws.OPEN);
+    using other = dial(gateway);
+    await once(other.ws, 'open');
+    other.send({
+      type: 'connection_init',
+      payload: { Authorization: `Bearer ${await ours()}` },
+    });
+    expect(await other.next()).toEqual({ type: 'connection_ack' });
+  });
+
+  it.each([
+    ['no payload', MISSING, () => ({ type: 'connection_init' })],
+    ['garbage', INVALID, () => initWith('a.b.c')],
+    ['no string', MISSING, () => ({ type: 'connection_init', payload: { authorization: 5 } })],
+    ['an expired token', EXPIRED, async () => initWith(await ours({ expiresInSeconds: -1 }))],
+    ['another audience', INVALID, async () => initWith(await ours({ audience: 'them' }))],
+  ])('closes 4403 with %s, and says so: %s', async (_what, reason, make) => {
+    using socket = dial(gateway);
+    await once(socket.ws, 'open');
+    socket.send(await make());
+    expect(await socket.closed).toEqual({ code: 4403, reason });
+  });
+
+  it('does not make up for a cookie: a token has to be in it', async () => {
+    using socket = dial(gateway, { headers: { cookie: `token=${await ours()}` } });
+    await once(socket.ws, 'open');
+    socket.send({ type: 'connection_init' });
+    expect((await socket.closed).code).toBe(4403);
+  });
+
+  it('comes once', async () => {
+    using socket = await dialIn(gateway, await ours());
+    socket.send(initWith(await ours()));
+    expect((await socket.closed).code).toBe(4429);
+  });
+
+  it('comes before everything else', async () => {
+    using socket = dial(gateway);
+    await once(socket.ws, 'open');
+    socket.send(subscribe('1', 'subscription { events { cursor } }'));
+    expect((await socket.closed).code).toBe(4401);
+  });
+});

@@ -1,0 +1,146 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+
+import { openGateway, tokenFor } from '../../support/gateway.ts';
+import { redisAvailable, startRedis } from '../../support/redis-server.ts';
+import { dialIn, gauge, subscribe, subscribed, until } from '../../support/ws/raw-socket.ts';
+
+const EVENTS = 'subscription { events { cursor type } }';
+
+describe('a token that ends', () => {
+  it('closes its socket 4403 within a second, and no event comes after', async () => {
+    await using gateway = await openGateway();
+    const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
+    // As it is in the token: a timer may fire a moment before the second that it waits for.
+    const expiresAt = decodeJwt(token).exp! * 1_000;
+    using socket = await dialIn(gateway, token);
+    await subscribed(gateway, socket, '1', EVENTS);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });
+    const { code, reason } = await socket.closed;
+    expect({ code, reason }).toEqual({ code: 4403, reason: 'Forbidden' });
+    expect(Date.now() - expiresAt).toBeGreaterThanOrEqual(0);
+    expect(Date.now() - expiresAt).toBeLessThan(1_000);
+    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
+  });
+
+  it('hears nothing of what comes after it', async () => {
+    await using gateway = await openGateway();
+    const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
+    using socket = await dialIn(gateway, token);
+    await subscribed(gateway, socket, '1', EVENTS);
+    await until(() => Date.now() >= decodeJwt(token).exp! * 1_000, 1);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    expect((await socket.closed).code).toBe(4403);
+    expect(socket.untaken).toEqual([]);
+  });
+
+  it('may end in a hundred years', async () => {
+    await using gateway = await openGateway({ limits: { socketPingMs: 40 } });
+    const expiresInSeconds = 100 * 365 * 86_400;
+    using socket = await dialIn(gateway, await tokenFor(['partner'], { expiresInSeconds }));
+    await new Promise((resolve) => socket.ws.once('ping', resolve));
+    expect(socket.ws.readyState).toBe(socket.ws.OPEN);
+  });
+});
+
+describe('a client that is gone without a word', () => {
+  it('is let go when it has not answered a ping until the next', async () => {
+    await using gateway = await openGateway({ limits: { socketPingMs: 200 } });
+    using mute = await dialIn(gateway, undefined, { autoPong: false });
+    using well = await dialIn(gateway);
+    await subscribed(gateway, mute, '1', EVENTS);
+    const began = performance.now();
+    expect((await mute.closed).code).toBe(1006);
+    expect(performance.now() - began).toBeLessThan(1_500);
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    expect(await gauge(gateway, 'gateway_sockets')).toBe(1);
+    await new Promise((resolve) => well.ws.once('ping', resolve));
+    await new Promise((resolve) => well.ws.once('ping', resolve));
+    expect(well.ws.readyState).toBe(well.ws.OPEN);
+  });
+
+  it('frees its subscriptions when its connection breaks', async () => {
+    await using gateway = await openGateway();
+    const socket = await dialIn(gateway);
+    await subscribed(gateway, socket, '1', EVENTS);
+    socket.ws.terminate();
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    await until(async () => (await gauge(gateway, 'gateway_sockets')) === 0);
+  });
+});
+
+describe('a gateway that goes', () => {
+  it('closes its sockets 1001', async () => {
+    const gateway = await openGateway();
+    using socket = await dialIn(gateway);
+    await subscribed(gateway, socket, '1', EVENTS);
+    await gateway.close();
+    expect(await socket.closed).toEqual({ code: 1001, reason: 'Going away' });
+  });
+
+  it('does not wait for clients that have stopped listening', async () => {
+    const gateway = await openGateway();
+    using socket = await dialIn(gateway);
+    socket.stall();
+    const began = performance.now();
+    await gateway.close();
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+});
+
+describe.runIf(redisAvailable)('a log', () => {
+  it('that was lost ends its subscriptions with 1013, and their cursors have expired; others go on', async () => {
+    await using redis = await startRedis();
+    await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+    using socket = await dialIn(gateway);
+    using idle = await dialIn(gateway);
+    await subscribed(gateway, socket, '1', EVENTS);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    const { payload } = await socket.next();
+    redis.cli('FLUSHALL');
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    expect((await socket.closed).code).toBe(1013);
+
+    await subscribed(gateway, idle, '1', EVENTS);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(1));
+    expect(await idle.next()).toMatchObject({ id: '1', type: 'next' });
+    using again = await dialIn(gateway);
+    again.send(
+      subscribe('1', 'subscription($after: EventCursor) { events(after: $after) { cursor } }', {
+        after: payload.data.events.cursor,
+      }),
+    );
+    const answer = await again.next();
+    expect(answer).toMatchObject({
+      id: '1',
+      type: 'error',
+      payload: [{ extensions: { code: 'EVENTS_EXPIRED', oldestCursor: expect.any(String) } }],
+    });
+  });
+
+  it('that can not be read is an error on the id that says so, and the socket stays', async () => {
+    await using redis = await startRedis();
+    await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+    const { data } = await gateway.query('{ eventCursor }');
+    using socket = await dialIn(gateway);
+    await redis.kill();
+    socket.send(
+      subscribe('1', 'subscription($after: EventCursor) { events(after: $after) { cursor } }', {
+        after: data.eventCursor,
+      }),
+    );
+    expect(await socket.next()).toEqual({
+      id: '1',
+      type: 'error',
+      payload: [
+        {
+          message: 'This gateway can’t reach its own store. Try again in a moment.',
+          extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId: expect.any(String) },
+        },
+      ],
+    });
+    socket.send({ type: 'ping' });
+    expect(await socket.next()).toEqual({ type: 'pong' });
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import {
+  type RawSocket,
+  dialIn,
+  gauge,
+  subscribe,
+  subscribed,
+  until,
+} from '../../support/ws/raw-socket.ts';
+
+const EVENTS = 'subscription { events { cursor type } }';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await openGateway({ env: { LIMIT_SOCKETS_PER_VIEWER: '1000' } });
+});
+afterAll(() => gateway.close());
+
+/** Answers once all that was sent before has been dealt with. */
+async function settled(socket: RawSocket): Promise<void> {
+  socket.send({ type: 'ping' });
+  expect(await socket.next()).toEqual({ type: 'pong' });
+}
+
+describe('an operation that is refused', () => {
+  it.each([
+    ['a syntax error', 'subscription {', 'Syntax Error'],
+    ['an unknown field', 'subscription { nope }', 'Cannot query field'],
+    ['too many tokens', `subscription { ${'events { cursor } '.repeat(400)} }`, ''],
+    ['an unknown cursor', 'subscription { events(after: "x") { cursor } }', 'cursor'],
+    ['no document', '', '"query"'],
+  ])('answers an error on its id for %s, and the others run on', async (_what, query, message) => {
+    using socket = await dialIn(gateway);
+    await subscribed(gateway, socket, 'good', EVENTS);
+    socket.send(subscribe('bad', query));
+    const answer = await socket.next();
+    expect(answer).toMatchObject({ id: 'bad', type: 'error' });
+    expect(answer.payload[0].message).toContain(message);
+    expect(answer.payload[0].extensions.code).toBe('BAD_USER_INPUT');
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    expect(await socket.next()).toMatchObject({ id: 'good', type: 'next' });
+  });
+
+  it('can be sent again under the same id', async () => {
+    using socket = await dialIn(gateway);
+    socket.send(subscribe('1', 'subscription {'));
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'error' });
+    await subscribed(gateway, socket, '1', EVENTS);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });
+  });
+});
+
+describe('a message that makes no sense', () => {
+  it.each([
+    ['an unknown type', { type: 'start', id: '1' }],
+    ["a server's type", { type: 'next', id: '1', payload: {} }],
+    ['no JSON', 'hello'],
+    ['a binary frame', Buffer.from('{"type":"ping"}')],
+    ['a payload that is a string', { id: '1', type: 'subscribe', payload: 'x' }],
+    ['a payload that is null', { id: '1', type: 'subscribe', payload: null }],
+    ['no id', { type: 'subscribe', payload: { query: EVENTS } }],
+    ['a list of variables', { id: '1', type: 'subscribe', payload: { query: '', variables: [] } }],
+    ['an endless id', { id: 'x'.repeat(129), type: 'subscribe', payload: { query: EVENTS } }],
+    ['a number', '5'],
+  ])('closes 4400: %s', async (_what, message) => {
+    using socket = await dialIn(gateway);
+    socket.send(message);
+    expect(await socket.closed).toEqual({ code: 4400, reason: 'Invalid message' });
+  });
+
+  it('closes 4409 for an id that is taken, and does not repeat the id', async () => {
+    using socket = await dialIn(gateway);
+    await subscribed(gateway, socket, 'mine', EVENTS);
+    socket.send(subscribe('mine', EVENTS));
+    expect(await socket.closed).toEqual({ code: 4409, reason: 'Subscriber already exists' });
+  });
+});
+
+describe('completing', () => {
+  it('ends the operation and frees its id', async () => {
+    using socket = await dialIn(gateway);
+    await subscribed(gateway, socket, '1', EVENTS);
+    socket.send({ id: '1', type: 'complete' });
+    await settled(socket);
+    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
+    await subscribed(gateway, socket, '1', EVENTS);
+  });
+
+  it('leaves one operation of many that are begun and completed in one breath', async () => {
+    using socket = await dialIn(gateway);
+    for (let i = 0; i < 10; i += 1) {
+      socket.send(subscribe('1', EVENTS));
+      if (i < 9) socket.send({ id: '1', type: 'complete' });
+    }
+    // One turn for each: it is over when the last one can be heard.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 1);
+    gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });
+    await settled(socket);
+    socket.ws.close();
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+  });
+});
+
+/** A message that asks for nothing, so many bytes long. */
+const pongOf = (bytes: number) => `{"type":"pong"${' '.repeat(bytes - 15)}}`;
+
+describe('how much one socket may', () => {
+  it('runs 50 operations, and refuses the 51st on its id', async () => {
+    using socket = await dialIn(gateway);
+    for (let i = 1; i <= 51; i += 1) socket.send(subscribe(String(i), EVENTS));
+    expect(await socket.next()).toMatchObject({ id: '51', type: 'error' });
+    socket.send({ id: '50', type: 'complete' });
+    socket.send(subscribe('51', EVENTS));
+    await settled(socket);
+    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(50);
+  });
+
+  it('sends frames of 64 KiB, and closes 1009 past them', async () => {
+    using socket = await dialIn(gateway);
+    socket.send(pongOf(65_536));
+    await settled(socket);
+    socket.send(pongOf(65_537));
+    expect((await socket.closed).code).toBe(1009);
+  });
+
+  it('gets back what it pings, up to 128 bytes, and closes 4400 past them', async () => {
+    using socket = await dialIn(gateway);
+    const payload = { nonce: 'x'.repeat(116) };
+    expect(JSON.stringify(payload)).toHaveLength(128);
+    socket.send({ type: 'ping', payload });
+    expect(await socket.next()).toEqual({ type: 'pong', payload });
+    socket.send({ type: 'ping', payload: { nonce: 'x'.repeat(117) } });
+    expect((await socket.closed).code).toBe(4400);
+    expect(socket.untaken).toEqual([]);
+  });
+
+  it('sends 120 messages in ten seconds, and closes 1013 past them', async () => {
+    using socket = await dialIn(gateway);
+    for (let i = 2; i <= 120; i += 1) socket.send({ type: 'ping' });
+    for (let i = 2; i <= 120; i += 1) expect(await socket.next()).toEqual({ type: 'pong' });
+    socket.send({ type: 'ping' });
+    expect((await socket.closed).code).toBe(1013);
+  });
+
+  it.each([
+    ['pings of the protocol below', (socket: RawSocket) => socket.ws.ping()],
+    [
+      'operations that are begun and completed',
+      (socket: RawSocket) => {
+        socket.send(subscribe('1', EVENTS));
+        socket.send({ id: '1', type: 'complete' });
+      },
+    ],
+  ])('closes 1013 for a flood of %s, and stays alive', async (_what, send) => {
+    using socket = await dialIn(gateway);
+    for (let i = 0; i < 5_000; i += 1) send(socket);
+    expect((await socket.closed).code).toBe(1013);
+    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
+  });
+});
+
+describe('how many sockets one viewer may have', () => {
+  it('is 20: the 21st closes 1013 until another is gone, and other viewers are not concerned', async () => {
+    await using usual = await openGateway();
+    const token = await tokenFor(['partner'], { subject: 'many-tabs' });
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => dialIn(usual, token)));
+    await expect(dialIn(usual, token)).rejects.toThrow('1013');
+    sockets.push(await dialIn(usual, await tokenFor(['partner'], { subject: 'another' })));
+    sockets[0]?.ws.close();
+    await sockets[0]?.closed;
+    sockets.push(await dialIn(usual, token));
+    for (const socket of sockets) socket[Symbol.dispose]();
+  });
+});

@@ -1,0 +1,47 @@
+import { ServerResponse } from 'node:http';
+
+import { type GraphQLFieldMap, isObjectType } from 'graphql';
+
+import type { Context } from '../../../../src/context.ts';
+import { schema } from '../../../../src/schema/schema.ts';
+import { STRANGE } from './strange-errors.ts';
+
+/**
+ * Loaded before the server: what was never thought of happens in a resolver, in an event's resolver, in a subscription's
+ * arguments, in a handler and in the webhook's. Who asks decides what it is: the viewer's name is that of the error.
+ */
+function fieldsOf(name: string): GraphQLFieldMap<unknown, Context> {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`wanted the type ${name}, but there is none`);
+  return type.getFields();
+}
+
+function failAs(ctx: Context): never {
+  throw STRANGE[ctx.viewer.subject];
+}
+
+fieldsOf('Query')['partner']!.resolve = (_parent, _args, ctx) => failAs(ctx);
+fieldsOf('Organization')['raw']!.resolve = async (_parent, _args, ctx) => {
+  await Promise.resolve();
+  return failAs(ctx);
+};
+fieldsOf('ProgressNoteGenerated')['progressNote']!.resolve = (_parent, _args, ctx) => failAs(ctx);
+
+fieldsOf('Subscription')['transcriptReady']!.subscribe = () => {
+  throw STRANGE['error'];
+};
+
+const now = performance.now.bind(performance);
+const { writeHead } = ServerResponse.prototype;
+let isArmed = false;
+process.on('SIGUSR2', () => (isArmed = !isArmed));
+// The webhook's handler asks what time it is, and then gets no further.
+performance.now = () => {
+  const stack = isArmed ? (new Error('here').stack ?? '') : '';
+  if (/\/steady-clock\.ts.*\/webhook\.ts/s.test(stack)) throw STRANGE['error'];
+  return now();
+};
+ServerResponse.prototype.writeHead = function failing(this: ServerResponse, ...args: unknown[]) {
+  if (isArmed && this.req.url === '/metrics' && args[0] === 200) throw STRANGE['error'];
+  return Reflect.apply(writeHead, this, args);
+} as typeof writeHead;

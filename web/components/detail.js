@@ -1,0 +1,116 @@
+import { byId } from '../dom.js';
+import { createEditForm } from './edit-form.js';
+import { ask } from '../graphql.js';
+import { noteView, statusOf } from './note-view.js';
+import { SESSION } from '../operations.js';
+import { createSidePanel } from './side-panel.js';
+import { dateIn, dateTimeWords, dateWords, nameOf, plainWords } from '../words.js';
+
+const CANNOT_EDIT = {
+  locked: 'This note is finalized. It can no longer be changed.',
+  failed: 'There is no note to edit: the recording could not be transcribed.',
+  waiting: 'There is no note to edit yet.',
+  writing: 'The note is still being written.',
+};
+
+/** One session: its note, transcript, decision making and scores. */
+export function createDetail({ onFailure, onTitle }) {
+  const [box, blank, title, hint, note] = [
+    'session',
+    'blank',
+    'detail-title',
+    'detail-hint',
+    'note',
+  ].map(byId);
+  const sidePanel = createSidePanel();
+  const form = createEditForm({
+    onAccepted: (sessionId, progressNote) => changed(sessionId, progressNote),
+    onLocked: () => refresh().catch(onFailure),
+  });
+  let open = {};
+  let shown;
+  /** The last two complete versions: what the newer one changed is marked. */
+  let versions = [];
+  let reading = 0;
+
+  async function show({ session, client }) {
+    if (session === open.session) return;
+    if (!session) blank.textContent = 'Open a session to read its note beside the transcript.';
+    open = { session, client };
+    shown = undefined;
+    versions = [];
+    box.hidden = true;
+    blank.hidden = false;
+    if (session && !client)
+      return explain(
+        'This link is incomplete: it does not say which client the session belongs to.',
+      );
+    if (session) blank.textContent = 'Loading …';
+    if (session) await refresh();
+  }
+
+  function explain(text) {
+    blank.textContent = `${text} Open another one from the list.`;
+    blank.hidden = false;
+    box.hidden = true;
+    onTitle('Session not found');
+  }
+
+  /** Responses may overtake each other: only that of the last request is shown. */
+  async function refresh() {
+    const turn = (reading += 1);
+    const variables = { id: open.session, clientId: open.client };
+    const { session, events } = await ask(SESSION, variables);
+    if (turn !== reading) return;
+    // A session that no list has is known by its id only: it has nothing to show.
+    const isThere = session && (session.raw ?? session.progressNote ?? session.events.length > 0);
+    if (!isThere) return explain('There is no such session, or you may not see it.');
+    draw(session, events?.nodes ?? []);
+  }
+
+  function draw(session, scores) {
+    shown = { session, scores };
+    const { client, progressNote, raw } = session;
+    title.textContent = nameOf(client);
+    hint.textContent = [
+      dateIn(raw) && dateTimeWords(dateIn(raw)),
+      raw?.noteType && plainWords(raw.noteType),
+      client?.dateOfBirth && `born ${dateWords(client.dateOfBirth)}`,
+    ]
+      .filter(Boolean)
+      .join(' · ');
+    if (progressNote && !progressNote.isLoading) remember(progressNote.note);
+    note.replaceChildren(...noteView(session, versions[1]).filter(Boolean));
+    note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
+    sidePanel.draw(session, scores);
+    const progressNoteId = progressNote?.progressNoteId;
+    const reason = CANNOT_EDIT[statusOf(session)];
+    form.aim({ progressNoteId, sessionId: open.session, clientId: open.client }, reason);
+    blank.hidden = true;
+    box.hidden = false;
+    onTitle([nameOf(client), hint.textContent.split(' · ')[0]].filter(Boolean).join(', '));
+  }
+
+  function remember(version) {
+    const [latest] = versions;
+    if (JSON.stringify(latest) !== JSON.stringify(version))
+      versions = latest ? [version, latest] : [version];
+  }
+
+  /** The edit was accepted: shown at once. Its result arrives as an event. */
+  function changed(sessionId, progressNote) {
+    if (sessionId !== open.session || !shown || !progressNote) return;
+    draw({ ...shown.session, progressNote }, shown.scores);
+  }
+
+  function apply(event) {
+    const isAboutThis = event.session
+      ? event.session.id === open.session
+      : event.client?.id === open.client;
+    if (!open.session || !isAboutThis) return;
+    if (event.type === 'PROGRESS_NOTE_REGENERATED') form.clearMessage();
+    void refresh().catch(onFailure);
+  }
+
+  return { show, apply };
+}

@@ -1,0 +1,90 @@
+import { el, hiddenText, statusChip } from '../dom.js';
+import { noteStatusOf } from './sessions.js';
+import { dateTimeWords, eventWords, plainWords } from '../words.js';
+
+/** The note with its status, its sections and its history. `before` is the version shown until now. */
+export function noteView(session, before) {
+  const { progressNote: note, events } = session;
+  const status = statusOf(session);
+  // Counted from the events, since the API has no version: the log may not go back to the first one.
+  const version = 1 + events.filter(({ type }) => type === 'PROGRESS_NOTE_REGENERATED').length;
+  return [
+    el(
+      'header',
+      { class: 'note-head' },
+      el('h3', {}, 'Progress note'),
+      version > 1 ? el('span', { class: 'version' }, `Version ${version}`) : undefined,
+      statusChip(status),
+    ),
+    ...bodyOf(note, status, before),
+    historyOf(events),
+  ];
+}
+
+export function statusOf({ progressNote, transcriptStatus, events }) {
+  if (events.some(({ type }) => type === 'PROGRESS_NOTE_FINALIZED')) return 'locked';
+  if (!progressNote && transcriptStatus === 'FAILED') return 'failed';
+  return noteStatusOf(progressNote);
+}
+
+function bodyOf(note, status, before) {
+  const sections = note?.note ?? [];
+  if (sections.length === 0) return [el('p', { class: 'empty' }, EMPTY[status] ?? EMPTY.waiting)];
+  // While it is being rewritten only a part of it is returned: that is no change.
+  const comparable = note.isLoading ? undefined : before;
+  const known = new Set(comparable?.map((section) => JSON.stringify(section)));
+  return sections.map((section) => {
+    const isChanged = comparable !== undefined && !known.has(JSON.stringify(section));
+    return sectionOf(section, isChanged);
+  });
+}
+
+const EMPTY = {
+  waiting: 'No note yet.',
+  writing: 'The note is being written. It appears here by itself.',
+  rewriting: 'The note is being rewritten. The new version appears here by itself.',
+  failed: 'The recording could not be transcribed: there will be no note.',
+};
+
+/** The Partner API does not document what a note's elements look like, so anything is shown. */
+function sectionOf(section, isChanged) {
+  const { title, rest } = partsOf(section);
+  return el(
+    'section',
+    { class: 'note-section', 'data-changed': isChanged },
+    title ? el('h4', {}, title, isChanged ? hiddenText(' (changed)') : '') : undefined,
+    ...rest,
+  );
+}
+
+function partsOf(section) {
+  if (section === null || typeof section !== 'object') return { rest: [paragraph(section)] };
+  const entries = Object.entries(section);
+  const [titleKey, title] = entries.find(([key]) => /title|heading|name|label/i.test(key)) ?? [];
+  const rest = entries
+    .filter(([key]) => key !== titleKey)
+    .map(([key, value]) =>
+      /text|content|body|value/i.test(key) && typeof value !== 'object'
+        ? paragraph(value)
+        : paragraph(
+            `${plainWords(key)}: ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+          ),
+    );
+  return { title: typeof title === 'string' ? title : undefined, rest };
+}
+
+const paragraph = (value) => el('p', {}, String(value));
+
+function historyOf(events) {
+  if (events.length === 0) return undefined;
+  const entries = events.map(({ type, occurredAt }) =>
+    el(
+      'li',
+      {},
+      eventWords(type),
+      ' ',
+      el('time', { datetime: occurredAt }, dateTimeWords(occurredAt)),
+    ),
+  );
+  return el('ol', { class: 'history', 'aria-label': 'History of this note' }, entries);
+}

@@ -1,0 +1,81 @@
+import { dateIn } from '../words.js';
+
+/** A page may stay open for days: beyond this number the oldest are removed. */
+const MAX_ROWS = 300;
+
+/**
+ * The listed sessions, by id. Events come in any order: a note's status is taken from the note as it was read, and an
+ * event without a note only changes the status while no note is known.
+ */
+export function createSessions() {
+  const rows = new Map();
+
+  /** From the lists, as read just now. */
+  function read(client, session) {
+    const known = rows.get(session.id);
+    rows.set(session.id, {
+      ...known,
+      id: session.id,
+      client: { id: client.id, firstName: client.firstName, lastName: client.lastName },
+      at: dateIn(session.raw) ?? known?.at,
+      kind: session.raw?.noteType ?? known?.kind,
+      status: noteStatusOf(session.progressNote, known),
+      preview: previewOf(session.progressNote?.note) || known?.preview,
+      isNew: known?.isNew ?? false,
+    });
+  }
+
+  function apply(event) {
+    if (!event.session) return;
+    const known = rows.get(event.session.id);
+    rows.set(event.session.id, {
+      ...known,
+      id: event.session.id,
+      client: known?.client ?? event.client,
+      clinician: event.clinician,
+      at: known?.at ?? event.occurredAt,
+      status: statusAfter(event, known),
+      preview: previewOf(event.progressNote?.note) || known?.preview,
+      isNew: true,
+    });
+  }
+
+  return {
+    read,
+    apply,
+    markRead: (id) => rows.has(id) && rows.set(id, { ...rows.get(id), isNew: false }),
+    /** By date, newest first; those without a date last. */
+    all() {
+      const sorted = [...rows.values()].toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? ''));
+      for (const { id } of sorted.splice(MAX_ROWS)) rows.delete(id);
+      return sorted;
+    },
+    /** Whether the order can be called that: every session has a date. */
+    isNewestFirst: () => rows.size > 1 && [...rows.values()].every(({ at }) => at),
+    clear: () => rows.clear(),
+  };
+}
+
+export function noteStatusOf(note, known) {
+  // A finalized note stays finalized.
+  if (note?.isLocked || known?.status === 'locked') return 'locked';
+  if (!note) return known?.status ?? 'waiting';
+  if (!note.isLoading) return 'ready';
+  return note.progressNoteId ? 'rewriting' : 'writing';
+}
+
+function statusAfter(event, known) {
+  if (event.type === 'PROGRESS_NOTE_FINALIZED') return 'locked';
+  if (event.progressNote) return noteStatusOf(event.progressNote, known);
+  const isWaiting = known === undefined || known.status === 'waiting';
+  if (event.type === 'SESSION_TRANSCRIPT_ERROR') return isWaiting ? 'failed' : known.status;
+  return isWaiting ? 'writing' : known.status;
+}
+
+/** The first words of a note, whatever its elements look like. */
+function previewOf(note) {
+  const [first] = note ?? [];
+  if (typeof first === 'string') return first;
+  const texts = Object.values(first ?? {}).filter((value) => typeof value === 'string');
+  return texts.toSorted((a, b) => b.length - a.length)[0];
+}

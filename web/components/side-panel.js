@@ -1,0 +1,159 @@
+import { byId, el } from '../dom.js';
+import { assessmentName, clockWords, dateTimeWords, plainWords } from '../words.js';
+
+/** Transcript, decision making and scores as tabs, with the usual keys. */
+export function createSidePanel() {
+  const panels = { Transcript: transcriptOf, 'Decision making': mdmOf, Scores: scoresOf };
+  const names = Object.keys(panels);
+  const tabs = names.map((name, index) =>
+    el(
+      'button',
+      { type: 'button', role: 'tab', id: `tab-${index}`, 'aria-controls': `panel-${index}` },
+      name,
+    ),
+  );
+  const bodies = names.map((_, index) =>
+    el('div', {
+      role: 'tabpanel',
+      id: `panel-${index}`,
+      'aria-labelledby': `tab-${index}`,
+      tabindex: '0',
+      hidden: true,
+    }),
+  );
+  byId('side-panel').replaceChildren(
+    el('div', { role: 'tablist', 'aria-label': 'Session details', class: 'tabs' }, tabs),
+    ...bodies,
+  );
+
+  function select(index) {
+    for (const [each, tab] of tabs.entries()) {
+      tab.setAttribute('aria-selected', String(each === index));
+      tab.tabIndex = each === index ? 0 : -1;
+      bodies[each].hidden = each !== index;
+    }
+  }
+
+  for (const [index, tab] of tabs.entries()) {
+    tab.addEventListener('click', () => select(index));
+    tab.addEventListener('keydown', ({ key }) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+      if (!step) return;
+      const other = (index + step + tabs.length) % tabs.length;
+      select(other);
+      tabs[other].focus();
+    });
+  }
+  select(0);
+
+  // On a phone these stand above the note, so that nobody has to scroll past it.
+  for (const button of document.querySelectorAll('#jump button'))
+    button.addEventListener('click', () => {
+      const tab = names.indexOf(button.textContent);
+      if (tab >= 0) select(tab);
+      byId(button.dataset.target).scrollIntoView({ block: 'start' });
+    });
+
+  return {
+    draw(session, scores) {
+      for (const [index, name] of names.entries())
+        bodies[index].replaceChildren(...[panels[name](session, scores)].flat());
+    },
+  };
+}
+
+const empty = (text) => el('p', { class: 'empty' }, text);
+
+function transcriptOf({ transcript, transcriptStatus }) {
+  if (!transcript)
+    return empty(
+      transcriptStatus === 'FAILED'
+        ? 'The recording could not be transcribed.'
+        : 'No transcript yet.',
+    );
+  return el(
+    'ol',
+    { class: 'transcript' },
+    transcript.items.map(({ startTime, speaker, transcript: said }) =>
+      el(
+        'li',
+        { 'data-speaker': speaker },
+        el('span', { class: 'speaker' }, speaker ? plainWords(speaker) : 'Speaker not known'),
+        el('span', { class: 'clock' }, clockWords(startTime)),
+        el('p', {}, said ?? ''),
+      ),
+    ),
+  );
+}
+
+function mdmOf({ mdm, mdmStatus }) {
+  if (!mdm)
+    return empty(
+      mdmStatus === 'FAILED'
+        ? 'The recording could not be transcribed.'
+        : 'None identified. Only a prescriber’s notes have these.',
+    );
+  return [
+    el('h4', {}, 'Problems addressed'),
+    el(
+      'ul',
+      { class: 'problems' },
+      mdm.problemsAddressed.map(({ level, rationale }) =>
+        el('li', {}, levelOf(level), el('p', {}, rationale ?? '')),
+      ),
+    ),
+    el('h4', {}, 'Risk of complications'),
+    ...riskOf(mdm.risk),
+    el('h4', {}, 'Crisis intervention'),
+    el(
+      'p',
+      {},
+      { true: 'Identified', false: 'Not identified' }[mdm.crisisIntervention] ?? 'Not known',
+    ),
+  ];
+}
+
+const levelOf = (level) =>
+  level ? el('span', { class: 'level', 'data-level': level }, plainWords(level)) : undefined;
+
+function riskOf(risk) {
+  if (risk === null || typeof risk !== 'object')
+    return [el('p', {}, risk === null ? 'Not known' : String(risk))];
+  const { level, ...others } = risk;
+  return [
+    el(
+      'div',
+      {},
+      levelOf(level && String(level).toUpperCase()),
+      ...Object.values(others).map((value) =>
+        el('p', {}, typeof value === 'object' ? JSON.stringify(value) : String(value)),
+      ),
+    ),
+  ];
+}
+
+function scoresOf(_session, scores) {
+  if (scores.length === 0)
+    return empty('No scores yet. They appear when the client completes an assessment.');
+  return scores.map(({ assessmentId, assessmentScore: score, occurredAt }) =>
+    el(
+      'details',
+      { class: 'score' },
+      el(
+        'summary',
+        {},
+        el('strong', {}, assessmentName(assessmentId)),
+        el('span', { class: 'total' }, String(score?.totalScore ?? '–')),
+        el('time', { datetime: occurredAt }, dateTimeWords(occurredAt)),
+      ),
+      el(
+        'dl',
+        {},
+        (score?.answers ?? []).flatMap(({ questionDisplay, answerDisplay }) => [
+          el('dt', {}, questionDisplay ?? ''),
+          el('dd', {}, answerDisplay ?? ''),
+        ]),
+      ),
+    ),
+  );
+}
