@@ -28,14 +28,17 @@ const MAX_ROUTES = 100;
 const MAX_CODES = 50;
 const UNUSED_MS = 3_600_000;
 
+/** Collected once a process: the observers that prom-client starts never end, and hold on to their registry. */
+const processRegistry = new Registry();
+collectDefaultMetrics({ register: processRegistry });
+// Gauges that are named like counters.
+for (const kind of ['handles', 'requests', 'resources'])
+  processRegistry.removeSingleMetric(`nodejs_active_${kind}_total`);
+
 /** Process metrics are among them, the delay of the event loop too (`nodejs_eventloop_lag_*`). */
 export function createMetrics(now: () => number = () => performance.now()) {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  // Gauges that are named like counters.
-  for (const kind of ['handles', 'requests', 'resources'])
-    registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
   const counter = (name: string, help: string) => {
     const metric = new Counter({ name, help, registers });
@@ -127,6 +130,6 @@ export function createMetrics(now: () => number = () => performance.now()) {
       registry.registerMetric(new Metric({ name, help, registers: [], collect }));
     },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => `${await processRegistry.metrics()}\n${await registry.metrics()}`,
   };
 }
