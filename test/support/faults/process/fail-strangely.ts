@@ -38,7 +38,7 @@ process.on('SIGUSR2', () => (isArmed = !isArmed));
 // The webhook's handler asks what time it is, and then gets no further.
 performance.now = () => {
   const stack = isArmed ? (new Error('here').stack ?? '') : '';
-  if (/\/steady-clock\.ts.*\/webhook\.ts/s.test(stack)) throw STRANGE['error'];
+  if (/\/clock\.ts.*\/webhook\.ts/s.test(stack)) throw STRANGE['error'];
   return now();
 };
 ServerResponse.prototype.writeHead = function failing(this: ServerResponse, ...args: unknown[]) {
