@@ -37,7 +37,7 @@ describe('the files of the front page', () => {
   });
 
   it('lists every file there is, and no other', () => {
-    const there = globSync('*', { cwd: folder }).filter((name) => name !== 'index.html');
+    const there = globSync('**/*.*', { cwd: folder }).filter((name) => name !== 'index.html');
     expect(paths.toSorted()).toEqual(['/', ...there.map((name) => `/assets/${name}`)].toSorted());
   });
 
@@ -72,14 +72,14 @@ describe('the files of the front page', () => {
 
   it('runs no markup: text is set as text, and no script is inline', () => {
     const source = (name: string) => readFileSync(`${folder}${name}`, 'utf8');
-    const scripts = globSync('*.js', { cwd: folder });
+    const scripts = globSync('**/*.js', { cwd: folder });
     const markup = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/;
     expect(scripts.filter((name) => markup.test(source(name)))).toEqual([]);
     expect(source('index.html')).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/);
   });
 
   it('keeps every file under 200 lines', () => {
-    const long = globSync('*', { cwd: folder }).filter(
+    const long = globSync('**/*.*', { cwd: folder }).filter(
       (name) => readFileSync(`${folder}${name}`, 'utf8').split('\n').length > 200,
     );
     expect(long).toEqual([]);
