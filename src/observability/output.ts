@@ -52,7 +52,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       progressAt = performance.now();
     }
     progressAt = performance.now();
-    if (isBlocked) save([], 'w');
+    if (spooled > 0) save([], 'w');
     isBlocked = false;
   }
 
@@ -103,7 +103,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       const lines = text.match(/^.*\n/gm)?.filter(isAudit) ?? [];
       queue.push(...lines);
       bytes += Buffer.byteLength(lines.join(''));
-      [path, spooled, isBlocked] = [file, lines.length, isBlocked || lines.length > 0];
+      [path, spooled] = [file, lines.length];
       flush();
     },
     /** Why a change that is made now could go unrecorded. */
