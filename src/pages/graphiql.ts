@@ -94,6 +94,10 @@ document.addEventListener('DOMContentLoaded', () => {
   const options = ${JSON.stringify(OPTIONS)};
   // Without this, GraphiQL writes the query into the address, and from there it gets into histories and logs.
   options.onEditQuery = () => {};
+  // After a reload GraphiQL finds the tab that was open by its text. Without it, it adds an empty tab.
+  const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
+  const { query, variables } = tabs?.[activeTabIndex] ?? {};
+  Object.assign(options, { query: query ?? undefined, variables: variables ?? undefined });
   const notice = document.querySelector('#token-notice');
   if (notice) {
     let typing;

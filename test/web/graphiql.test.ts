@@ -121,6 +121,20 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     await phone.close();
   });
 
+  it('shows the same tabs after a reload', async () => {
+    const fresh = await openPage(browser);
+    const tabs = fresh.page.getByRole('tab');
+    await fresh.page.goto(`${gateway.url}/graphql`);
+    await tabs.first().waitFor();
+    // Any request makes GraphiQL store its tabs.
+    await fresh.page.getByRole('button', { name: /execute/i }).click();
+    await fresh.page.waitForFunction(`localStorage.getItem('graphiql:tabState')`);
+    await fresh.page.reload();
+    await tabs.first().waitFor();
+    expect(await tabs.allInnerTexts()).toEqual(names);
+    await fresh.close();
+  });
+
   it('contacts no other host, workers and fonts included', () => {
     expect([...watched.hosts]).toEqual([new URL(gateway.url).host]);
     // The first request for the schema comes before there can be a token.

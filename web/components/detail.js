@@ -45,8 +45,14 @@ export function createDetail({ onFailure, onTitle }) {
       return explain(
         'This link is incomplete: it does not say which client the session belongs to.',
       );
-    if (session) blank.textContent = 'Loading …';
-    if (session) await refresh();
+    if (!session) return;
+    blank.textContent = 'Loading …';
+    try {
+      await refresh();
+    } catch (error) {
+      blank.textContent = 'The session could not be loaded. Reload the page to try again.';
+      throw error;
+    }
   }
 
   function explain(text) {
