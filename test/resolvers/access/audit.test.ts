@@ -10,6 +10,10 @@ interface Line extends AuditLine {
   readonly level: string;
 }
 
+interface Clinician {
+  readonly magicEdits: { readonly nodes: readonly { readonly id: string }[] };
+}
+
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
 let lines: Line[] = [];
@@ -130,6 +134,22 @@ describe('a read', () => {
       expect(trail).toEqual([['denied', names]]);
       expect(lines[0]).toMatchObject({ subject: 'eve', operation: 'anonymous' });
     }
+  });
+
+  it('of a magic edit is audited, from its list and by id, and so is a denial', async () => {
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+    const eve = await viewerWith(gateway, [`clinic:${ids.clinic(1)}`], 'eve');
+    const { data } = await ask(
+      'query($id: ID!) { clinic(id: $id) { clinicians(first: 10) { nodes { magicEdits(first: 1) { nodes { id raw } } } } } }',
+      { id: ids.clinic(0) },
+    );
+    const [edit] = data.clinic.clinicians.nodes.flatMap((each: Clinician) => each.magicEdits.nodes);
+    const [name] = lines[0]?.records ?? [];
+    expect(name).toMatch(/^MagicEdit:/);
+    const { id } = edit;
+    const byId = 'query($id: ID!) { node(id: $id) { ... on MagicEdit { raw } } }';
+    expect(await trailOf(ask, byId, { id })).toEqual([['read', [name]]]);
+    expect(await trailOf(eve, byId, { id })).toEqual([['denied', [name]]]);
   });
 
   it('of very many records takes several lines', async () => {
