@@ -87,6 +87,21 @@ describe('a read', () => {
     expect(await trailOf(up, document, { id: ids.session(0, 0) })).toEqual([]);
   });
 
+  it('of a filtered list names its parent, even if only the count or a cursor is read', async () => {
+    const ask = await viewerWith(gateway, ['partner']);
+    const document = (of: string, selection: string) =>
+      `query($id: ID!) { ${of}(id: $id) { clients(filter: { firstName: "Nobody" }) { ${selection} } } }`;
+    const clinic = { id: ids.clinic(0) };
+    const clinician = { id: ids.clinician(0) };
+    expect(await trailOf(ask, document('clinic', 'totalCount'), clinic)).toEqual([
+      ['read', [`Clinic:${clinic.id}`]],
+    ]);
+    const cursors = document('clinician', 'pageInfo { endCursor hasNextPage }');
+    expect(await trailOf(ask, cursors, clinician)).toEqual([
+      ['read', [`Clinician:${clinician.id}`]],
+    ]);
+  });
+
   it('is audited for edges, for records by id, and for scores and MDM', async () => {
     const ask = await viewerWith(gateway, ['partner']);
     const [score] = ids.scores(1);
