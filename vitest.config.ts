@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 
 import { defineConfig } from 'vitest/config';
 
@@ -9,6 +10,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // A busy machine may take longer than the second that is the default.
+    expect: { poll: { interval: 10, timeout: 20_000 } },
+    // As `npm start` has it: the embedded store's thread, and processes, then start without compiling their sources.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     // Files leave nothing behind in the process, so they may share one: the sources are then read once and not 160 times.
     isolate: false,
     // Tests wait for processes, sockets and time-outs more than they compute: on two cores three files run well.

@@ -116,10 +116,23 @@ export async function gauge(gateway: { readonly url: string }, name: string): Pr
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
 
-/** For what has no event to wait for. */
+/**
+ * Polls what has no event to wait for: often at first, then every `slowestMs`, since looking costs the server as much
+ * as working. Gives up before the test does, and names what was waited for: the condition, and the line it is on.
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  everyMs: number = 5,
+  slowestMs: number = 50,
+  withinMs: number = 25_000,
 ): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
+  const tooLate = new Error(`waited ${withinMs / 1_000} s in vain for ${String(holds)}`);
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(tooLate), withinMs);
+  try {
+    for (let ms = 4; !(await Promise.race([holds(), deadline.promise])); ms *= 1.5) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(ms, slowestMs)));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }
