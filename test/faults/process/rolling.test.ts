@@ -8,9 +8,9 @@ import { startSender } from '../../support/faults/sender.ts';
 import { QUIET, tokenFor } from '../../support/gateway.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
-const INSTANCES = 3;
-/** For more: `FOLLOWERS=1000 npx vitest run test/fault-rolling.test.ts`. */
-const FOLLOWERS = Number(process.env['FOLLOWERS'] ?? 30);
+const INSTANCES = 2;
+/** For more: `FOLLOWERS=1000 npx vitest run test/faults/process/rolling.test.ts`. */
+const FOLLOWERS = Number(process.env['FOLLOWERS'] ?? 10);
 const NOTHING_AMISS = { lost: 0, repeated: 0 };
 
 it.skipIf(!redisAvailable)(

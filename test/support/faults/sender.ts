@@ -24,11 +24,11 @@ export interface SenderOptions {
   readonly writers?: number;
   /** Which of the sandbox's clients it is about, all of the first clinic. */
   readonly client?: () => number;
-  /** Between two events of one writer: eight of them send some 500 a second, and leave the machine to others. */
+  /** Between two events of one writer: four of them send some 150 a second, and leave the machine to others. */
   readonly pauseMs?: number;
 }
 
-const PAUSE_MS = 20;
+const PAUSE_MS = 50;
 
 /** The event of a note that nobody has heard of yet. */
 export function noteEvent({ ids }: Sandbox, noteId: string, client = 0) {
@@ -52,7 +52,7 @@ export const signed = (sandbox: Sandbox, body: Buffer) => ({
 });
 
 export function startSender(options: SenderOptions): Sender {
-  const { url, sandbox, writers = 8, client = () => 0, pauseMs = 10 } = options;
+  const { url, sandbox, writers = 4, client = () => 0, pauseMs = 20 } = options;
   const acknowledged = new Set<string>();
   const clientOf = new Map<string, number>();
   let refusals = 0;
