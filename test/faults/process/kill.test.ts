@@ -5,7 +5,7 @@ import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 /** At least so many are acknowledged between two kills, so that each comes at another moment. */
-const EVENTS = 100;
+const EVENTS = 40;
 
 /** Kills the server over and over, and holds the log and a subscriber against what was acknowledged. */
 async function survivesKills(scene: Scene, harm = async () => {}) {

@@ -18,7 +18,7 @@ describe.concurrent('a process', { timeout: 60_000 }, () => {
     scene.server.signal('SIGSTOP');
     await setTimeout(2_000);
     scene.server.signal('SIGCONT');
-    await sender.more(100);
+    await sender.more(40);
     expect(await settle()).toEqual(NOTHING_AMISS);
     expect(follower.heard.length).toBeGreaterThan(heard);
     expect([follower.closeCodes, sender.refusals]).toEqual([[1006], 0]);

@@ -32,12 +32,12 @@ it.skipIf(!redisAvailable)(
     const sender = startSender({ url, sandbox });
 
     for (const [at, server] of servers.entries()) {
-      await sender.more(100);
+      await sender.more(40);
       server.signal('SIGTERM');
       expect((await server.exited).code).toBe(0);
       servers[at] = await start();
     }
-    await sender.more(100);
+    await sender.more(40);
     await sender.stop();
 
     const { acknowledged } = sender;

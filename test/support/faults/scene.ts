@@ -60,7 +60,7 @@ export async function openScene(
       const after = await cursorNow(server.query);
       const follower = follow({ url: through, after, token: await tokenFor(['partner']) });
       const sender = startSender({ url: through, sandbox });
-      await sender.more(100);
+      await sender.more(40);
       return {
         sender,
         follower,
