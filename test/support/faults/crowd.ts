@@ -9,7 +9,7 @@ import { frameOf } from '../ws/frames.ts';
  * How many come at once. `CROWD=5000` is what a bad day looks like: it takes minutes, `ulimit -n 20000`, and as much
  * memory for the system's own buffers as thousands of stalled readers can hold.
  */
-export const CROWD = Number(process.env['CROWD'] ?? 100);
+export const CROWD = Number(process.env['CROWD'] ?? 40);
 export const isFull = CROWD >= 5_000;
 
 /** A connection to a server: nothing more than a socket, so that thousands fit in. */
