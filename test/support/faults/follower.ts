@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 import type { GraphQLAnswer } from '../gateway.ts';
+import { until } from '../ws/raw-socket.ts';
 
 /** A frontend that never gives up: whenever its socket ends, it comes back and resumes by its cursor. */
 export interface Follower {
@@ -46,7 +47,6 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
   let connections = 0;
   let closed = false;
   let socket: WebSocket;
-  let onNews: (() => void) | undefined;
 
   function take({ type, payload }: Message): void {
     if (type === 'connection_ack') {
@@ -67,7 +67,6 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
     ({ cursor } = event);
     heard.push(event.progressNoteId);
     known.add(event.progressNoteId);
-    onNews?.();
   }
 
   function dial(): void {
@@ -97,12 +96,7 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
       return connections;
     },
     hears: (noteIds) =>
-      new Promise((resolve) => {
-        onNews = () => {
-          if (known.size >= noteIds.size && noteIds.isSubsetOf(known)) resolve();
-        };
-        onNews();
-      }),
+      until(() => known.size >= noteIds.size && noteIds.isSubsetOf(known), 20, 50_000),
     drop: () => socket.terminate(),
     close() {
       closed = true;

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { WebSocket } from 'ws';
 
-import { initWith, subscribe } from '../ws/raw-socket.ts';
+import { initWith, subscribe, until } from '../ws/raw-socket.ts';
 
 /** A subscriber who comes back whenever it is sent away, as clients of graphql-ws do: after a random moment. */
 export interface Returning {
@@ -18,7 +18,6 @@ const MOST_PAUSE_MS = 1_000;
 
 export function createReturning(url: string, token: string): Returning {
   const counts = { connection_ack: 0, next: 0 };
-  let onNews: (() => void) | undefined;
   let hasLeft = false;
   let socket: WebSocket;
 
@@ -31,7 +30,6 @@ export function createReturning(url: string, token: string): Returning {
       const { type } = JSON.parse(data.toString()) as { readonly type: keyof typeof counts };
       counts[type] += 1;
       if (type === 'connection_ack') socket.send(JSON.stringify(subscribe('1', QUERY)));
-      onNews?.();
     });
   }
 
@@ -41,12 +39,7 @@ export function createReturning(url: string, token: string): Returning {
   }
 
   const reached = (name: keyof typeof counts, count: number): Promise<void> =>
-    new Promise((resolve) => {
-      onNews = () => {
-        if (counts[name] >= count) resolve();
-      };
-      onNews();
-    });
+    until(() => counts[name] >= count, 50, 50_000);
 
   dial();
   return {

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { postWebhook } from '../../../sandbox/webhooks/delivery.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { until } from '../ws/raw-socket.ts';
 
 /** Sends webhooks without end, each until it is answered 2xx, and remembers which were. */
 export interface Sender {
@@ -57,15 +58,6 @@ export function startSender(options: SenderOptions): Sender {
   const clientOf = new Map<string, number>();
   let refusals = 0;
   const stopping = new AbortController();
-  let waiting: { readonly size: number; readonly wake: () => void }[] = [];
-
-  function heard(noteId: string): void {
-    acknowledged.add(noteId);
-    const due = waiting.filter(({ size }) => acknowledged.size >= size);
-    if (due.length === 0) return;
-    waiting = waiting.filter((each) => !due.includes(each));
-    for (const { wake } of due) wake();
-  }
 
   async function deliver(noteId: string): Promise<void> {
     const about = client();
@@ -73,7 +65,10 @@ export function startSender(options: SenderOptions): Sender {
     const body = noteEvent(sandbox, noteId, about);
     const headers = signed(sandbox, body);
     while (!stopping.signal.aborted) {
-      if (await postWebhook(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
+      if (await postWebhook(new URL(`${url()}/webhooks`), body, headers)) {
+        acknowledged.add(noteId);
+        return;
+      }
       refusals += 1;
       await setTimeout(PAUSE_MS);
     }
@@ -93,8 +88,10 @@ export function startSender(options: SenderOptions): Sender {
     get refusals() {
       return refusals;
     },
-    more: (count) =>
-      new Promise((wake) => void waiting.push({ size: acknowledged.size + count, wake })),
+    more(count) {
+      const size = acknowledged.size + count;
+      return until(() => acknowledged.size >= size, 10, 50_000);
+    },
     async stop() {
       stopping.abort();
       await writing;
