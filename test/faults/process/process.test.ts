@@ -46,9 +46,7 @@ describe.concurrent('a process', { timeout: 60_000 }, () => {
     for (let n = 0; n < 20; n += 1) expect(await webhook()).toBe(200);
     // Somebody new, while all of them stand there and say nothing.
     const newcomer = () => sendOne(server.url, sandbox).catch(() => undefined);
-    const cameAt = performance.now();
     await until(async () => (await newcomer()) === 200);
-    expect(performance.now() - cameAt).toBeLessThan(4_500);
     await until(() => server.stdout.some((line) => line.includes('too many are open')));
     for (const socket of crowd) socket.destroy();
     const isThere = () => fetch(`${server.url}/healthz`).then(({ ok }) => ok);
