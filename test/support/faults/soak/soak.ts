@@ -28,7 +28,10 @@ export interface SoakReport {
 }
 
 export interface SoakOptions {
+  /** At least: each fault happens once, however short this is. */
   readonly seconds: number;
+  /** How long a fault lasts that does not end by itself. */
+  readonly faultMs: number;
   /** From the end of one fault to the next. */
   readonly faultEveryMs: number;
   readonly onFault?: (name: string) => void;
@@ -107,16 +110,17 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   /** One after the other until the time is over; a subscriber is dropped with each. */
   async function harm(): Promise<readonly string[]> {
     const until = performance.now() + options.seconds * 1_000;
+    const lastsMs = options.faultMs;
     const done: string[] = [];
     const names = Object.keys(FAULTS).filter((name) => redis || !/Redis|SIG|kill|stop/.test(name));
     const restart = async () => {
       unlucky = await start();
     };
-    while (performance.now() < until) {
+    while (done.length < names.length || performance.now() < until) {
       const name = names[done.length % names.length]!;
       options.onFault?.(name);
       done.push(name);
-      await FAULTS[name]!({ sandbox, redis, unlucky: () => unlucky, restart });
+      await FAULTS[name]!({ sandbox, redis, unlucky: () => unlucky, lastsMs, restart });
       await setTimeout(options.faultEveryMs);
       followers[done.length % followers.length]!.drop();
     }
