@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 
-import { account, logged } from '../support/faults/soak/ledger.ts';
+import { lossesIn, logged } from '../support/faults/losses.ts';
 import { openRelay } from '../support/faults/relay.ts';
-import { type Load, type Scene, openScene } from '../support/faults/scene.ts';
+import { type Load, type Deployment, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { startSentinel } from '../support/faults/sentinel.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -29,14 +29,14 @@ const urlBehind = ({ port }: { readonly port: number }) => `redis://127.0.0.1:${
  * What was acknowledged must be there once. A subscriber may have been shown what the old primary alone had:
  * it is told that the log is another one, and reads it from the beginning.
  */
-async function expectNothingLost({ server }: Scene, { sender, follower }: Load) {
+async function expectNothingLost({ server }: Deployment, { sender, follower }: Load) {
   await sender.stop();
   const { acknowledged } = sender;
-  await follower.hears(acknowledged);
+  await follower.receives(acknowledged);
   follower.close();
   // One event may have come through before all connections have found the new primary.
   await until(async () => (await server.ready()).status === 200);
-  expect(account(acknowledged, await logged(server.query))).toEqual({ lost: 0, repeated: 0 });
+  expect(lossesIn(acknowledged, await logged(server.query))).toEqual({ lost: 0, repeated: 0 });
   const codes = new Set(follower.codes);
   expect([...codes].filter((code) => code !== 'EVENTS_EXPIRED')).toEqual([]);
 }
@@ -52,8 +52,8 @@ describe
       await using sentinel = await startSentinel(primary.port, 2);
       // The first Sentinel is gone, as one on the primary's own machine would be.
       const env = { REDIS_URL: `redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/main` };
-      await using scene = await openScene({ env });
-      const load = await scene.load();
+      await using deployment = await openDeployment({ env });
+      const load = await deployment.load();
       for (let round = 0; round < ROUNDS; round += 1) {
         const servers = [primary, first, second];
         const killed = servers.find(({ port }) => port === sentinel.primary());
@@ -68,7 +68,7 @@ describe
         );
       }
       expect(sentinel.primary()).not.toBe(primary.port);
-      await expectNothingLost(scene, load);
+      await expectNothingLost(deployment, load);
     });
 
     it('in a partition: the old primary takes writes and nothing is acknowledged, until the name moves', async () => {
@@ -78,9 +78,9 @@ describe
       await using another = await startRedis(...AT_ONCE);
       await replicasOnline(primary, 1);
       await using name = await openRelay(primary.port);
-      await using scene = await openScene({ env: { REDIS_URL: urlBehind(name) } });
-      const { server, sandbox } = scene;
-      const load = await scene.load();
+      await using deployment = await openDeployment({ env: { REDIS_URL: urlBehind(name) } });
+      const { server, sandbox } = deployment;
+      const load = await deployment.load();
 
       link.stall();
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
@@ -100,12 +100,12 @@ describe
       expect(load.sender.acknowledged.size).toBe(acknowledged);
 
       // Nobody closes the old primary's connections: it still answers, and still takes writes.
-      name.leadTo(replica.port);
+      name.redirectTo(replica.port);
       const moved = performance.now();
       await load.sender.more(1);
       expect(performance.now() - moved).toBeLessThan(FOUND_MS);
       await load.sender.more(40);
-      await expectNothingLost(scene, load);
+      await expectNothingLost(deployment, load);
       expect(load.follower.codes).toContain('EVENTS_EXPIRED');
     });
 
@@ -116,9 +116,9 @@ describe
       await replicasOnline(primary, 1);
       await replicasOnline(replica, 1);
       await using name = await openRelay(primary.port);
-      await using scene = await openScene({ env: { REDIS_URL: urlBehind(name) } });
-      const { server, sandbox } = scene;
-      const load = await scene.load();
+      await using deployment = await openDeployment({ env: { REDIS_URL: urlBehind(name) } });
+      const { server, sandbox } = deployment;
+      const load = await deployment.load();
 
       replica.cli('REPLICAOF', 'NO', 'ONE');
       primary.cli('REPLICAOF', '127.0.0.1', '1');
@@ -131,12 +131,12 @@ describe
       expect(await sendOne(server.url, sandbox)).toBe(503);
       expect(load.sender.acknowledged.size).toBe(acknowledged);
 
-      name.leadTo(replica.port);
+      name.redirectTo(replica.port);
       const moved = performance.now();
       await until(async () => (await sendOne(server.url, sandbox)) === 200);
       expect(performance.now() - moved).toBeLessThan(FOUND_MS);
       await load.sender.more(50);
-      await expectNothingLost(scene, load);
+      await expectNothingLost(deployment, load);
       await until(() => lengthIn(another) === lengthIn(replica));
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { openScene } from '../support/faults/scene.ts';
+import { openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { until } from '../support/ws/raw-socket.ts';
@@ -27,7 +27,7 @@ const SESSION_LIST = 'GET /clients/:clientId/sessions';
 
 describe.concurrent('a Partner API', { timeout: 90_000 }, () => {
   it.each([0.5, 0.3])(
-    'that fails %d of the time is asked a tenth as often again at most',
+    'that fails %d of the time gets a tenth more calls at most',
     async (failureRate) => {
       await using gateway = await openGateway();
       const { sandbox } = gateway;
@@ -50,7 +50,7 @@ describe.concurrent('a Partner API', { timeout: 90_000 }, () => {
     },
   );
 
-  it('that is down is not asked over and over, and is found again by itself', async () => {
+  it('that is down gets a probe every two seconds, and calls again once it recovers', async () => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
@@ -71,21 +71,21 @@ describe.concurrent('a Partner API', { timeout: 90_000 }, () => {
     );
   });
 
-  it('that hangs holds up neither webhooks nor subscribers, and no more calls than allowed', async () => {
-    await using scene = await openScene({
+  it('that hangs delays neither webhooks nor subscribers, and has no more calls than allowed', async () => {
+    await using deployment = await openDeployment({
       env: { PARTNER_MAX_CONCURRENCY: '16' },
     });
-    const { sandbox, server } = scene;
+    const { sandbox, server } = deployment;
     expect((await server.ready()).status).toBe(200);
     sandbox.set({ latencyMs: 30_000 });
     const stuck = askForSessions({ sandbox, query: server.query }, 0, 20).catch(() => []);
     await until(() => sandbox.mostAtOnce() >= 16);
-    const { sender, settle } = await scene.load();
+    const { sender, settle } = await deployment.load();
     await sender.more(100);
     expect(sender.refusals).toBe(0);
     expect(sandbox.mostAtOnce()).toBe(16);
-    expect(await settle()).toMatchObject({ heard: { lost: 0, repeated: 0 } });
-    await scene.server.kill();
+    expect(await settle()).toMatchObject({ received: { lost: 0, repeated: 0 } });
+    await deployment.server.kill();
     await stuck;
   });
 });

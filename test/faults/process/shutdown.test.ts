@@ -5,7 +5,7 @@ import { type Socket, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
 import type { ServerProcess } from '../../support/faults/process/process.ts';
-import { NOTHING_AMISS, type Scene, openScene } from '../../support/faults/scene.ts';
+import { NO_LOSSES, type Deployment, openDeployment } from '../../support/faults/deployment.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
 /** How it ended, if it did in time. */
@@ -26,7 +26,7 @@ async function retirementOf(server: ServerProcess) {
 }
 
 /** A query that the Partner API takes its time for, under way when this resolves. */
-async function beginSlowQuery({ server, sandbox }: Scene, latencyMs: number) {
+async function beginSlowQuery({ server, sandbox }: Deployment, latencyMs: number) {
   // With a token at hand the first call is the query's own.
   expect((await server.ready()).status).toBe(200);
   sandbox.set({ latencyMs });
@@ -46,24 +46,24 @@ const first = async <T>(emitter: EventEmitter, event: string): Promise<T> =>
   (await once(emitter, event))[0];
 
 describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
-  it('ends it in order: not ready, requests answered, sockets closed 1001, nothing lost', async () => {
-    await using scene = await openScene();
-    const { follower, settle } = await scene.load();
-    const slow = await beginSlowQuery(scene, 2_000);
-    const { server } = scene;
+  it('shuts down in order: not ready, requests answered, sockets closed with 1001, nothing lost', async () => {
+    await using deployment = await openDeployment();
+    const { follower, settle } = await deployment.load();
+    const slow = await beginSlowQuery(deployment, 2_000);
+    const { server } = deployment;
     server.signal('SIGTERM');
     expect((await retirementOf(server)).status).toBe(503);
     expect((await slow.answer).data.organizations.totalCount).toBeGreaterThan(0);
     expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
     expect(server.stderr()).toBe('');
-    await scene.start();
-    expect(await settle()).toEqual(NOTHING_AMISS);
+    await deployment.start();
+    expect(await settle()).toEqual(NO_LOSSES);
     expect(follower.closeCodes[0]).toBe(1001);
   });
 
-  it('lets no connection stay, waits for none that is silent, and takes no new socket', async () => {
-    await using scene = await openScene();
-    const { server } = scene;
+  it('closes every connection, waits for no idle one, and accepts no new socket', async () => {
+    await using deployment = await openDeployment();
+    const { server } = deployment;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const get = async () => {
       const sent = request(`${server.url}/healthz`, { agent }).end();
@@ -81,30 +81,30 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
     expect(await endingOf(server, 8_000)).toEqual({ code: 0, inTime: true });
   });
 
-  it('twice ends it at once, with nothing lost', async () => {
-    await using scene = await openScene();
-    const { settle } = await scene.load();
-    const slow = await beginSlowQuery(scene, 20_000);
+  it('sent twice ends the process at once, with nothing lost', async () => {
+    await using deployment = await openDeployment();
+    const { settle } = await deployment.load();
+    const slow = await beginSlowQuery(deployment, 20_000);
     const cutOff = expect(slow.answer).rejects.toThrow('fetch failed');
-    scene.server.signal('SIGTERM');
-    await retirementOf(scene.server);
-    scene.server.signal('SIGTERM');
-    expect(await endingOf(scene.server, 8_000)).toEqual({ code: 1, inTime: true });
+    deployment.server.signal('SIGTERM');
+    await retirementOf(deployment.server);
+    deployment.server.signal('SIGTERM');
+    expect(await endingOf(deployment.server, 8_000)).toEqual({ code: 1, inTime: true });
     await cutOff;
-    await scene.start();
-    expect(await settle()).toEqual(NOTHING_AMISS);
+    await deployment.start();
+    expect(await settle()).toEqual(NO_LOSSES);
   });
 });
 
 describe.concurrent('an error that nothing catches', { timeout: 60_000 }, () => {
-  it('is logged in one line without its text, and the process leaves in order', async () => {
+  it('is logged in one line without its text, and the process shuts down in order', async () => {
     const preload = ['test/support/faults/process/throw-on-signal.ts'];
-    await using scene = await openScene({ preload });
-    const { follower, settle } = await scene.load();
+    await using deployment = await openDeployment({ preload });
+    const { follower, settle } = await deployment.load();
     // A rejection, and then, in the next process, an exception.
     for (const fault of ['SIGUSR1', 'SIGUSR2'] as const) {
-      const slow = await beginSlowQuery(scene, 1_000);
-      const { server } = scene;
+      const slow = await beginSlowQuery(deployment, 1_000);
+      const { server } = deployment;
       server.signal(fault);
       expect((await slow.answer).data.organizations.totalCount).toBeGreaterThan(0);
       expect(await endingOf(server)).toEqual({ code: 1, inTime: true });
@@ -113,10 +113,10 @@ describe.concurrent('an error that nothing catches', { timeout: 60_000 }, () => 
         expect.objectContaining({ level: 'error', error: 'Error', msg: 'uncaught: closing' }),
       ]);
       expect([...server.stdout, server.stderr()].join('\n')).not.toContain('Szymborska');
-      scene.sandbox.set({ latencyMs: 0 });
-      await scene.start();
+      deployment.sandbox.set({ latencyMs: 0 });
+      await deployment.start();
     }
-    expect(await settle()).toEqual(NOTHING_AMISS);
+    expect(await settle()).toEqual(NO_LOSSES);
     expect(follower.closeCodes.filter((code) => code === 1001)).toHaveLength(2);
   });
 });

@@ -5,7 +5,7 @@ import { postWebhook } from '../../../sandbox/webhooks/delivery.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { until } from '../ws/raw-socket.ts';
 
-/** Sends webhooks without end, each until it is answered 2xx, and remembers which were. */
+/** Sends webhooks until it is stopped, each until it is answered 2xx, and records which were. */
 export interface Sender {
   /** The notes whose event was answered 2xx. */
   readonly acknowledged: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export interface SenderOptions {
 
 const PAUSE_MS = 50;
 
-/** The event of a note that nobody has heard of yet. */
+/** The event of a new note. */
 export function noteEvent({ ids }: Sandbox, noteId: string, client = 0) {
   const body = JSON.stringify({
     eventType: 'progress_note_generated',
