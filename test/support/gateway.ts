@@ -13,7 +13,7 @@ export interface GatewayOptions {
   /** As the environment: whatever is set here goes past the defaults of the tests. */
   readonly env?: Readonly<Record<string, string>>;
   readonly switches?: Partial<Switches>;
-  /** One that is running already, for several gateways on one Partner API. Closed by whoever opened it. */
+  /** One that is running already, for several gateways on one Partner API. The caller closes it. */
   readonly sandbox?: Sandbox;
   /** Past the defaults, those included that no variable sets. */
   readonly limits?: Partial<Limits>;

@@ -16,7 +16,7 @@ export interface Closed {
   readonly reason: string;
 }
 
-/** A socket with no client behind it: whatever is sent, is sent. */
+/** A WebSocket without a client library: sends anything. */
 export interface RawSocket extends Disposable {
   readonly ws: WebSocket;
   readonly closed: Promise<Closed>;
@@ -24,7 +24,7 @@ export interface RawSocket extends Disposable {
   send(message: unknown): void;
   /** The next message that has not been taken yet. */
   next(): Promise<Message>;
-  /** All that came and was not taken. */
+  /** Messages that were received and not taken yet. */
   readonly untaken: readonly Message[];
   /** Stops reading, as a client that hangs does. */
   stall(): void;
@@ -72,7 +72,7 @@ export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
   };
 }
 
-/** Connected, and welcomed: as the partner itself, unless another token is given. */
+/** Connected and acknowledged: as the partner itself, unless another token is given. */
 export async function dialIn(
   gateway: Gateway,
   token?: string,
@@ -97,7 +97,7 @@ export const subscribe = (id: string, query: string, variables?: object) => ({
   payload: { query, variables },
 });
 
-/** For subscriptions that need no look-up first: the protocol has no word for having begun. */
+/** Resolves once the subscription has begun, which the protocol does not acknowledge. For those that need no look-up first. */
 export async function subscribed(
   gateway: Gateway,
   socket: RawSocket,
@@ -110,7 +110,7 @@ export async function subscribed(
   await until(async () => (await gauge(gateway, 'gateway_subscriptions')) > before);
 }
 
-/** A number that the gateway tells of itself. */
+/** The value of one of the gateway's metrics. */
 export async function gauge(gateway: { readonly url: string }, name: string): Promise<number> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
