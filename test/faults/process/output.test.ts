@@ -1,33 +1,32 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 
 import { askOften } from '../../support/faults/pipelined.ts';
 import { type Deployment, openDeployment } from '../../support/faults/deployment.ts';
+import { tokenFor } from '../../support/gateway.ts';
 import { gauge, until } from '../../support/ws/raw-socket.ts';
 
 const MINT =
   'mutation($id: ID!) { authenticateClinician(input: { clinicianId: $id }) { __typename } }';
-/** Looking costs the server as much as working: it is not to be kept from that. */
-const POLL_MS = 100;
 const MINTED = 'POST /clinicians/:id/authenticate';
 
 const note = ({ sandbox }: Deployment) => ({ id: sandbox.ids.note(0, 0) });
-/** What waits on disk. */
+/** The lines that wait on disk. */
 const spoolOf = ({ storeDir }: Deployment): string => {
   const path = join(storeDir, 'audit-0.spool');
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 };
 
-/** So many lines that a reader who has stopped can't have taken them all. */
-const flood = (deployment: Deployment, count: number) => {
+/** Writes so many audit lines of half a kilobyte. */
+async function flood(deployment: Deployment, count: number): Promise<void> {
   const query = 'query Flood($id: ID!) { progressNote(id: $id) { isLoading } }';
-  return askOften(deployment.url(), count, { query, variables: note(deployment) });
-};
+  const token = await tokenFor(['partner'], { subject: 'x'.repeat(250) });
+  await askOften(deployment.url(), token, count, { query, variables: note(deployment) });
+}
 
-/** Reads that can be told from each other: by the name of the operation. */
+/** Queries whose audit lines differ in the operation's name. */
 async function read(deployment: Deployment, from: number, to: number): Promise<void> {
   for (let n = from; n < to; n += 1) {
     const document = `query Read_${n}($id: ID!) { progressNote(id: $id) { isLoading } }`;
@@ -44,14 +43,14 @@ const readsIn = (lines: readonly string[]): number[] =>
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-/** More than the pipe and this process's own buffer can take, however late they take it. */
+/** Writes more than the pipe and this process's own buffer can hold. */
 async function stall(deployment: Deployment): Promise<void> {
   deployment.server.output.pause();
-  await flood(deployment, 4_000);
-  await until(() => spoolOf(deployment) !== '', POLL_MS);
+  await flood(deployment, 2_000);
+  await until(() => spoolOf(deployment) !== '');
 }
 
-describe.concurrent('stdout', { timeout: 60_000 }, () => {
+describe.concurrent('stdout', { timeout: 120_000 }, () => {
   it('that is not read: mutations are refused once the audit spool is full, and queries still work', async () => {
     await using deployment = await openDeployment();
     const { server, sandbox } = deployment;
@@ -59,18 +58,19 @@ describe.concurrent('stdout', { timeout: 60_000 }, () => {
     await stall(deployment);
     await read(deployment, 0, 50);
     expect((await server.query(MINT, { id })).errors).toBeUndefined();
-    await flood(deployment, 8_000);
-    await until(async () => (await server.ready()).status === 503, POLL_MS);
+    // The spool holds 10,000 lines.
+    await flood(deployment, 9_000);
+    await until(async () => (await server.ready()).status === 503);
     expect((await server.ready()).text).toContain('nobody reads stdout');
     const { errors } = await server.query(MINT, { id });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
     expect(errors?.[0]?.message).toContain('Nothing was changed');
     expect(sandbox.countOf(MINTED)).toBe(1);
     await read(deployment, 50, 51);
-    await until(async () => (await gauge(server, 'gateway_audit_lines_lost_total')) > 0, POLL_MS);
+    await until(async () => (await gauge(server, 'gateway_audit_lines_lost_total')) > 0);
 
     server.output.resume();
-    await until(async () => (await server.ready()).status === 200, POLL_MS);
+    await until(async () => (await server.ready()).status === 200);
     await read(deployment, 51, 60);
     expect((await server.query(MINT, { id })).errors).toBeUndefined();
     const minted = () => server.stdout.filter((line) => line.includes('authenticateClinician: '));
@@ -86,7 +86,7 @@ describe.concurrent('stdout', { timeout: 60_000 }, () => {
     const killed = deployment.server;
     await stall(deployment);
     await read(deployment, 0, 100);
-    await until(() => spoolOf(deployment).includes('Read_99'), POLL_MS);
+    await until(() => spoolOf(deployment).includes('Read_99'));
     killed.signal('SIGKILL');
     await until(() => hasEnded(killed.pid));
     killed.output.resume();
@@ -94,17 +94,16 @@ describe.concurrent('stdout', { timeout: 60_000 }, () => {
     await deployment.start();
     await until(() => readsIn(deployment.server.stdout).includes(99));
     expect([...readsIn(killed.stdout), ...readsIn(deployment.server.stdout)]).toEqual(numbers(100));
-    await until(() => spoolOf(deployment) === '', POLL_MS);
+    await until(() => spoolOf(deployment) === '');
     expect(await gauge(deployment.server, 'gateway_audit_lines_spooled')).toBe(0);
   });
 
   it('that was closed: the process keeps serving, exits with 0, and the next one writes its audit lines', async () => {
     await using deployment = await openDeployment();
     const deaf = deployment.server;
-    await setTimeout(200);
     deaf.output.destroy();
     await read(deployment, 0, 20);
-    await until(() => spoolOf(deployment) !== '', POLL_MS);
+    await until(() => spoolOf(deployment) !== '');
     await read(deployment, 20, 40);
     deaf.signal('SIGTERM');
     expect(await deaf.exited).toEqual({ code: 0, signal: null });
