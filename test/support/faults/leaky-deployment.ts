@@ -80,7 +80,6 @@ export async function openLeakyDeployment(): Promise<LeakyDeployment> {
     PARTNER_CLIENT_ID: 'client-id',
     PARTNER_CLIENT_SECRET: SECRETS.clientSecret,
     PARTNER_API_KEY: SECRETS.apiKey,
-    PARTNER_TIMEOUT_MS: '500',
   };
   const server = await startServer({
     storeDir,
