@@ -8,8 +8,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For machines that are busy with other work. What waits in vain says so after 25 s: see until().
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A busy machine may take longer than the second that is the default.
     expect: { poll: { interval: 10, timeout: 20_000 } },
     // As `npm start` has it: the embedded store's thread, and processes, then start without compiling their sources.
