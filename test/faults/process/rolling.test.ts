@@ -5,7 +5,7 @@ import { follow } from '../../support/faults/follower.ts';
 import { lossesIn, cursorNow, logged } from '../../support/faults/losses.ts';
 import { type ServerProcess, startServer } from '../../support/faults/process/process.ts';
 import { startSender } from '../../support/faults/sender.ts';
-import { QUIET, tokenFor } from '../../support/gateway.ts';
+import { DETERMINISTIC, tokenFor } from '../../support/gateway.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 const INSTANCES = 2;
@@ -18,7 +18,7 @@ it.skipIf(!redisAvailable)(
   { timeout: 90_000 + FOLLOWERS * 300 },
   async () => {
     await using redis = await startRedis();
-    const sandbox = await openSandbox({ switches: QUIET });
+    const sandbox = await openSandbox({ switches: DETERMINISTIC });
     const start = () =>
       startServer({ sandbox, env: { REDIS_URL: redis.url, LIMIT_SOCKETS_PER_VIEWER: '10000' } });
     const servers = await Promise.all(Array.from({ length: INSTANCES }, start));

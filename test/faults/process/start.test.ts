@@ -11,12 +11,12 @@ import { openStore } from '../../../src/store/store.ts';
 import { ownMounts } from '../../support/faults/process/own-mounts.ts';
 import { createStoreDir, runToEnd } from '../../support/faults/process/process.ts';
 import { freePort } from '../../support/free-port.ts';
-import { QUIET, openGateway } from '../../support/gateway.ts';
+import { DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
 });
 afterAll(() => sandbox.close());
 
@@ -107,7 +107,7 @@ describe('a server that has started', () => {
     expect(await ready(gateway.url)).toMatchObject({ status: 503 });
     const { errors } = await gateway.query('{ organizations { totalCount } }');
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
-    const back = await openSandbox({ port, switches: QUIET });
+    const back = await openSandbox({ port, switches: DETERMINISTIC });
     await until(async () => (await ready(gateway.url)).status === 200);
     await back.close();
   });

@@ -16,7 +16,7 @@ import {
 } from '../../support/faults/process/process.ts';
 import { PATIENT, sentinelsIn } from '../../support/faults/sentinels.ts';
 import { UNEXPECTED } from '../../support/faults/process/unexpected-errors.ts';
-import { type Gateway, QUIET, post, tokenFor } from '../../support/gateway.ts';
+import { type Gateway, DETERMINISTIC, post, tokenFor } from '../../support/gateway.ts';
 import { dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 let sandbox: Sandbox;
@@ -24,7 +24,7 @@ let server: ServerProcess;
 let storeDir: string;
 beforeAll(async () => {
   storeDir = createStoreDir();
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
   await spoilStore();
   const preload = ['test/support/faults/process/throw-unexpected-errors.ts'];
   server = await startServer({ sandbox, storeDir, preload, env: { LOG_LEVEL: 'debug' } });

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 
 import { type Sandbox, type Switches, openSandbox } from '../../../sandbox/sandbox.ts';
-import { QUIET, tokenFor } from '../gateway.ts';
+import { DETERMINISTIC, tokenFor } from '../gateway.ts';
 import { type Follower, follow } from './follower.ts';
 import { lossesIn, cursorNow, logged } from './losses.ts';
 import {
@@ -41,7 +41,7 @@ export const NO_LOSSES = {
 export async function openDeployment(
   options: Omit<ProcessOptions, 'sandbox'> & { readonly switches?: Partial<Switches> } = {},
 ): Promise<Deployment> {
-  const sandbox = await openSandbox({ switches: { ...QUIET, ...options.switches } });
+  const sandbox = await openSandbox({ switches: { ...DETERMINISTIC, ...options.switches } });
   const storeDir = options.storeDir ?? createStoreDir();
   let server = await startServer({ ...options, sandbox, storeDir });
   const url = () => server.url;

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 import { openSandbox } from '../../../../sandbox/sandbox.ts';
-import { QUIET, tokenFor } from '../../gateway.ts';
+import { DETERMINISTIC, tokenFor } from '../../gateway.ts';
 import { redisAvailable, startRedis } from '../../redis-server.ts';
 import { follow } from '../follower.ts';
 import { lossesIn, cursorNow, logged } from '../losses.ts';
@@ -49,7 +49,10 @@ const FILTER = { types: ['PROGRESS_NOTE_GENERATED'] };
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   await using opened = new AsyncDisposableStack();
   const redis = redisAvailable ? opened.use(await startRedis()) : undefined;
-  const sandbox = await openSandbox({ switches: { ...QUIET, rewriteMs: 100 }, firstRetryMs: 50 });
+  const sandbox = await openSandbox({
+    switches: { ...DETERMINISTIC, rewriteMs: 100 },
+    firstRetryMs: 50,
+  });
   opened.defer(sandbox.close);
   const env = redis && { REDIS_URL: redis.url };
   const start = (...preload: readonly string[]) =>
