@@ -10,7 +10,7 @@ import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
 
-describe.concurrent('a disk', { timeout: 60_000 }, () => {
+describe.concurrent('a disk', { timeout: 120_000 }, () => {
   it.skipIf(!smallDiskAvailable)(
     'that is full: webhooks are refused and nothing else, until there is room again',
     async () => {

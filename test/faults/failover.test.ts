@@ -43,7 +43,7 @@ async function expectNothingLost({ server }: Deployment, { sender, follower }: L
 
 describe
   .skipIf(!redisAvailable)
-  .concurrent('a failover of Redis', { timeout: 60_000 + ROUNDS * 30_000 }, () => {
+  .concurrent('a failover of Redis', { timeout: 120_000 + ROUNDS * 30_000 }, () => {
     it('by Sentinel: the promoted replica has all that was acknowledged, and is found by itself', async () => {
       await using primary = await startRedis(...AT_ONCE);
       await using first = await replicaOf(primary.port);

@@ -27,9 +27,9 @@ const record = (name: string, figure: string) => {
 const destroy = (sockets: readonly Socket[]) => {
   for (const socket of sockets) socket.destroy();
 };
-const TEST_OPTIONS = { timeout: isFull ? 600_000 : 60_000 };
+const TEST_OPTIONS = { timeout: isFull ? 600_000 : 120_000 };
 const eventually = (holds: () => boolean | Promise<boolean>) =>
-  until(holds, 50, isFull ? 500_000 : 25_000);
+  until(holds, 50, isFull ? 500_000 : 50_000);
 /** Some 4 KiB an event, or as many more as make a stalled reader's buffers full with fewer events. */
 const noteOf = (times: number) =>
   Array.from({ length: times }, (_, i) => `note${i}: note raw${i}: raw`).join(' ');

@@ -50,4 +50,4 @@ it('skips an event that can’t be delivered, and delivers it when it is replaye
   await live.receives(new Set([before, after, poison, last]));
   expect(live.received).toEqual([before, after, poison, last]);
   live.close();
-}, 60_000);
+}, 120_000);

@@ -10,7 +10,7 @@ import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
 
-describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => {
+describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 120_000 }, () => {
   it('that hangs: webhooks are answered 503 and queries still work; afterwards each event is there once', async () => {
     await using redis = await startRedis();
     await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });

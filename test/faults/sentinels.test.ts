@@ -42,7 +42,7 @@ async function recovered(): Promise<void> {
   deployment.said.length = 0;
 }
 
-describe('patients and secrets', { timeout: 60_000 }, () => {
+describe('patients and secrets', { timeout: 120_000 }, () => {
   it('are in the data of viewers who may see them', async () => {
     const { data } = await deployment.read();
     const minted = await deployment.write('authenticateClinician', { clinicianId: IDS.clinician });

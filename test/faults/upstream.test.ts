@@ -25,7 +25,7 @@ async function askForSessions(
 
 const SESSION_LIST = 'GET /clients/:clientId/sessions';
 
-describe.concurrent('a Partner API', { timeout: 90_000 }, () => {
+describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
   it.each([0.5, 0.3])(
     'that fails %d of the time gets a tenth more calls at most',
     async (failureRate) => {

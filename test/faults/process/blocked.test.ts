@@ -8,7 +8,7 @@ import { gauge, until } from '../../support/ws/raw-socket.ts';
 const preload = ['test/support/faults/process/block-loop.ts'];
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe.concurrent('a server whose event loop is blocked', { timeout: 60_000 }, () => {
+describe.concurrent('a server whose event loop is blocked', { timeout: 120_000 }, () => {
   it('for two seconds loses no webhook and no socket, and reports the delay', async () => {
     await using deployment = await openDeployment({ preload, env: { BLOCK_MS: '2000' } });
     const { sender, follower, settle } = await deployment.load();

@@ -10,7 +10,7 @@ import { NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
 import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
-describe.concurrent('a process', { timeout: 60_000 }, () => {
+describe.concurrent('a process', { timeout: 120_000 }, () => {
   it('that is stopped for two seconds loses no socket and no event', async () => {
     await using deployment = await openDeployment();
     const { sender, follower, settle } = await deployment.load();

@@ -45,7 +45,7 @@ function dial({ url }: ServerProcess, bytes = ''): Socket {
 const first = async <T>(emitter: EventEmitter, event: string): Promise<T> =>
   (await once(emitter, event))[0];
 
-describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
+describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
   it('shuts down in order: not ready, requests answered, sockets closed with 1001, nothing lost', async () => {
     await using deployment = await openDeployment();
     const { follower, settle } = await deployment.load();
@@ -96,7 +96,7 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('an error that nothing catches', { timeout: 60_000 }, () => {
+describe.concurrent('an error that nothing catches', { timeout: 120_000 }, () => {
   it('is logged in one line without its text, and the process shuts down in order', async () => {
     const preload = ['test/support/faults/process/throw-on-signal.ts'];
     await using deployment = await openDeployment({ preload });

@@ -33,7 +33,7 @@ async function refusal(
 }
 
 // What else is refused, and in which words, is tested where it is refused: test/config.test.ts and test/store.
-describe.concurrent('a start that can’t succeed ends with 1', { timeout: 60_000 }, () => {
+describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_000 }, () => {
   it('says that the port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');

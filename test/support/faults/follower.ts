@@ -96,7 +96,7 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
       return connections;
     },
     receives: (noteIds) =>
-      until(() => known.size >= noteIds.size && noteIds.isSubsetOf(known), 20, 50_000),
+      until(() => known.size >= noteIds.size && noteIds.isSubsetOf(known), 20, 100_000),
     drop: () => socket.terminate(),
     close() {
       closed = true;

@@ -90,7 +90,7 @@ export function startSender(options: SenderOptions): Sender {
     },
     more(count) {
       const size = acknowledged.size + count;
-      return until(() => acknowledged.size >= size, 10, 50_000);
+      return until(() => acknowledged.size >= size, 10, 100_000);
     },
     async stop() {
       stopping.abort();

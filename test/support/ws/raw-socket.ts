@@ -123,7 +123,7 @@ export async function gauge(gateway: { readonly url: string }, name: string): Pr
 export async function until(
   holds: () => boolean | Promise<boolean>,
   slowestMs: number = 50,
-  withinMs: number = 25_000,
+  withinMs: number = 50_000,
 ): Promise<void> {
   const tooLate = new Error(`waited ${withinMs / 1_000} s in vain for ${String(holds)}`);
   const deadline = Promise.withResolvers<never>();
