@@ -9,6 +9,7 @@ import { soak } from '../test/support/faults/soak/soak.ts';
 const minutes = Number(process.argv[2] ?? 5);
 const report = await soak({
   seconds: minutes * 60,
+  faultMs: 1_000,
   faultEveryMs: 2_000,
   onFault: (name) => process.stderr.write(`${name}\n`),
 });

@@ -64,7 +64,7 @@ describe('defaults', () => {
     );
   });
 
-  it('turns GraphiQL off in production, unless told otherwise', () => {
+  it('turns GraphiQL off in production, unless it is set', () => {
     const production = { ...REAL, NODE_ENV: 'production' };
     expect(readConfig(production).http.graphiql).toBe(false);
     expect(readConfig({ ...production, GRAPHIQL: 'on' }).http.graphiql).toBe(true);
@@ -133,13 +133,13 @@ describe('the partner', () => {
 });
 
 describe('viewers', () => {
-  it('are never strangers to a real partner', () => {
+  it('must be authenticated with a real Partner API', () => {
     expect(refusal({ ...REAL, AUTH_JWT_SECRET: '' })).toContain(
       'AUTH_JWT_SECRET or AUTH_JWKS_URL must be set with PARTNER_BASE_URL, but neither is',
     );
   });
 
-  it('are never strangers from elsewhere, even to the sandbox', () => {
+  it('must be authenticated on other hosts, even with the sandbox', () => {
     expect(refusal({ HOST: '0.0.0.0' })).toContain('HOST must be a loopback address');
     expect(readConfig({ HOST: '0.0.0.0', AUTH_JWT_SECRET: SECRET }).http.host).toBe('0.0.0.0');
     for (const host of ['localhost', '::1', '127.0.0.2'])

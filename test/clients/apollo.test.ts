@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const clinicId = () => gateway.sandbox.ids.clinic(0);
 
-it('joins the pages of a list as they are fetched, with nobody twice', async () => {
+it('joins the pages of a list as they are fetched, with no client twice', async () => {
   const query = apollo.client.watchQuery({ query: CLIENTS, variables: { clinicId: clinicId() } });
   const subscription = query.subscribe(() => {});
   const shown = (count: number) =>
@@ -46,19 +46,19 @@ it('joins the pages of a list as they are fetched, with nobody twice', async () 
   subscription.unsubscribe();
 });
 
-it('hears of notes once, over a restart, from where the query stood', async () => {
+it('receives each note once, over a restart, from the cursor of the query on', async () => {
   const { data } = await apollo.client.query({
     query: CLIENTS,
     variables: { clinicId: clinicId() },
     fetchPolicy: 'network-only',
   });
-  const heard = createTally<string>();
+  const received = createTally<string>();
   const { eventCursor } = data!;
   const subscription = notesAfter(apollo.client, eventCursor).subscribe((result) => {
-    heard.add(result.data!.noteReady.cursor);
+    received.add(result.data!.noteReady.cursor);
   });
   gateway.sandbox.burst(10);
-  await heard.reaches(3);
+  await received.reaches(3);
   await gateway.close();
   gateway.sandbox.burst(10);
   await gateway.open();
@@ -67,8 +67,8 @@ it('hears of notes once, over a restart, from where the query stood', async () =
     'PROGRESS_NOTE_GENERATED',
     'PROGRESS_NOTE_REGENERATED',
   ]);
-  await heard.reaches(all.length);
-  expect(heard.all).toEqual(all);
+  await received.reaches(all.length);
+  expect(received.all).toEqual(all);
   subscription.unsubscribe();
 });
 
@@ -82,10 +82,10 @@ it('tells by its code what failed', async () => {
   `;
   const failure = await apollo.client.query({ query }).catch((error: unknown) => error);
   expect(codesOf(failure)).toEqual(['BAD_USER_INPUT']);
-  const stranger = createApollo(`${gateway.url}/graphql`, () => 'not-a-token');
-  const refused = await stranger.client.query({ query }).catch((error: unknown) => error);
+  const unauthenticated = createApollo(`${gateway.url}/graphql`, () => 'not-a-token');
+  const refused = await unauthenticated.client.query({ query }).catch((error: unknown) => error);
   expect(codesOf(refused)).toEqual(['UNAUTHENTICATED']);
-  stranger.client.stop();
+  unauthenticated.client.stop();
 });
 
 it('knows every type behind an interface or a union', () => {

@@ -35,8 +35,8 @@ it('runs against the gateway as it stands', async () => {
   );
   const [client] = data.clinic.clients.nodes;
   expect(await page.bornOn(client.dateOfBirth, clinicId, ask)).toContain(client.lastName);
-  const stranger = page.createGateway(`${gateway.url}/graphql`, () => 'not-a-token');
-  const refused = page.bornOn(client.dateOfBirth, clinicId, stranger);
+  const unauthenticated = page.createGateway(`${gateway.url}/graphql`, () => 'not-a-token');
+  const refused = page.bornOn(client.dateOfBirth, clinicId, unauthenticated);
   await expect(refused).rejects.toMatchObject({ codes: ['UNAUTHENTICATED'] });
 });
 

@@ -10,7 +10,7 @@ const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
   events(after: $after, filter: $filter) { cursor type } }`;
 
 function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
-  const heard = createTally<string>();
+  const received = createTally<string>();
   const refetched = createTally<string>();
   const end = Promise.withResolvers<unknown>();
   const client = connect(socketUrl(gateway.url), () => tokenFor(grants));
@@ -23,11 +23,11 @@ function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = 
       refetched.add(eventCursor);
       return eventCursor;
     },
-    onEvent: ({ cursor }) => heard.add(cursor),
+    onEvent: ({ cursor }) => received.add(cursor),
     onEnd: end.resolve,
   });
   return {
-    heard,
+    received,
     refetched,
     end: end.promise,
     async [Symbol.asyncDispose]() {
@@ -41,40 +41,40 @@ describe('the helper that resumes by cursor', () => {
   it('loses and repeats nothing while the gateway goes away and comes back', async () => {
     await using gateway = await openRestarting();
     await using follower = followed(gateway);
-    const { heard, refetched } = follower;
+    const { received, refetched } = follower;
     await refetched.reaches(1);
     for (let round = 0; round < 2; round += 1) {
       gateway.sandbox.burst(15);
-      await heard.reaches(30 * round + 5);
+      await received.reaches(30 * round + 5);
       await gateway.close();
       gateway.sandbox.burst(15);
       await gateway.open();
-      await heard.reaches(30 * round + 30);
+      await received.reaches(30 * round + 30);
     }
     await gateway.sandbox.delivered();
     const all = await logged(gateway, refetched.all[0]!);
-    await heard.reaches(all.length);
-    expect(heard.all).toEqual(all);
+    await received.reaches(all.length);
+    expect(received.all).toEqual(all);
     expect(refetched.all).toHaveLength(1);
   });
 
-  it('reads anew and goes on where the log no longer knows its cursor', async () => {
+  it('refetches and resumes when its cursor has expired', async () => {
     await using gateway = await openRestarting();
     await using follower = followed(gateway);
-    const { heard, refetched } = follower;
+    const { received, refetched } = follower;
     await refetched.reaches(1);
     gateway.sandbox.burst(5);
     await gateway.sandbox.delivered();
     const known = await logged(gateway, refetched.all[0]!);
-    await heard.reaches(known.length);
+    await received.reaches(known.length);
     await gateway.close();
     await gateway.open('fresh');
     await refetched.reaches(2);
     gateway.sandbox.burst(5);
     await gateway.sandbox.delivered();
     const all = await logged(gateway, refetched.all[1]!);
-    await heard.reaches(known.length + all.length);
-    expect(heard.all).toEqual([...known, ...all]);
+    await received.reaches(known.length + all.length);
+    expect(received.all).toEqual([...known, ...all]);
   });
 
   it('ends where the gateway refuses for good, and says why', async () => {
@@ -93,7 +93,7 @@ describe('the helper that resumes by cursor', () => {
     await using follower = followed(gateway, EVENTS, { filter }, grants);
     await follower.refetched.reaches(1);
     sandbox.completeAssessments(filter.clientId);
-    await follower.heard.reaches(1);
+    await follower.received.reaches(1);
     expect(sandbox.countOf('GET /clinics/:clinicId/clients')).toBeGreaterThan(3);
   });
 

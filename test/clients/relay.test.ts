@@ -90,21 +90,21 @@ it('refetches by global id, and sees who has come', async () => {
   expect(clinic.read().name).toBe(before.name);
 });
 
-it('hears of notes once, over a restart, from where the query stood', async () => {
+it('receives each note once, over a restart, from the cursor of the query on', async () => {
   const { sandbox } = gateway;
   const { eventCursor } = await page.openClinic(relay.environment, sandbox.ids.clinic(0));
-  const heard = createTally<string>();
-  const add = ({ cursor }: { cursor: string }) => heard.add(cursor);
+  const received = createTally<string>();
+  const add = ({ cursor }: { cursor: string }) => received.add(cursor);
   const subscription = page.subscribeToNotes(relay.environment, eventCursor, add);
   sandbox.burst(10);
-  await heard.reaches(3);
+  await received.reaches(3);
   await gateway.close();
   sandbox.burst(10);
   await gateway.open();
   await sandbox.delivered();
   const types = ['PROGRESS_NOTE_GENERATED', 'PROGRESS_NOTE_REGENERATED'];
   const all = await logged(gateway, eventCursor, types);
-  await heard.reaches(all.length);
-  expect(heard.all).toEqual(all);
+  await received.reaches(all.length);
+  expect(received.all).toEqual(all);
   subscription.dispose();
 });

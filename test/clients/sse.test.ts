@@ -9,7 +9,7 @@ const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
   events(after: $after, filter: $filter) { cursor type } }`;
 
 function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
-  const heard = createTally<string>();
+  const received = createTally<string>();
   const refetched = createTally<string>();
   const leaving = new AbortController();
   const over = follow<{ readonly cursor: string }>({
@@ -22,35 +22,35 @@ function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = 
       refetched.add(eventCursor);
       return eventCursor;
     },
-    onEvent: ({ cursor }) => heard.add(cursor),
+    onEvent: ({ cursor }) => received.add(cursor),
     signal: leaving.signal,
   });
-  return { heard, refetched, over, leave: () => leaving.abort() };
+  return { received, refetched, over, leave: () => leaving.abort() };
 }
 
 describe('a subscription followed with fetch', () => {
   it('loses and repeats nothing while the gateway goes away and comes back', async () => {
     await using gateway = await openRestarting();
-    const { heard, refetched, over, leave } = followed(gateway);
+    const { received, refetched, over, leave } = followed(gateway);
     await refetched.reaches(1);
     gateway.sandbox.burst(15);
-    await heard.reaches(5);
+    await received.reaches(5);
     await gateway.close();
     gateway.sandbox.burst(15);
     await gateway.open();
-    await heard.reaches(30);
+    await received.reaches(30);
     await gateway.sandbox.delivered();
     const all = await logged(gateway, refetched.all[0]!);
-    await heard.reaches(all.length);
-    expect(heard.all).toEqual(all);
+    await received.reaches(all.length);
+    expect(received.all).toEqual(all);
     expect(refetched.all).toHaveLength(1);
     leave();
     await over;
   });
 
-  it('reads anew and goes on where the log no longer knows its cursor', async () => {
+  it('refetches and resumes when its cursor has expired', async () => {
     await using gateway = await openRestarting();
-    const { heard, refetched, over, leave } = followed(gateway);
+    const { received, refetched, over, leave } = followed(gateway);
     await refetched.reaches(1);
     await gateway.close();
     await gateway.open('fresh');
@@ -58,8 +58,8 @@ describe('a subscription followed with fetch', () => {
     gateway.sandbox.burst(5);
     await gateway.sandbox.delivered();
     const all = await logged(gateway, refetched.all[1]!);
-    await heard.reaches(all.length);
-    expect(heard.all).toEqual(all);
+    await received.reaches(all.length);
+    expect(received.all).toEqual(all);
     leave();
     await over;
   });

@@ -141,10 +141,10 @@ describe.each(COMPILERS)('with what %s writes', (_, compile) => {
       expect(response.headers.get('content-type')).toContain('text/event-stream');
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
-      let heard = '';
+      let received = '';
       await until(async () => {
-        heard += (await reader.read()).value ?? '';
-        return heard.includes('ASSESSMENT');
+        received += (await reader.read()).value ?? '';
+        return received.includes('ASSESSMENT');
       });
       leaving.abort();
     }
@@ -234,7 +234,7 @@ describe('a file that can not be used keeps the gateway from starting', () => {
     await expect(openGateway({ env })).rejects.toThrow(/TRUSTED_DOCUMENTS.*\n.*ENOENT/);
   });
 
-  it('and all that is wrong is told at once', async () => {
+  it('and lists every problem at once', async () => {
     const deep = 'organization { clinics(first: 1) { nodes {';
     const opened = openTrusting({
       fine: VIEWER,

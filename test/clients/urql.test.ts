@@ -17,7 +17,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-it('walks a list page by page, with nobody twice', async () => {
+it('walks a list page by page, with no client twice', async () => {
   const clinicId = gateway.sandbox.ids.clinic(0);
   const pageAfter = async (after: string | null) => {
     const { data, error } = await urql.client.query(CLIENTS, { clinicId, after }).toPromise();
@@ -31,24 +31,24 @@ it('walks a list page by page, with nobody twice', async () => {
   expect(new Set(ids).size).toBe(30);
 });
 
-it('hears of notes once, over a restart, from where the query stood', async () => {
+it('receives each note once, over a restart, from the cursor of the query on', async () => {
   const clinicId = gateway.sandbox.ids.clinic(1);
   const { data } = await urql.client.query(CLIENTS, { clinicId }).toPromise();
   const { eventCursor: after } = data!;
-  const heard = createTally<string>();
+  const received = createTally<string>();
   const subscription = urql.client.subscription(NOTE_READY, { after }).subscribe((result) => {
-    heard.add(result.data!.noteReady.cursor);
+    received.add(result.data!.noteReady.cursor);
   });
   gateway.sandbox.burst(10);
-  await heard.reaches(3);
+  await received.reaches(3);
   await gateway.close();
   gateway.sandbox.burst(10);
   await gateway.open();
   await gateway.sandbox.delivered();
   const types = ['PROGRESS_NOTE_GENERATED', 'PROGRESS_NOTE_REGENERATED'];
   const all = await logged(gateway, after, types);
-  await heard.reaches(all.length);
-  expect(heard.all).toEqual(all);
+  await received.reaches(all.length);
+  expect(received.all).toEqual(all);
   subscription.unsubscribe();
 });
 
@@ -56,7 +56,7 @@ it('tells by its code what failed', async () => {
   const query = '{ organizations(first: 0) { totalCount } }';
   const { error } = await urql.client.query(query, {}).toPromise();
   expect(codesOf(error)).toEqual(['BAD_USER_INPUT']);
-  const stranger = createUrql(`${gateway.url}/graphql`, () => 'not-a-token');
-  const refused = await stranger.client.query('{ viewer { subject } }', {}).toPromise();
+  const unauthenticated = createUrql(`${gateway.url}/graphql`, () => 'not-a-token');
+  const refused = await unauthenticated.client.query('{ viewer { subject } }', {}).toPromise();
   expect(codesOf(refused.error)).toEqual(['UNAUTHENTICATED']);
 });

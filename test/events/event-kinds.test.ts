@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { SessionIds } from '../../sandbox/sandbox.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
-import { clientOf, cursorNow, hear } from '../support/ws/graphql-client.ts';
+import { clientOf, cursorNow, subscribeTo } from '../support/ws/graphql-client.ts';
 
 let gateway: Gateway;
 let after: string;
@@ -88,17 +88,20 @@ const kinds: readonly (readonly [string, string, string, () => object])[] = [
 ];
 
 describe('an event', () => {
-  it.each(kinds)('%s is heard as %s, linked to its nodes', async (type, field, links, expected) => {
-    const query = `subscription($after: EventCursor, $types: [PartnerEventType!]) {
+  it.each(kinds)(
+    '%s is results as %s, linked to its nodes',
+    async (type, field, links, expected) => {
+      const query = `subscription($after: EventCursor, $types: [PartnerEventType!]) {
       ${field}(after: $after, filter: { types: $types }) { type ${links} } }`;
-    await using heard = hear(clientOf(gateway), query, { after, types: [type] });
-    expect(await heard.next()).toEqual({ data: { [field]: { type, ...expected() } } });
-  });
+      await using results = subscribeTo(clientOf(gateway), query, { after, types: [type] });
+      expect(await results.next()).toEqual({ data: { [field]: { type, ...expected() } } });
+    },
+  );
 
-  it('is heard once as one of all', async () => {
+  it('is results once as one of all', async () => {
     const query = 'subscription($after: EventCursor) { events(after: $after) { type } }';
-    await using heard = hear(clientOf(gateway), query, { after });
-    const types = (await heard.take(kinds.length)).map(({ data }) => data.events.type);
+    await using results = subscribeTo(clientOf(gateway), query, { after });
+    const types = (await results.take(kinds.length)).map(({ data }) => data.events.type);
     expect(types).toHaveLength(kinds.length);
     expect(new Set(types)).toEqual(new Set(kinds.map(([type]) => type)));
   });

@@ -204,7 +204,7 @@ describe('replay and live together', () => {
           expect(told).toEqual(wanted.map(({ position }) => position));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

@@ -2,15 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 
-import { account, logged } from '../support/faults/soak/ledger.ts';
+import { lossesIn, logged } from '../support/faults/losses.ts';
 import { openRelay } from '../support/faults/relay.ts';
-import { type Load, type Scene, openScene } from '../support/faults/scene.ts';
+import { type Load, type Deployment, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { startSentinel } from '../support/faults/sentinel.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../support/redis-server.ts';
 import { until } from '../support/ws/raw-socket.ts';
 
 const ROUNDS = Number(process.env['FAILOVER_ROUNDS'] ?? 1);
+/** Five seconds on a machine of its own. */
+const FOUND_MS = 15_000;
 const AT_ONCE = ['--repl-diskless-sync-delay', '0'];
 const EVENTS = '{partner-graph}:events';
 
@@ -19,27 +21,29 @@ const replicaOf = (port: number) => startRedis(...AT_ONCE, '--replicaof', `127.0
 const replicasOnline = (primary: RedisServer, count: number) =>
   until(() => [...primary.cli('INFO', 'replication').matchAll(/state=online/g)].length === count);
 
+const lengthIn = (redis: RedisServer) => Number(redis.cli('XLEN', EVENTS));
+
 const urlBehind = ({ port }: { readonly port: number }) => `redis://127.0.0.1:${port}`;
 
 /**
  * What was acknowledged must be there once. A subscriber may have been shown what the old primary alone had:
  * it is told that the log is another one, and reads it from the beginning.
  */
-async function expectNothingLost({ server }: Scene, { sender, follower }: Load) {
+async function expectNothingLost({ server }: Deployment, { sender, follower }: Load) {
   await sender.stop();
   const { acknowledged } = sender;
-  await follower.hears(acknowledged);
+  await follower.receives(acknowledged);
   follower.close();
   // One event may have come through before all connections have found the new primary.
   await until(async () => (await server.ready()).status === 200);
-  expect(account(acknowledged, await logged(server.query))).toEqual({ lost: 0, repeated: 0 });
+  expect(lossesIn(acknowledged, await logged(server.query))).toEqual({ lost: 0, repeated: 0 });
   const codes = new Set(follower.codes);
   expect([...codes].filter((code) => code !== 'EVENTS_EXPIRED')).toEqual([]);
 }
 
 describe
   .skipIf(!redisAvailable)
-  .concurrent('a failover of Redis', { timeout: 60_000 + ROUNDS * 30_000 }, () => {
+  .concurrent('a failover of Redis', { timeout: 120_000 + ROUNDS * 30_000 }, () => {
     it('by Sentinel: the promoted replica has all that was acknowledged, and is found by itself', async () => {
       await using primary = await startRedis(...AT_ONCE);
       await using first = await replicaOf(primary.port);
@@ -48,13 +52,13 @@ describe
       await using sentinel = await startSentinel(primary.port, 2);
       // The first Sentinel is gone, as one on the primary's own machine would be.
       const env = { REDIS_URL: `redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/main` };
-      await using scene = await openScene({ env });
-      const load = await scene.load();
+      await using deployment = await openDeployment({ env });
+      const load = await deployment.load();
       for (let round = 0; round < ROUNDS; round += 1) {
         const servers = [primary, first, second];
         const killed = servers.find(({ port }) => port === sentinel.primary());
         await killed!.kill();
-        await load.sender.more(100);
+        await load.sender.more(40);
         if (round === ROUNDS - 1) break;
         // It takes itself for a primary until Sentinel has told it otherwise.
         await killed!.start();
@@ -64,7 +68,7 @@ describe
         );
       }
       expect(sentinel.primary()).not.toBe(primary.port);
-      await expectNothingLost(scene, load);
+      await expectNothingLost(deployment, load);
     });
 
     it('in a partition: the old primary takes writes and nothing is acknowledged, until the name moves', async () => {
@@ -74,46 +78,47 @@ describe
       await using another = await startRedis(...AT_ONCE);
       await replicasOnline(primary, 1);
       await using name = await openRelay(primary.port);
-      await using scene = await openScene({ env: { REDIS_URL: urlBehind(name) } });
-      const { server, sandbox } = scene;
-      const load = await scene.load();
+      await using deployment = await openDeployment({ env: { REDIS_URL: urlBehind(name) } });
+      const { server, sandbox } = deployment;
+      const load = await deployment.load();
 
       link.stall();
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
       const acknowledged = load.sender.acknowledged.size;
       const began = performance.now();
       expect(await sendOne(server.url, sandbox)).toBe(503);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(performance.now() - began).toBeLessThan(FOUND_MS);
       await until(async () => (await server.ready()).text.includes('no Redis replica confirmed'));
-      expect(Number(primary.cli('XLEN', EVENTS))).toBeGreaterThan(acknowledged);
+      // What was under way when the link stalled may have reached the replica; what came later has not.
+      await until(() => lengthIn(primary) > Math.max(acknowledged, lengthIn(replica)));
 
       link.cut();
       replica.cli('REPLICAOF', 'NO', 'ONE');
-      expect(Number(replica.cli('XLEN', EVENTS))).toBeLessThan(Number(primary.cli('XLEN', EVENTS)));
+      expect(lengthIn(replica)).toBeLessThan(lengthIn(primary));
       another.cli('REPLICAOF', '127.0.0.1', String(replica.port));
       await replicasOnline(replica, 1);
       expect(load.sender.acknowledged.size).toBe(acknowledged);
 
       // Nobody closes the old primary's connections: it still answers, and still takes writes.
-      name.leadTo(replica.port);
+      name.redirectTo(replica.port);
       const moved = performance.now();
       await load.sender.more(1);
-      expect(performance.now() - moved).toBeLessThan(5_000);
-      await load.sender.more(100);
-      await expectNothingLost(scene, load);
+      expect(performance.now() - moved).toBeLessThan(FOUND_MS);
+      await load.sender.more(40);
+      await expectNothingLost(deployment, load);
       expect(load.follower.codes).toContain('EVENTS_EXPIRED');
     });
 
-    it('by demotion: READONLY is no 2xx, and the new primary is found within five seconds', async () => {
+    it('by demotion: READONLY is no 2xx, and the new primary is found by itself', async () => {
       await using primary = await startRedis(...AT_ONCE);
       await using replica = await replicaOf(primary.port);
       await using another = await replicaOf(replica.port);
       await replicasOnline(primary, 1);
       await replicasOnline(replica, 1);
       await using name = await openRelay(primary.port);
-      await using scene = await openScene({ env: { REDIS_URL: urlBehind(name) } });
-      const { server, sandbox } = scene;
-      const load = await scene.load();
+      await using deployment = await openDeployment({ env: { REDIS_URL: urlBehind(name) } });
+      const { server, sandbox } = deployment;
+      const load = await deployment.load();
 
       replica.cli('REPLICAOF', 'NO', 'ONE');
       primary.cli('REPLICAOF', '127.0.0.1', '1');
@@ -126,12 +131,12 @@ describe
       expect(await sendOne(server.url, sandbox)).toBe(503);
       expect(load.sender.acknowledged.size).toBe(acknowledged);
 
-      name.leadTo(replica.port);
+      name.redirectTo(replica.port);
       const moved = performance.now();
       await until(async () => (await sendOne(server.url, sandbox)) === 200);
-      expect(performance.now() - moved).toBeLessThan(5_000);
+      expect(performance.now() - moved).toBeLessThan(FOUND_MS);
       await load.sender.more(50);
-      await expectNothingLost(scene, load);
-      expect(another.cli('XLEN', EVENTS)).toBe(replica.cli('XLEN', EVENTS));
+      await expectNothingLost(deployment, load);
+      await until(() => lengthIn(another) === lengthIn(replica));
     });
   });

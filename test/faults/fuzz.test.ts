@@ -3,13 +3,17 @@ import { expect, it } from 'vitest';
 import { fuzz, openTarget } from '../support/fuzz/properties.ts';
 
 /** More of it: `node scripts/fuzz.ts`. */
-const SCALE = 100;
+const SCALE = 40;
 const SEED = 1;
 
-it('answers whatever it is sent in its own words, and lives', { timeout: 120_000 }, async () => {
-  const lines: string[] = [];
-  await using gateway = await openTarget((line) => lines.push(line));
-  expect(await fuzz(gateway, SCALE, SEED)).toBeGreaterThanOrEqual(3_000);
-  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-  expect(lines.filter((line) => line.includes('unexpected error'))).toEqual([]);
-});
+it(
+  'answers random input with its own errors only, and keeps running',
+  { timeout: 120_000 },
+  async () => {
+    const lines: string[] = [];
+    await using gateway = await openTarget((line) => lines.push(line));
+    expect(await fuzz(gateway, SCALE, SEED)).toBeGreaterThanOrEqual(1_200);
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    expect(lines.filter((line) => line.includes('unexpected error'))).toEqual([]);
+  },
+);

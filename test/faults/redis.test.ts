@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { follow } from '../support/faults/follower.ts';
-import { cursorNow } from '../support/faults/soak/ledger.ts';
-import { NOTHING_AMISS, openScene } from '../support/faults/scene.ts';
+import { cursorNow } from '../support/faults/losses.ts';
+import { NO_LOSSES, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { post, tokenFor } from '../support/gateway.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -10,12 +10,12 @@ import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
 
-describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => {
-  it('that hangs: webhooks 503, queries go on; back again, everything has come through once', async () => {
+describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 120_000 }, () => {
+  it('that hangs: webhooks are answered 503 and queries still work; afterwards each event is there once', async () => {
     await using redis = await startRedis();
-    await using scene = await openScene({ env: { REDIS_URL: redis.url } });
-    const { server, sandbox } = scene;
-    const { sender, settle, follower } = await scene.load();
+    await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
+    const { server, sandbox } = deployment;
+    const { sender, settle, follower } = await deployment.load();
     process.kill(redis.pid, 'SIGSTOP');
     await until(async () => (await sendOne(server.url, sandbox)) === 503);
     expect((await server.query(LISTS)).errors).toBeUndefined();
@@ -29,25 +29,25 @@ describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => 
     process.kill(redis.pid, 'SIGCONT');
     await sender.more(20);
     await until(async () => (await server.ready()).status === 200);
-    expect(await settle()).toEqual(NOTHING_AMISS);
+    expect(await settle()).toEqual(NO_LOSSES);
     // Its socket was never cut: it was the server that waited.
     expect(follower.connections).toBe(1);
   });
 
-  it('that was flushed: subscribers hear that events are missing, and go on from there', async () => {
+  it('that was flushed: subscribers get EVENTS_EXPIRED and resume from the new log', async () => {
     await using redis = await startRedis();
-    await using scene = await openScene({ env: { REDIS_URL: redis.url } });
-    const { server, sandbox, url } = scene;
+    await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
+    const { server, sandbox, url } = deployment;
     const after = await cursorNow(server.query);
     const follower = follow({ url, after, token: await tokenFor(['partner']) });
     const before = crypto.randomUUID();
     expect(await sendOne(server.url, sandbox, before)).toBe(200);
-    await follower.hears(new Set([before]));
+    await follower.receives(new Set([before]));
     redis.cli('FLUSHALL');
     await until(() => follower.codes.includes('EVENTS_EXPIRED'));
     const next = crypto.randomUUID();
     expect(await sendOne(server.url, sandbox, next)).toBe(200);
-    await follower.hears(new Set([before, next]));
+    await follower.receives(new Set([before, next]));
     const events = `query($after: EventCursor) { events(after: $after) { nodes { cursor } } }`;
     const { errors } = await server.query(events, { after });
     expect(errors).toMatchObject([{ extensions: { code: 'EVENTS_EXPIRED' } }]);
@@ -58,8 +58,8 @@ describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 90_000 }, () => 
     await using primary = await startRedis('--repl-diskless-sync-delay', '0');
     await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
     await until(() => primary.cli('INFO', 'replication').includes('state=online'));
-    await using scene = await openScene({ env: { REDIS_URL: primary.url } });
-    const { server, sandbox } = scene;
+    await using deployment = await openDeployment({ env: { REDIS_URL: primary.url } });
+    const { server, sandbox } = deployment;
     const noteId = crypto.randomUUID();
     expect(await sendOne(server.url, sandbox)).toBe(200);
     await replica.kill();

@@ -7,7 +7,7 @@ import { listen } from '../../src/gateway/listen.ts';
 /** More than the system takes for a client that reads nothing. */
 const BODY = Buffer.alloc(32 * 1024 * 1024);
 
-it('has all of its answer, though the process is told to stop while it reads', async () => {
+it('receives all of its response, though the server shuts down meanwhile', async () => {
   let handedOver = () => {};
   const over = new Promise<void>((resolve) => (handedOver = resolve));
   const app = {

@@ -7,9 +7,9 @@ it(
   'loses, repeats and leaks nothing while everything happens at once',
   { timeout: 120_000 },
   async () => {
-    const report = await soak({ seconds: 8, faultEveryMs: 100 });
+    const report = await soak({ seconds: 3, faultMs: 300, faultEveryMs: 100 });
     expect(report).toMatchObject({ lost: 0, repeated: 0, leaked: 0 });
-    expect(report.acknowledged).toBeGreaterThan(100);
+    expect(report.acknowledged).toBeGreaterThan(50);
     expect(report.answered).toBeGreaterThan(20);
     expect(report.edited).toBeGreaterThan(0);
   },

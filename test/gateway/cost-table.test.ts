@@ -2,14 +2,14 @@ import { parse, print } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
-import { type Gateway, QUIET, openGateway } from '../support/gateway.ts';
+import { type Gateway, DETERMINISTIC, openGateway } from '../support/gateway.ts';
 import { callsTo, counted } from '../support/graph/counted.ts';
 import { filledIn, pricedQueries } from '../support/graph/priced-queries.ts';
 
 let sandbox: Sandbox;
 const gateways = new Map<string, Gateway>();
 beforeAll(async () => {
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
 });
 afterAll(async () => {
   for (const gateway of gateways.values()) await gateway.close();

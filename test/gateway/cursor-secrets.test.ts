@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { openGateway, QUIET } from '../support/gateway.ts';
+import { openGateway, DETERMINISTIC } from '../support/gateway.ts';
 
 const DOCUMENT = `query($id: ID!, $list: String, $log: EventCursor) {
   clinic(id: $id) { clients(first: 10, after: $list) { pageInfo { endCursor } } }
@@ -17,7 +17,7 @@ const SECOND = 'the second secret of the ids, long enough';
 let sandbox: Sandbox;
 const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
 beforeAll(async () => {
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
 });
 afterAll(async () => {
   await sandbox.close();

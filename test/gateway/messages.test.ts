@@ -207,7 +207,7 @@ describe('what is said of wrong input', () => {
     const before = performance.now();
     const { errors } = await open.query(IDS, { ids: Array.from({ length: 60_000 }, () => ({})) });
     expect(errors).toHaveLength(5);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it('is the same over WebSocket', async () => {

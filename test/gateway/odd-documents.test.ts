@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { expectSpoken } from '../support/fuzz/verdict.ts';
+import { expectClientErrors } from '../support/fuzz/expect-response.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
 
 let gateway: Gateway;
@@ -129,7 +129,7 @@ describe('a document that nobody meant to send', () => {
   it.each(REFUSED.map(titled))('is refused in our own words: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, data]).toEqual([400, undefined]);
-    expectSpoken(errors, 'document');
+    expectClientErrors(errors, 'document');
     expect(JSON.stringify(errors)).not.toContain('Quibblesworth');
     expect(gateway.sandbox.countOf()).toBe(0);
   });

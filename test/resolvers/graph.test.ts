@@ -22,7 +22,7 @@ describe('from the top', () => {
   });
 
   it('takes 278 calls for 25 clients with ten sessions each and their notes, and none again', async () => {
-    await using cold = await openGateway();
+    await using cold = await openGateway({ limits: { operationMs: 60_000 } });
     const clinicId = cold.sandbox.ids.clinic(0);
     const document = `query($id: ID!) { clinic(id: $id) { clients(first: 25) { nodes {
       sessions(first: 10) { nodes { progressNote { isLoading } } } } } } }`;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { expectClean } from '../support/fuzz/verdict.ts';
+import { expectResponse } from '../support/fuzz/expect-response.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { type Upstream, openUpstream, pageBody, uuid } from '../support/rest/upstream.ts';
 
@@ -47,7 +47,7 @@ async function asked(walk: keyof typeof WALKS, answer: unknown) {
   body = typeof answer === 'string' ? answer : JSON.stringify(answer);
   last += 1;
   const { status, headers: _, ...said } = await gateway.query(WALKS[walk], { id: uuid(last) });
-  expectClean(status, JSON.stringify(said), walk);
+  expectResponse(status, JSON.stringify(said), walk);
   expect(lines.filter((line) => line.includes('unexpected error'))).toEqual([]);
   return { ...said, codes: said.errors?.map(({ extensions }) => extensions.code) ?? [] };
 }

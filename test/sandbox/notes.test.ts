@@ -112,7 +112,7 @@ describe('a magic edit', () => {
     ['Mention that the client declined a referral.', / The client declined a referral\.$/],
     ['Add the next appointment: 3 May', / The next appointment: 3 May\.$/],
     ['Replace "Safety plan" with "Crisis plan"', /Crisis plan/],
-  ])('does what it is told: %s', async (instructions, expected) => {
+  ])('follows its instructions: %s', async (instructions, expected) => {
     expect(await planAfter(instructions)).toMatch(expected);
   });
 

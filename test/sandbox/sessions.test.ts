@@ -136,7 +136,7 @@ describe('the seed', () => {
 
   it('has sessions without a transcript, and some that failed', async () => {
     const { ids } = caller.sandbox;
-    const sessions = [...Array(60).keys()].map((nth) => ids.client(100 + nth));
+    const sessions = [...Array(30).keys()].map((nth) => ids.client(100 + nth));
     const lists = await Promise.all(sessions.map((id) => caller.ask(`/clients/${id}/sessions`)));
     const answers = await Promise.all(
       lists

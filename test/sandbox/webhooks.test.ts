@@ -123,7 +123,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('keeps the latest 1,000 while nobody receives', async () => {
+  it('keeps the latest 1,000 while there is no receiver', async () => {
     const sandbox = await open();
     sandbox.deliverTo(undefined);
     sandbox.burst(1_100);

@@ -69,7 +69,9 @@ describe.each(engines)('the $name quarantine', ({ create }) => {
   it('lets the oldest go past ten thousand', async () => {
     const [{ quarantine }] = await engine.open();
     const add = (n: number) => quarantine.add({ receivedAt: n, reason: 'odd', body: '' });
-    await Promise.all(range(1, 10_001).map(add));
+    // In parts: on a busy machine Redis may take longer for all at once than it is waited for.
+    for (let n = 1; n <= 10_000; n += 500) await Promise.all(range(n, n + 499).map(add));
+    await add(10_001);
     expect(await quarantine.count()).toBe(10_000);
     expect((await quarantine.list(1))[0]?.receivedAt).toBe(2);
   });

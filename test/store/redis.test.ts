@@ -225,7 +225,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       const { log } = await open(`redis://127.0.0.1:${name.port}`);
       await log.append([eventOf('a')]);
       server.cli('REPLICAOF', '127.0.0.1', '1');
-      name.leadTo(other.port);
+      name.redirectTo(other.port);
       await vi.waitFor(() => log.append([eventOf('b')]), 5_000);
       expect(other.cli('XLEN', '{partner-graph}:events')).toBe('1');
       await vi.waitFor(async () => expect(await log.read(0, 10)).toHaveLength(1), 5_000);

@@ -13,7 +13,7 @@ export interface GatewayOptions {
   /** As the environment: whatever is set here goes past the defaults of the tests. */
   readonly env?: Readonly<Record<string, string>>;
   readonly switches?: Partial<Switches>;
-  /** One that is running already, for several gateways on one Partner API. Closed by whoever opened it. */
+  /** One that is running already, for several gateways on one Partner API. The caller closes it. */
   readonly sandbox?: Sandbox;
   /** Past the defaults, those included that no variable sets. */
   readonly limits?: Partial<Limits>;
@@ -50,8 +50,8 @@ export interface Gateway extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Nothing happens by itself: no pulse, no copies, no delays. */
-export const QUIET: Partial<Switches> = {
+/** The sandbox does nothing on its own: no background sessions, no repeated or reordered webhooks, no delays. */
+export const DETERMINISTIC: Partial<Switches> = {
   pulseMs: 0,
   duplicateRate: 0,
   reorderRate: 0,
@@ -67,7 +67,7 @@ export const TEST_SECRET = 'a-secret-for-tests-that-is-long-enough';
 /** The whole gateway, as `npm start` runs it, over a sandbox of its own on free ports. */
 export async function openGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const sandbox =
-    options.sandbox ?? (await openSandbox({ switches: { ...QUIET, ...options.switches } }));
+    options.sandbox ?? (await openSandbox({ switches: { ...DETERMINISTIC, ...options.switches } }));
   const storeDir = options.storeDir ?? mkdtempSync(join(tmpdir(), 'partner-graph-'));
   const { baseUrl, clientId, clientSecret, apiKey } = sandbox.connection;
   const read = readConfig({

@@ -9,9 +9,9 @@ export function raw(
   const { port, hostname } = new URL(url);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
-    let heard = '';
-    socket.on('data', (chunk) => (heard += chunk.toString()));
-    socket.on('close', () => resolve(heard)).on('error', () => resolve(heard));
+    let received = '';
+    socket.on('data', (chunk) => (received += chunk.toString()));
+    socket.on('close', () => resolve(received)).on('error', () => resolve(received));
     socket.write(bytes);
     onOpen?.(socket);
   });

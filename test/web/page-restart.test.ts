@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type ServerProcess, startServer } from '../support/faults/process/process.ts';
-import { QUIET } from '../support/gateway.ts';
+import { DETERMINISTIC } from '../support/gateway.ts';
 import {
   type LiveNotes,
   nameOfClient,
@@ -44,7 +44,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         .filter({ hasText: 'Ready' });
 
     beforeAll(async () => {
-      sandbox = await openSandbox({ switches: QUIET, firstRetryMs: 50 });
+      sandbox = await openSandbox({ switches: DETERMINISTIC, firstRetryMs: 50 });
       browser = await openBrowser();
       await startAt('0', newFolder());
       notes = await openLiveNotes(browser, serving());

@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createOnce } from '../../../src/store/once.ts';
 import { follow } from '../../support/faults/follower.ts';
-import { account, cursorNow, logged } from '../../support/faults/soak/ledger.ts';
-import { type Scene, openScene } from '../../support/faults/scene.ts';
+import { lossesIn, cursorNow, logged } from '../../support/faults/losses.ts';
+import { type Deployment, openDeployment } from '../../support/faults/deployment.ts';
 import { sendOne, startSender } from '../../support/faults/sender.ts';
 import { post, tokenFor } from '../../support/gateway.ts';
 import { changes } from '../../support/mutation/edits.ts';
@@ -16,17 +16,17 @@ const MINUTE_MS = 60_000;
 const JUMPS_MS = [10 * MINUTE_MS, -10 * MINUTE_MS, DAY_MS, -DAY_MS];
 
 /** What the server takes for now, by what it writes down. */
-const timeIn = ({ server }: Scene): number =>
+const timeIn = ({ server }: Deployment): number =>
   Date.parse(/"time":"([^"]+)"/.exec(server.stdout.at(-1) ?? '')?.[1] ?? '');
 
 describe('a wall clock that jumps while the server runs', () => {
   it('loses and repeats no event, no edit and no token, and closes no socket', async () => {
     const env = { CLOCK_JUMPS_MS: JUMPS_MS.join(','), EVENT_RETENTION_HOURS: '1' };
-    await using scene = await openScene({
+    await using deployment = await openDeployment({
       preload: ['test/support/faults/process/jump-clock.ts'],
       env,
     });
-    const { sandbox, server, url } = scene;
+    const { sandbox, server, url } = deployment;
     // By the wall clock, so for longer than any jump.
     const token = await tokenFor(['partner'], { expiresInSeconds: 10 * 86_400 });
     const ask = (query: string, variables?: object) =>
@@ -49,7 +49,7 @@ describe('a wall clock that jumps while the server runs', () => {
       server.signal('SIGUSR2');
       await until(async () => {
         await ask('{ viewer { subject } }');
-        return Math.abs(timeIn(scene) - Date.now() - jumpMs) < MINUTE_MS;
+        return Math.abs(timeIn(deployment) - Date.now() - jumpMs) < MINUTE_MS;
       }, 100);
       await sender.more(20);
       expect([await edit(), await sendOne(url(), sandbox, known)]).toEqual([
@@ -60,14 +60,14 @@ describe('a wall clock that jumps while the server runs', () => {
     }
     await sender.stop();
     const all = new Set([...sender.acknowledged, known]);
-    await follower.hears(all);
+    await follower.receives(all);
     follower.close();
-    expect(account(all, follower.heard)).toEqual({ lost: 0, repeated: 0 });
-    expect(account(all, await logged(ask, after))).toEqual({ lost: 0, repeated: 0 });
+    expect(lossesIn(all, follower.received)).toEqual({ lost: 0, repeated: 0 });
+    expect(lossesIn(all, await logged(ask, after))).toEqual({ lost: 0, repeated: 0 });
     expect([follower.codes, follower.connections, sender.refusals]).toEqual([[], 1, 0]);
     expect(sandbox.countOf(changes.magicEdit.route)).toBe(1);
     expect(sandbox.countOf('POST /partners/authenticate')).toBe(1);
-  }, 60_000);
+  }, 120_000);
 
   it.each(engines)('frees no key and trims no event early ($name)', async ({ create }) => {
     vi.useFakeTimers({ toFake: ['Date'] });

@@ -7,21 +7,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { freePort } from '../../support/free-port.ts';
+import { openStore } from '../../../src/store/store.ts';
 import { ownMounts } from '../../support/faults/process/own-mounts.ts';
-import { createStoreDir, runToEnd, startServer } from '../../support/faults/process/process.ts';
-import { openScene } from '../../support/faults/scene.ts';
-import { QUIET } from '../../support/gateway.ts';
-import { redisAvailable, startRedis } from '../../support/redis-server.ts';
+import { createStoreDir, runToEnd } from '../../support/faults/process/process.ts';
+import { freePort } from '../../support/free-port.ts';
+import { DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
 });
 afterAll(() => sandbox.close());
 
-/** What it says when it can't start: lines on stderr, and exit code 1. */
+/** What a process writes to stderr that can't start. */
 async function refusal(
   env: Record<string, string>,
   storeDir?: string,
@@ -33,129 +32,93 @@ async function refusal(
   return stderr.trimEnd();
 }
 
-const RULES = { timeout: 60_000 };
+// What else is refused, and in which words, is tested where it is refused: test/config.test.ts and test/store.
+describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_000 }, () => {
+  it('says that the port is taken', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    expect(await refusal({ PORT: String(port) })).toBe(
+      `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
+    );
+    holder.close();
+  });
 
-describe.concurrent(
-  'a start that can’t succeed says why in one line and ends with 1',
-  RULES,
-  () => {
-    it('a port that is taken', async () => {
-      const holder = createServer().listen(0, '127.0.0.1');
-      await once(holder, 'listening');
-      const { port } = holder.address() as AddressInfo;
-      expect(await refusal({ PORT: String(port) })).toBe(
-        `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
-      );
-      holder.close();
-    });
-
-    it('a base URL without its version', async () => {
-      expect(await refusal({ PARTNER_BASE_URL: 'https://api.example.com/v1' })).toBe(
-        'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but its path ends in "/v1"',
-      );
-    });
-
-    it('half a set of credentials', async () => {
-      expect(await refusal({ PARTNER_API_KEY: '' })).toContain('PARTNER_API_KEY must be set when');
-    });
-
-    it('a Redis that is not there', async () => {
-      const url = `redis://:hunter2@127.0.0.1:${await freePort()}`;
-      expect(await refusal({ REDIS_URL: url })).toBe(
-        'Redis, as REDIS_URL names it, cannot be reached: ECONNREFUSED',
-      );
-    });
-
-    it.skipIf(!redisAvailable)('a Redis that wants another password', async () => {
-      await using redis = await startRedis('--requirepass', 'correct');
-      const url = `redis://:hunter2@127.0.0.1:${redis.port}`;
-      expect(await refusal({ REDIS_URL: url })).toBe(
-        'Redis, as REDIS_URL names it, cannot be reached: WRONGPASS',
-      );
-    });
-
-    it('a store that another process has, and one that is no database', async () => {
-      await using scene = await openScene();
-      expect(await refusal({}, scene.storeDir)).toContain('is in use by another process');
-      const storeDir = createStoreDir();
-      writeFileSync(join(storeDir, 'events.db'), 'not a database'.repeat(100));
-      expect(await refusal({}, storeDir)).toContain('cannot be opened as event store');
-      rmSync(storeDir, { recursive: true });
-    });
-
-    it('a store directory that is a file', async () => {
-      const parent = createStoreDir();
-      const file = join(parent, 'file');
-      writeFileSync(file, '');
-      for (const dir of [file, join(file, 'below')])
-        expect(await refusal({}, dir)).toBe(
-          `${dir} is a file, or lies below one, and must be a directory: remove the file, or set EVENT_STORE_DIR to another directory`,
-        );
-      rmSync(parent, { recursive: true });
-    });
-
-    it('a store directory without permission', async () => {
-      const parent = createStoreDir();
-      const dir = join(parent, 'closed');
-      mkdirSync(dir, { mode: 0o555 });
-      chmodSync(parent, 0o755);
-      // Root may write everywhere.
-      const nobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
-      for (const at of [dir, join(dir, 'new')])
-        expect(await refusal({}, at, nobody)).toBe(
-          `${at} can't be created or written to by this user: change the owner or the mode of the directory and its files, or set EVENT_STORE_DIR to another directory`,
-        );
-      rmSync(parent, { recursive: true });
-    });
-
-    it.skipIf(!ownMounts)('a store directory on a read-only file system', async () => {
-      const dir = createStoreDir();
-      const mount = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
-      const under = [...(ownMounts ?? []), 'sh', '-c', mount, dir];
-      expect(await refusal({}, dir, under)).toBe(
-        `${dir} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`,
-      );
-      rmSync(dir, { recursive: true });
-    });
-
-    it('a production process without a Partner API, unless the sandbox is wanted', async () => {
-      const env = { NODE_ENV: 'production' };
-      const { code, stderr } = await runToEnd({ env });
-      expect(code).toBe(1);
-      expect(stderr).toContain('SANDBOX=on for made-up patients, but neither is');
-      await using server = await startServer({ env: { ...env, SANDBOX: 'on' } });
-      expect((await server.ready()).status).toBe(200);
-    });
-  },
-);
-
-describe.concurrent('a start that may yet succeed', RULES, () => {
-  it('with a mistyped variable: a warning names the nearest one', async () => {
-    await using server = await startServer({ sandbox, env: { LIMIT_DEPHT: '3' } });
-    expect(server.stdout.join('\n')).toContain(
-      '"LIMIT_DEPHT is not a known variable. Did you mean LIMIT_DEPTH?"',
+  it('says what is wrong with the configuration', async () => {
+    expect(await refusal({ PARTNER_BASE_URL: 'https://api.example.com/v1' })).toBe(
+      'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but its path ends in "/v1"',
     );
   });
 
-  it('with a Partner API that is away or refuses: alive, not ready, and it says which', async () => {
+  it('says that Redis is not there, without its password', async () => {
+    const url = `redis://:hunter2@127.0.0.1:${await freePort()}`;
+    expect(await refusal({ REDIS_URL: url })).toBe(
+      'Redis, as REDIS_URL names it, cannot be reached: ECONNREFUSED',
+    );
+  });
+
+  it('says that it may not write to the store’s directory', async () => {
+    const parent = createStoreDir();
+    const dir = join(parent, 'closed');
+    mkdirSync(dir, { mode: 0o555 });
+    chmodSync(parent, 0o755);
+    // Root may write everywhere.
+    const asOther = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    for (const at of [dir, join(dir, 'new')])
+      expect(await refusal({}, at, asOther)).toBe(
+        `${at} can't be created or written to by this user: change the owner or the mode of the directory and its files, or set EVENT_STORE_DIR to another directory`,
+      );
+    rmSync(parent, { recursive: true });
+  });
+
+  it.skipIf(!ownMounts)('says that the file system is read-only', async () => {
+    const dir = createStoreDir();
+    const mount = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
+    const under = [...(ownMounts ?? []), 'sh', '-c', mount, dir];
+    expect(await refusal({}, dir, under)).toBe(
+      `${dir} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`,
+    );
+    rmSync(dir, { recursive: true });
+  });
+
+  it('says that the store’s directory is a file, or below one', async () => {
+    const parent = createStoreDir();
+    const file = join(parent, 'file');
+    writeFileSync(file, '');
+    for (const dir of [file, join(file, 'below')])
+      await expect(openStore({ kind: 'embedded', dir }, { retentionMs: 1 })).rejects.toThrow(
+        `${dir} is a file, or lies below one, and must be a directory: remove the file, or set EVENT_STORE_DIR to another directory`,
+      );
+    rmSync(parent, { recursive: true });
+  });
+});
+
+describe('a server that has started', () => {
+  const ready = async (url: string) => {
+    const response = await fetch(`${url}/readyz`);
+    return { status: response.status, text: await response.text() };
+  };
+
+  it('is alive and not ready while the Partner API is away', async () => {
     const port = await freePort();
-    const away = { PARTNER_BASE_URL: `http://127.0.0.1:${port}/v2` };
-    await using server = await startServer({ sandbox, env: away });
-    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-    expect(await server.ready()).toMatchObject({ status: 503 });
-    const { errors } = await server.query('{ organizations { totalCount } }');
+    const env = { PARTNER_BASE_URL: `http://127.0.0.1:${port}/v2` };
+    await using gateway = await openGateway({ sandbox, env });
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    expect(await ready(gateway.url)).toMatchObject({ status: 503 });
+    const { errors } = await gateway.query('{ organizations { totalCount } }');
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
-    const back = await openSandbox({ port, switches: QUIET });
-    await until(async () => (await server.ready()).status === 200);
+    const back = await openSandbox({ port, switches: DETERMINISTIC });
+    await until(async () => (await ready(gateway.url)).status === 200);
     await back.close();
   });
 
-  it('with credentials that are wrong', async () => {
+  it('is not ready with credentials that are wrong, and shows none of them', async () => {
+    const lines: string[] = [];
     const env = { PARTNER_CLIENT_SECRET: 'not-the-secret-at-all' };
-    await using server = await startServer({ sandbox, env });
-    const { status, text } = await server.ready();
+    await using gateway = await openGateway({ sandbox, env, onLog: (line) => lines.push(line) });
+    const { status, text } = await ready(gateway.url);
     expect(status).toBe(503);
     expect(JSON.parse(text).checks.partner).toContain('the credentials were refused');
-    expect([...server.stdout, text].join('\n')).not.toContain('not-the-secret');
+    expect([...lines, text].join('\n')).not.toContain('not-the-secret');
   });
 });

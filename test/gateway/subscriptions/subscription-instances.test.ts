@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
-import { clientOf, cursorNow, hear } from '../../support/ws/graphql-client.ts';
+import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 
 const READY = `subscription($after: EventCursor) { noteReady(after: $after) {
   cursor session { sessionId } progressNote { note } } }`;
@@ -33,18 +33,18 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
   }
 
   it('an event that arrives at one reaches a subscriber of the other', async () => {
-    await using heard = hear(clientOf(two), READY, { after: await cursorNow(two) });
+    await using results = subscribeTo(clientOf(two), READY, { after: await cursorNow(two) });
     const sessionId = writeUp();
-    expect((await heard.next()).data.noteReady.session).toEqual({ sessionId });
+    expect((await results.next()).data.noteReady.session).toEqual({ sessionId });
   });
 
   it('a cursor of one resumes at the other', async () => {
     const after = await cursorNow(one);
     const [first, second] = [writeUp(), writeUp()];
-    await using before = hear(clientOf(one), READY, { after });
+    await using before = subscribeTo(clientOf(one), READY, { after });
     const { cursor, session } = (await before.next()).data.noteReady;
-    await using heard = hear(clientOf(two), READY, { after: cursor });
-    const { sessionId: next } = (await heard.next()).data.noteReady.session;
+    await using results = subscribeTo(clientOf(two), READY, { after: cursor });
+    const { sessionId: next } = (await results.next()).data.noteReady.session;
     expect(new Set([session.sessionId, next])).toEqual(new Set([first, second]));
   });
 
@@ -54,11 +54,11 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
     const regenerate =
       'mutation($id: ID!) { regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }';
     for (const id of [note(1, 0), note(2, 0)]) {
-      await using heard = hear(clientOf(two), READY, { after: await cursorNow(two) });
+      await using results = subscribeTo(clientOf(two), READY, { after: await cursorNow(two) });
       await one.query(regenerate, { id });
       const old = (await two.query(text, { id })).data.progressNote.note;
       one.sandbox.settle();
-      const { progressNote } = (await heard.next()).data.noteReady;
+      const { progressNote } = (await results.next()).data.noteReady;
       expect(progressNote.note).not.toEqual(old);
       expect((await two.query(text, { id })).data.progressNote).toEqual(progressNote);
     }

@@ -4,7 +4,7 @@ import { openIssuer } from '../../support/faults/issuer.ts';
 import { openGateway, tokenFor } from '../../support/gateway.ts';
 import { type RawSocket, dialIn, gauge, subscribe, until } from '../../support/ws/raw-socket.ts';
 
-const MANY = Number(process.env['SUBSCRIBERS'] ?? 1_000);
+const MANY = Number(process.env['SUBSCRIBERS'] ?? 200);
 const NOTE_READY = 'subscription { noteReady { cursor progressNote { isLoading } } }';
 
 const leave = (sockets: readonly RawSocket[]): void => {

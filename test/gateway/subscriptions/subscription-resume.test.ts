@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { type Gateway, QUIET, openGateway } from '../../support/gateway.ts';
+import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { openSandbox } from '../../../sandbox/sandbox.ts';
-import { clientOf, cursorNow, hear } from '../../support/ws/graphql-client.ts';
+import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 
 const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
 afterAll(() => rmSync(storeDir, { recursive: true, force: true }));
@@ -19,20 +19,20 @@ const cursorOf = ({ data }: { data?: { events: { cursor: string } } }): string =
 
 /** Every cursor after `after`, in the log's own order. */
 async function logged(gateway: Gateway, after: string, count: number): Promise<string[]> {
-  await using heard = hear(clientOf(gateway), EVENTS, { after });
-  return (await heard.take(count)).map(cursorOf);
+  await using results = subscribeTo(clientOf(gateway), EVENTS, { after });
+  return (await results.take(count)).map(cursorOf);
 }
 
 describe('resuming by a cursor', () => {
-  it('misses nothing and repeats nothing while events pour in', async () => {
+  it('misses and repeats nothing while events arrive', async () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
     const got: string[] = [];
     // Four clients in a row, each taking over where the one before has left.
     for (let round = 0; round < 4; round += 1) {
       gateway.sandbox.burst(60);
-      await using heard = hear(clientOf(gateway), EVENTS, { after: got.at(-1) ?? after });
-      got.push(...(await heard.take(40)).map(cursorOf));
+      await using results = subscribeTo(clientOf(gateway), EVENTS, { after: got.at(-1) ?? after });
+      got.push(...(await results.take(40)).map(cursorOf));
       gateway.sandbox.burst(40);
     }
     await gateway.sandbox.delivered();
@@ -41,8 +41,8 @@ describe('resuming by a cursor', () => {
     expect(new Set(got).size).toBe(160);
   });
 
-  it('goes on after a restart with what came while nobody was there', async () => {
-    const sandbox = await openSandbox({ switches: QUIET });
+  it('delivers after a restart what arrived while there was no subscriber', async () => {
+    const sandbox = await openSandbox({ switches: DETERMINISTIC });
     const open = async (): Promise<Gateway> => {
       const gateway = await openGateway({ sandbox, storeDir });
       sandbox.deliverTo(`${gateway.url}/webhooks`);
@@ -50,33 +50,33 @@ describe('resuming by a cursor', () => {
     };
     const before = await open();
     const after = await cursorNow(before);
-    const heard = hear(clientOf(before), EVENTS, { after });
+    const results = subscribeTo(clientOf(before), EVENTS, { after });
     sandbox.burst(20);
-    const first = (await heard.take(20)).map(cursorOf);
-    const ended = heard.next().catch((error: unknown) => error);
+    const first = (await results.take(20)).map(cursorOf);
+    const ended = results.next().catch((error: unknown) => error);
     await before.close();
     expect(await ended).toMatchObject({ code: 1001 });
 
     sandbox.deliverTo(undefined);
     sandbox.burst(20);
     await using gateway = await open();
-    await using again = hear(clientOf(gateway), EVENTS, { after: first.at(-1) });
+    await using again = subscribeTo(clientOf(gateway), EVENTS, { after: first.at(-1) });
     sandbox.burst(20);
     const second = (await again.take(40)).map(cursorOf);
     expect([...first, ...second]).toEqual(await logged(gateway, after, 60));
     await sandbox.close();
   });
 
-  it('executes what many replay together once', async () => {
+  it('executes an event once for all who replay it', async () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
     gateway.sandbox.burst(40);
     await gateway.sandbox.delivered();
     gateway.sandbox.resetCounts();
-    const all = Array.from({ length: 10 }, () => hear(clientOf(gateway), EVENTS, { after }));
-    await Promise.all(all.map((heard) => heard.take(40)));
+    const all = Array.from({ length: 10 }, () => subscribeTo(clientOf(gateway), EVENTS, { after }));
+    await Promise.all(all.map((each) => each.take(40)));
     expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(20);
-    await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+    await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
   });
 
   it('fetches ahead of what is delivered, side by side', async () => {
@@ -84,8 +84,8 @@ describe('resuming by a cursor', () => {
     const after = await cursorNow(gateway);
     gateway.sandbox.burst(40);
     await gateway.sandbox.delivered();
-    await using heard = hear(clientOf(gateway), EVENTS, { after });
-    await heard.take(40);
+    await using results = subscribeTo(clientOf(gateway), EVENTS, { after });
+    await results.take(40);
     expect(gateway.sandbox.mostAtOnce()).toBeGreaterThan(4);
   });
 });

@@ -111,7 +111,7 @@ describe('a subscription over server-sent events', () => {
     const { next } = await follow(undefined, undefined, leaving);
     const began = performance.now();
     await leaving.close();
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(performance.now() - began).toBeLessThan(9_000);
     expect(await next()).toBe('end');
   });
 
@@ -130,8 +130,8 @@ describe('a subscription over server-sent events', () => {
     await once(stalled, 'data');
     stalled.pause();
     const well = await follow(await cursorNow(gateway));
-    gateway.sandbox.burst(1_000);
-    for (let got = 0; got < 500; got += 1) expect(cursorIn(await well.next())).toBeDefined();
+    gateway.sandbox.burst(400);
+    for (let got = 0; got < 200; got += 1) expect(cursorIn(await well.next())).toBeDefined();
     await until(async () => (await gauge(gateway, 'gateway_slow_consumers_total')) === slow + 1);
     well.leave();
     stalled.destroy();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
-import { clientOf, cursorNow, hear } from '../../support/ws/graphql-client.ts';
+import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -18,8 +18,12 @@ function writeUp(client: number) {
   return session;
 }
 
-const heardBy = async (query: string, token?: string, variables: Record<string, unknown> = {}) =>
-  hear(clientOf(gateway, token), query, { after: await cursorNow(gateway), ...variables });
+const openSubscription = async (
+  query: string,
+  token?: string,
+  variables: Record<string, unknown> = {},
+) =>
+  subscribeTo(clientOf(gateway, token), query, { after: await cursorNow(gateway), ...variables });
 
 const NOTE_READY = `subscription($after: EventCursor, $filter: EventFilter) {
   noteReady(after: $after, filter: $filter) {
@@ -27,9 +31,9 @@ const NOTE_READY = `subscription($after: EventCursor, $filter: EventFilter) {
 
 describe('an event', () => {
   it('reaches a subscriber once, with its note as it is now', async () => {
-    await using heard = await heardBy(NOTE_READY);
+    await using results = await openSubscription(NOTE_READY);
     const { sessionId } = writeUp(0);
-    const { data, errors } = await heard.next();
+    const { data, errors } = await results.next();
     expect(errors).toBeUndefined();
     expect(data.noteReady).toMatchObject({
       type: 'PROGRESS_NOTE_GENERATED',
@@ -38,29 +42,29 @@ describe('an event', () => {
     });
     expect(data.noteReady.progressNote.note.length).toBeGreaterThan(0);
     const { sessionId: second } = writeUp(0);
-    expect((await heard.next()).data.noteReady.session.sessionId).toBe(second);
+    expect((await results.next()).data.noteReady.session.sessionId).toBe(second);
   });
 
   it('comes once however often the sender repeats it', async () => {
-    await using heard = await heardBy(NOTE_READY);
+    await using results = await openSubscription(NOTE_READY);
     const { sessionId } = writeUp(0);
     const sent = gateway.sandbox.events.findLast(
       ({ eventType }) => eventType === 'progress_note_generated',
     );
     for (let i = 0; i < 5; i += 1) gateway.sandbox.emit(sent!);
     const { sessionId: second } = writeUp(1);
-    const got = await heard.take(2);
+    const got = await results.take(2);
     expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
   });
 
   it('is delivered at once with no note where the note is not there yet', async () => {
-    await using heard = await heardBy(NOTE_READY);
+    await using results = await openSubscription(NOTE_READY);
     gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', {
       status: 404,
       body: { error: { message: 'Not found' } },
     });
     writeUp(0);
-    const { data } = await heard.next();
+    const { data } = await results.next();
     expect(data.noteReady.progressNote).toBeNull();
   });
 
@@ -70,16 +74,16 @@ describe('an event', () => {
     const tokens = await Promise.all(
       Array.from({ length: count }, (_, i) => tokenFor(['partner'], { subject: `viewer-${i}` })),
     );
-    const all = tokens.map((token) => hear(clientOf(gateway, token), NOTE_READY, { after }));
+    const all = tokens.map((token) => subscribeTo(clientOf(gateway, token), NOTE_READY, { after }));
     writeUp(0);
-    await Promise.all(all.map((heard) => heard.next()));
+    await Promise.all(all.map((each) => each.next()));
     gateway.sandbox.resetCounts();
     writeUp(1);
-    const results = await Promise.all(all.map((heard) => heard.next()));
+    const results = await Promise.all(all.map((each) => each.next()));
     expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
     expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(1);
     expect(gateway.sandbox.countOf()).toBe(1);
-    await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+    await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
   });
 });
 
@@ -91,9 +95,9 @@ describe('the one field of a subscription', () => {
     ['a fragment', `{ ...F } fragment F on Subscription { ${READY} { type } }`],
     ['two places', `{ ${READY} { type } ... { ${READY} { cursor } } }`],
   ])('may stand in %s', async (_, selection) => {
-    await using heard = await heardBy(`subscription($after: EventCursor) ${selection}`);
+    await using results = await openSubscription(`subscription($after: EventCursor) ${selection}`);
     writeUp(0);
-    expect((await heard.next()).data.noteReady.type).toBe('PROGRESS_NOTE_GENERATED');
+    expect((await results.next()).data.noteReady.type).toBe('PROGRESS_NOTE_GENERATED');
   });
 });
 
@@ -103,14 +107,14 @@ describe('a filter', () => {
 
   it('lets through what matches all of it', async () => {
     const { ids } = gateway.sandbox;
-    await using heard = await heardBy(EVENTS, undefined, {
+    await using results = await openSubscription(EVENTS, undefined, {
       filter: { clientId: ids.client(1), types: ['PROGRESS_NOTE_GENERATED'] },
     });
     writeUp(0);
     const { sessionId } = writeUp(1);
     writeUp(2);
     const { sessionId: second } = writeUp(1);
-    const got = await heard.take(2);
+    const got = await results.take(2);
     expect(got.map(({ data }) => data.events)).toEqual([
       { type: 'PROGRESS_NOTE_GENERATED', session: { sessionId } },
       { type: 'PROGRESS_NOTE_GENERATED', session: { sessionId: second } },
@@ -120,13 +124,17 @@ describe('a filter', () => {
   it("may not name what is not the viewer's", async () => {
     const { ids } = gateway.sandbox;
     const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
-    await using heard = await heardBy(EVENTS, token, { filter: { clinicId: ids.clinic(1) } });
-    await expect(heard.next()).rejects.toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    await using results = await openSubscription(EVENTS, token, {
+      filter: { clinicId: ids.clinic(1) },
+    });
+    await expect(results.next()).rejects.toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
   });
 
   it('refuses what is no id, and does not repeat it', async () => {
-    await using heard = await heardBy(EVENTS, undefined, { filter: { clientId: 'secret-value' } });
-    const refused = await heard.next().catch((error: unknown) => error);
+    await using results = await openSubscription(EVENTS, undefined, {
+      filter: { clientId: 'secret-value' },
+    });
+    const refused = await results.next().catch((error: unknown) => error);
     expect(refused).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(JSON.stringify(refused)).not.toContain('secret-value');
   });
@@ -136,27 +144,27 @@ describe('a viewer', () => {
   it('hears of what lies under a grant, and of nothing else', async () => {
     const { ids } = gateway.sandbox;
     const token = await tokenFor([`client:${ids.client(3)}`]);
-    await using heard = await heardBy(NOTE_READY, token);
+    await using results = await openSubscription(NOTE_READY, token);
     writeUp(0);
     const { sessionId } = writeUp(3);
     writeUp(1);
     const { sessionId: second } = writeUp(3);
-    const got = await heard.take(2);
+    const got = await results.take(2);
     expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
   });
 });
 
 describe('a failure', () => {
   it('of a field is in its place, and the next event comes', async () => {
-    await using heard = await heardBy(NOTE_READY);
+    await using results = await openSubscription(NOTE_READY);
     gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', {
       status: 400,
       body: { error: { message: 'Patient Jane Roe is unknown' } },
     });
     writeUp(0);
-    const { errors } = await heard.next();
+    const { errors } = await results.next();
     expect(errors).toHaveLength(1);
     writeUp(0);
-    expect((await heard.next()).errors).toBeUndefined();
+    expect((await results.next()).errors).toBeUndefined();
   });
 });

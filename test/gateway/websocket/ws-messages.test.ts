@@ -95,8 +95,9 @@ describe('completing', () => {
       socket.send(subscribe('1', EVENTS));
       if (i < 9) socket.send({ id: '1', type: 'complete' });
     }
-    // One turn for each: it is over when the last one can be heard.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // One round trip for all to arrive, and another for those that were completed to end.
+    await settled(socket);
+    await settled(socket);
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 1);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });

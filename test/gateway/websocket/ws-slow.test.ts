@@ -7,7 +7,7 @@ import { type RawSocket, dialIn, gauge, subscribed, until } from '../../support/
 const LARGE = `subscription($after: EventCursor) { noteReady(after: $after) { cursor progressNote {
   ${Array.from({ length: 15 }, (_, i) => `note${i}: note raw${i}: raw`).join(' ')} } } }`;
 const SMALL = 'subscription { noteReady { cursor } }';
-const NOTES = 400;
+const NOTES = 200;
 
 let gateway: Gateway;
 beforeAll(async () => {

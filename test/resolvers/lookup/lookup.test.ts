@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
 import { viewerWith } from '../../support/access/viewers.ts';
-import { type Gateway, QUIET, openGateway } from '../../support/gateway.ts';
+import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { sessionId } from '../../support/global-id.ts';
 import { counted, failures } from '../../support/graph/counted.ts';
 import { answer, envelope, openUpstream, pageBody, uuid } from '../../support/rest/upstream.ts';
@@ -16,7 +16,7 @@ let sandbox: Sandbox;
 let ids: Sandbox['ids'];
 let gateway: Gateway;
 beforeAll(async () => {
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
   ({ ids } = sandbox);
   gateway = await openGateway({ sandbox });
 });

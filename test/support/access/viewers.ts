@@ -3,7 +3,7 @@ import { type Gateway, type GraphQLAnswer, tokenFor } from '../gateway.ts';
 
 export type Ask = (document: string, variables?: object) => Promise<GraphQLAnswer>;
 
-/** Asks as somebody with these grants. */
+/** Queries as a viewer with these grants. */
 export async function viewerWith(
   gateway: Gateway,
   grants: readonly string[],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { type Gateway, QUIET, openGateway } from '../gateway.ts';
+import { type Gateway, DETERMINISTIC, openGateway } from '../gateway.ts';
 import { freePort } from '../free-port.ts';
 
 export interface Restarting extends AsyncDisposable {
@@ -17,7 +17,7 @@ export interface Restarting extends AsyncDisposable {
 
 /** A gateway that goes away and comes back on the same port, with the same log. Meanwhile webhooks are sent again. */
 export async function openRestarting(): Promise<Restarting> {
-  const sandbox = await openSandbox({ switches: QUIET, firstRetryMs: 20 });
+  const sandbox = await openSandbox({ switches: DETERMINISTIC, firstRetryMs: 20 });
   const port = await freePort();
   const storeDirs: string[] = [];
   let gateway: Gateway | undefined;

@@ -3,18 +3,19 @@ import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 import type { GraphQLAnswer } from '../gateway.ts';
+import { until } from '../ws/raw-socket.ts';
 
-/** A frontend that never gives up: whenever its socket ends, it comes back and resumes by its cursor. */
+/** A subscriber that reconnects whenever its socket closes, and resumes by its cursor. */
 export interface Follower {
-  /** The notes it was told of, in that order, repeats included. */
-  readonly heard: readonly string[];
+  /** The notes of the events it received, in that order, repeats included. */
+  readonly received: readonly string[];
   readonly closeCodes: readonly number[];
   /** Of errors that ended a subscription. */
   readonly codes: readonly string[];
   readonly connections: number;
-  /** Resolves once it has heard of all of these. */
-  hears(noteIds: ReadonlySet<string>): Promise<void>;
-  /** Hangs up without a word, as a laptop that is closed does, and comes back. */
+  /** Resolves once it has received events of all of these notes. */
+  receives(noteIds: ReadonlySet<string>): Promise<void>;
+  /** Breaks its connection without a close frame, and reconnects. */
   drop(): void;
   close(): void;
 }
@@ -38,7 +39,7 @@ const SUBSCRIPTION = `subscription Follow($after: EventCursor, $filter: EventFil
 const PAUSE_MS = 50;
 
 export function follow({ url, token, after, filter }: FollowerOptions): Follower {
-  const heard: string[] = [];
+  const received: string[] = [];
   const known = new Set<string>();
   const closeCodes: number[] = [];
   const codes: string[] = [];
@@ -46,7 +47,6 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
   let connections = 0;
   let closed = false;
   let socket: WebSocket;
-  let onNews: (() => void) | undefined;
 
   function take({ type, payload }: Message): void {
     if (type === 'connection_ack') {
@@ -65,9 +65,8 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
     const event = payload?.data?.events;
     if (type !== 'next' || !event) return;
     ({ cursor } = event);
-    heard.push(event.progressNoteId);
+    received.push(event.progressNoteId);
     known.add(event.progressNoteId);
-    onNews?.();
   }
 
   function dial(): void {
@@ -90,19 +89,14 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
 
   dial();
   return {
-    heard,
+    received,
     closeCodes,
     codes,
     get connections() {
       return connections;
     },
-    hears: (noteIds) =>
-      new Promise((resolve) => {
-        onNews = () => {
-          if (known.size >= noteIds.size && noteIds.isSubsetOf(known)) resolve();
-        };
-        onNews();
-      }),
+    receives: (noteIds) =>
+      until(() => known.size >= noteIds.size && noteIds.isSubsetOf(known), 20, 100_000),
     drop: () => socket.terminate(),
     close() {
       closed = true;

@@ -1,16 +1,19 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-import { tokenFor } from '../gateway.ts';
-
-/** One query over and over on one connection, without waiting for answers in between: thousands in a second. */
-export async function askOften(url: string, count: number, body: object): Promise<void> {
+/** Sends one query many times on one connection, without waiting for responses in between. */
+export async function askOften(
+  url: string,
+  token: string,
+  count: number,
+  body: object,
+): Promise<void> {
   const { hostname, port } = new URL(url);
   const text = JSON.stringify(body);
   const request = [
     'POST /graphql HTTP/1.1',
     `host: ${hostname}`,
-    `authorization: Bearer ${await tokenFor(['partner'])}`,
+    `authorization: Bearer ${token}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(text)}`,
     '',
@@ -26,4 +29,5 @@ export async function askOften(url: string, count: number, body: object): Promis
   });
   socket.write(request.repeat(count));
   await once(socket, 'close');
+  if (answered < count) throw new Error(`wanted ${count} responses with 200, but got ${answered}`);
 }

@@ -1,26 +1,29 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
-/** What happens on the way. It may wait, and answers how many bytes of the chunk arrive before the line breaks. */
-export type Weather = (bytes: number) => Promise<number> | number;
+import { createRandom } from '../../../sandbox/data/random.ts';
 
-/** A line between two programs, for faults that a kernel without `netem` can't make. */
+/** Delays a chunk, and returns how many of its bytes arrive before the connection breaks. */
+export type Transfer = (bytes: number) => Promise<number> | number;
+
+/** A TCP proxy between two programs, for network faults that a kernel without `netem` can't make. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
   /** How many connections there have been. */
   readonly dialled: number;
-  /** New connections go there, as with a name that moved; those that are open stay where they are. */
-  leadTo(port: number): void;
-  /** Nothing arrives any more, and nobody is told: a partition. */
+  /** New connections go to this port, as with a DNS name that moved; open ones stay where they are. */
+  redirectTo(port: number): void;
+  /** Nothing arrives any more, and no connection is closed: a partition. */
   stall(): void;
   flow(): void;
   /** Breaks what is open; what was under way is gone. */
   cut(): void;
 }
 
-const FAIR: Weather = (bytes) => bytes;
+const WITHOUT_LOSS: Transfer = (bytes) => bytes;
 
-export async function openRelay(target: number, weather: Weather = FAIR): Promise<Relay> {
+export async function openRelay(target: number, transfer: Transfer = WITHOUT_LOSS): Promise<Relay> {
   const ends = new Set<Socket>();
   let leadsTo = target;
   let dialled = 0;
@@ -28,7 +31,7 @@ export async function openRelay(target: number, weather: Weather = FAIR): Promis
 
   async function carry(from: Socket, to: Socket) {
     for await (const chunk of from as AsyncIterable<Buffer>) {
-      const arriving = await weather(chunk.length);
+      const arriving = await transfer(chunk.length);
       await gate?.promise;
       if (to.destroyed) return;
       to.write(chunk.subarray(0, arriving));
@@ -61,7 +64,7 @@ export async function openRelay(target: number, weather: Weather = FAIR): Promis
     get dialled() {
       return dialled;
     },
-    leadTo: (port) => void (leadsTo = port),
+    redirectTo: (port) => void (leadsTo = port),
     stall: () => void (gate = Promise.withResolvers()),
     flow,
     cut,
@@ -70,6 +73,31 @@ export async function openRelay(target: number, weather: Weather = FAIR): Promis
       flow();
       server.close();
       await once(server, 'close');
+    },
+  };
+}
+
+/** Packet loss as seen above TCP: delays, some of them long, and connections that break. */
+export interface PacketLoss {
+  readonly transfer: Transfer;
+  begin(): void;
+  end(): void;
+}
+
+const ONE_WAY_MS = 100;
+/** What a retransmission, or the one after it, takes. */
+const STALL_MS = 1_000;
+
+export function createPacketLoss(seed: number): PacketLoss {
+  const { below, chance } = createRandom(seed);
+  let isLossy = false;
+  return {
+    begin: () => void (isLossy = true),
+    end: () => void (isLossy = false),
+    async transfer(bytes) {
+      if (!isLossy) return bytes;
+      await setTimeout(ONE_WAY_MS + (chance(0.05) ? STALL_MS + below(STALL_MS) : 0));
+      return chance(0.04) ? below(bytes) : bytes;
     },
   };
 }

@@ -3,8 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 
 import { postWebhook } from '../../../sandbox/webhooks/delivery.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { until } from '../ws/raw-socket.ts';
 
-/** Sends webhooks without end, each until it is answered 2xx, and remembers which were. */
+/** Sends webhooks until it is stopped, each until it is answered 2xx, and records which were. */
 export interface Sender {
   /** The notes whose event was answered 2xx. */
   readonly acknowledged: ReadonlySet<string>;
@@ -24,13 +25,13 @@ export interface SenderOptions {
   readonly writers?: number;
   /** Which of the sandbox's clients it is about, all of the first clinic. */
   readonly client?: () => number;
-  /** Between two events of one writer: eight of them send some 500 a second, and leave the machine to others. */
+  /** Between two events of one writer: four of them send some 150 a second, and leave the machine to others. */
   readonly pauseMs?: number;
 }
 
-const PAUSE_MS = 20;
+const PAUSE_MS = 50;
 
-/** The event of a note that nobody has heard of yet. */
+/** The event of a new note. */
 export function noteEvent({ ids }: Sandbox, noteId: string, client = 0) {
   const body = JSON.stringify({
     eventType: 'progress_note_generated',
@@ -52,20 +53,11 @@ export const signed = (sandbox: Sandbox, body: Buffer) => ({
 });
 
 export function startSender(options: SenderOptions): Sender {
-  const { url, sandbox, writers = 8, client = () => 0, pauseMs = 10 } = options;
+  const { url, sandbox, writers = 4, client = () => 0, pauseMs = 20 } = options;
   const acknowledged = new Set<string>();
   const clientOf = new Map<string, number>();
   let refusals = 0;
   const stopping = new AbortController();
-  let waiting: { readonly size: number; readonly wake: () => void }[] = [];
-
-  function heard(noteId: string): void {
-    acknowledged.add(noteId);
-    const due = waiting.filter(({ size }) => acknowledged.size >= size);
-    if (due.length === 0) return;
-    waiting = waiting.filter((each) => !due.includes(each));
-    for (const { wake } of due) wake();
-  }
 
   async function deliver(noteId: string): Promise<void> {
     const about = client();
@@ -73,7 +65,10 @@ export function startSender(options: SenderOptions): Sender {
     const body = noteEvent(sandbox, noteId, about);
     const headers = signed(sandbox, body);
     while (!stopping.signal.aborted) {
-      if (await postWebhook(new URL(`${url()}/webhooks`), body, headers)) return heard(noteId);
+      if (await postWebhook(new URL(`${url()}/webhooks`), body, headers)) {
+        acknowledged.add(noteId);
+        return;
+      }
       refusals += 1;
       await setTimeout(PAUSE_MS);
     }
@@ -93,8 +88,10 @@ export function startSender(options: SenderOptions): Sender {
     get refusals() {
       return refusals;
     },
-    more: (count) =>
-      new Promise((wake) => void waiting.push({ size: acknowledged.size + count, wake })),
+    more(count) {
+      const size = acknowledged.size + count;
+      return until(() => acknowledged.size >= size, 10, 100_000);
+    },
     async stop() {
       stopping.abort();
       await writing;

@@ -96,7 +96,7 @@ const tokensOf = (document: string): string[] => document.match(/\w+|\.\.\.|\S/g
 const CORPUS = Object.values(documents);
 const TOKENS = CORPUS.flatMap(tokensOf);
 
-/** Documents that were right until somebody fell on the keyboard. */
+/** Valid documents with random edits. */
 export const mutatedDocuments: fc.Arbitrary<string> = fc.gen().map((g) => {
   const tokens = tokensOf(pick(g, CORPUS));
   for (let left = g(fc.nat, 4); left >= 0; left -= 1) {

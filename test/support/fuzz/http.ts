@@ -5,7 +5,7 @@ import { type Gateway, tokenFor } from '../gateway.ts';
 import { documents } from '../leak/acts.ts';
 import { documentsOf, mutatedDocuments } from './documents.ts';
 import { anyValue } from './values.ts';
-import { expectClean } from './verdict.ts';
+import { expectResponse } from './expect-response.ts';
 
 export interface Said {
   readonly status: number;
@@ -37,7 +37,7 @@ export async function graphqlProperties(gateway: Gateway, { send }: Poster) {
   const ask = async (request: object) => {
     const body = JSON.stringify(request);
     const { status, text } = await send('/graphql', body, { ...JSON_TYPE, authorization });
-    expectClean(status, text, 'graphql');
+    expectResponse(status, text, 'graphql');
   };
   const anyDocument = fc.oneof(
     documentsOf(sandbox),
@@ -76,7 +76,7 @@ export async function graphqlProperties(gateway: Gateway, { send }: Poster) {
       anyHeaders(authorization),
       async (body, headers) => {
         const { status, text } = await send('/graphql', body, headers);
-        expectClean(status, text, 'request');
+        expectResponse(status, text, 'request');
       },
     ),
   };

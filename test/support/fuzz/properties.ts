@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { type Gateway, openGateway } from '../gateway.ts';
 import { type Poster, createPoster, graphqlProperties } from './http.ts';
 import { frameProperty, wireProperty } from './sockets.ts';
-import { expectClean } from './verdict.ts';
+import { expectResponse } from './expect-response.ts';
 import { webhookProperty } from './webhooks.ts';
 
 /** Costs little, whatever is asked of it: the point is what it says, not what it fetches. */
@@ -29,7 +29,7 @@ const EVERY_EVENT = `query($after: EventCursor) { events(first: 100, after: $aft
 async function expectReadable({ query }: Gateway): Promise<void> {
   for (let after: string | undefined; ;) {
     const { status, headers: _, ...answer } = await query(EVERY_EVENT, { after });
-    expectClean(status, JSON.stringify(answer), 'events');
+    expectResponse(status, JSON.stringify(answer), 'events');
     const { hasNextPage, endCursor } = answer.data.events.pageInfo;
     if (!hasNextPage) return;
     after = endCursor;

@@ -8,7 +8,7 @@ import { tokenFor } from '../gateway.ts';
 import { type RawSocket, dial, initWith } from '../ws/raw-socket.ts';
 import { documentsOf, mutatedDocuments } from './documents.ts';
 import { anyValue } from './values.ts';
-import { expectSpoken } from './verdict.ts';
+import { expectClientErrors } from './expect-response.ts';
 
 /** Ours, those of graphql-ws, and what `ws` says of frames that are none. 1011 and 4500 would be our fault. */
 const CLOSES = new Set([1002, 1003, 1007, 1009, 1013, 4400, 4401, 4403, 4408, 4409, 4429]);
@@ -56,14 +56,15 @@ async function finished(socket: RawSocket): Promise<void> {
   const payload = { last: true };
   socket.send({ type: 'ping', payload });
   for (;;) {
-    const heard = await Promise.race([socket.next(), socket.closed]);
-    if (!('type' in heard)) {
-      if (CLOSES.has(heard.code)) return;
-      throw new Error(`socket: closed ${heard.code} ${heard.reason}`);
+    const received = await Promise.race([socket.next(), socket.closed]);
+    if (!('type' in received)) {
+      if (CLOSES.has(received.code)) return;
+      throw new Error(`socket: closed ${received.code} ${received.reason}`);
     }
-    if (heard.type === 'error') expectSpoken(heard.payload, 'socket');
-    if (heard.type === 'next' && heard.payload.errors) expectSpoken(heard.payload.errors, 'socket');
-    if (heard.type === 'pong' && heard.payload?.last) return;
+    if (received.type === 'error') expectClientErrors(received.payload, 'socket');
+    if (received.type === 'next' && received.payload.errors)
+      expectClientErrors(received.payload.errors, 'socket');
+    if (received.type === 'pong' && received.payload?.last) return;
   }
 }
 
@@ -80,11 +81,11 @@ export function wireProperty({ url }: Gateway) {
     fc.uint8Array({ minLength: 1, maxLength: 200 }),
     async (line, bytes) => {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
-      let heard = '';
-      socket.on('data', (chunk) => (heard += chunk.toString()));
+      let received = '';
+      socket.on('data', (chunk) => (received += chunk.toString()));
       socket.end(Buffer.concat([Buffer.from(line), bytes, Buffer.from('\r\n\r\n')]));
       await once(socket, 'close');
-      if (!/^$|^HTTP\/1.1 4\d\d /.test(heard)) throw new Error(`wire: ${heard.slice(0, 40)}`);
+      if (!/^$|^HTTP\/1.1 4\d\d /.test(received)) throw new Error(`wire: ${received.slice(0, 40)}`);
     },
   );
 }

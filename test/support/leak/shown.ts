@@ -11,7 +11,7 @@ export function* shownIn(value: GraphQLAnswer['data']): Generator<string> {
   if (clientId && (value.firstName || value.raw || value.sessions)) yield clientId;
   if (sessionId && (value.raw || value.progressNote || value.transcript)) yield sessionId;
   if (progressNoteId && value.note) yield progressNoteId;
-  // Whose score it is, is told nowhere but in the event: showing it is showing the client.
+  // Only the event says whose score it is: showing the score shows the client.
   if (assessmentScoreId) yield assessmentScoreId;
   for (const [name, below] of Object.entries(value)) if (name !== 'raw') yield* shownIn(below);
 }

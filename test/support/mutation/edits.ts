@@ -82,8 +82,5 @@ export const unclearAnswers = [
     'half an answer that came whole',
     { rawBody: '{"progressNoteId":"ha', headers: { 'content-type': 'application/json' } },
   ],
-  [
-    'a page of somebody in between',
-    { rawBody: '<html>', headers: { 'content-type': 'text/html' } },
-  ],
+  ['a page of a proxy', { rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
 ] as const;

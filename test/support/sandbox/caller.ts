@@ -23,7 +23,7 @@ export interface Caller {
 
 const AN_HOUR_MS = 3_600_000;
 
-const QUIET = {
+const DETERMINISTIC = {
   pulseMs: 0,
   duplicateRate: 0,
   reorderRate: 0,
@@ -38,7 +38,7 @@ const QUIET = {
 export async function openQuietSandbox(options: SandboxOptions = {}): Promise<Caller> {
   const sandbox = await openSandbox({
     ...options,
-    switches: { ...QUIET, ...options.switches },
+    switches: { ...DETERMINISTIC, ...options.switches },
   });
   const { baseUrl, apiKey, clientId, clientSecret } = sandbox.connection;
 

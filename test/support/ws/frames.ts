@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { raw } from '../raw-http.ts';
 
 export interface FrameOptions {
-  /** 1 for text, 0 for what goes on with it, 8 for the end. */
+  /** 1 for text, 0 for its continuation, 8 for the end. */
   readonly opcode?: number;
   readonly isLast?: boolean;
   readonly isMasked?: boolean;
@@ -38,7 +38,7 @@ export async function closeCodeOf(url: string, frames: readonly Buffer[], header
   const protocol = 'Sec-WebSocket-Protocol: graphql-transport-ws\r\n';
   const head = Buffer.from(`${upgrade}${key}${headers || protocol}\r\n`);
   let close: Buffer | undefined;
-  const heard = await raw(url, Buffer.concat([head, ...frames]), (socket) => {
+  const received = await raw(url, Buffer.concat([head, ...frames]), (socket) => {
     socket.on('data', (chunk: Buffer) => {
       // The last frame there is: two bytes of frame, two of code.
       const at = chunk.lastIndexOf(0x88);
@@ -47,5 +47,5 @@ export async function closeCodeOf(url: string, frames: readonly Buffer[], header
       socket.end();
     });
   });
-  return close?.readUInt16BE() ?? Number(heard.split(' ')[1]);
+  return close?.readUInt16BE() ?? Number(received.split(' ')[1]);
 }

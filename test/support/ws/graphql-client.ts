@@ -19,14 +19,18 @@ export function clientOf(gateway: Gateway, token?: string): Client {
 // oxlint-disable-next-line typescript/no-explicit-any -- results are asserted on, not computed with
 export type Result = { readonly data?: any; readonly errors?: readonly any[] };
 
-/** What a subscription gets, taken one at a time. */
-export interface Heard extends AsyncDisposable {
+/** The results of a subscription, taken one at a time. */
+export interface SubscriptionResults extends AsyncDisposable {
   next(): Promise<Result>;
   take(count: number): Promise<readonly Result[]>;
 }
 
-/** Anything that comes after `eventCursor` is heard: there is no need to know when it has begun. */
-export function hear(client: Client, query: string, variables?: Record<string, unknown>): Heard {
+/** With `after: eventCursor` every later event is among the results: no need to wait until the subscription has begun. */
+export function subscribeTo(
+  client: Client,
+  query: string,
+  variables?: Record<string, unknown>,
+): SubscriptionResults {
   const results = client.iterate({ query, ...(variables && { variables }) });
   const next = async (): Promise<Result> => {
     const { value, done } = await results.next();

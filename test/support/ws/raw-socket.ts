@@ -16,7 +16,7 @@ export interface Closed {
   readonly reason: string;
 }
 
-/** A socket with no client behind it: whatever is sent, is sent. */
+/** A WebSocket without a client library: sends anything. */
 export interface RawSocket extends Disposable {
   readonly ws: WebSocket;
   readonly closed: Promise<Closed>;
@@ -24,7 +24,7 @@ export interface RawSocket extends Disposable {
   send(message: unknown): void;
   /** The next message that has not been taken yet. */
   next(): Promise<Message>;
-  /** All that came and was not taken. */
+  /** Messages that were received and not taken yet. */
   readonly untaken: readonly Message[];
   /** Stops reading, as a client that hangs does. */
   stall(): void;
@@ -72,7 +72,7 @@ export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
   };
 }
 
-/** Connected, and welcomed: as the partner itself, unless another token is given. */
+/** Connected and acknowledged: as the partner itself, unless another token is given. */
 export async function dialIn(
   gateway: Gateway,
   token?: string,
@@ -97,7 +97,7 @@ export const subscribe = (id: string, query: string, variables?: object) => ({
   payload: { query, variables },
 });
 
-/** For subscriptions that need no look-up first: the protocol has no word for having begun. */
+/** Resolves once the subscription has begun, which the protocol does not acknowledge. For those that need no look-up first. */
 export async function subscribed(
   gateway: Gateway,
   socket: RawSocket,
@@ -110,16 +110,29 @@ export async function subscribed(
   await until(async () => (await gauge(gateway, 'gateway_subscriptions')) > before);
 }
 
-/** A number that the gateway tells of itself. */
+/** The value of one of the gateway's metrics. */
 export async function gauge(gateway: { readonly url: string }, name: string): Promise<number> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
 
-/** For what has no event to wait for. */
+/**
+ * Polls what has no event to wait for: often at first, then every `slowestMs`, since looking costs the server as much
+ * as working. Gives up before the test does, and names what was waited for: the condition, and the line it is on.
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  everyMs: number = 5,
+  slowestMs: number = 50,
+  withinMs: number = 50_000,
 ): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
+  const tooLate = new Error(`waited ${withinMs / 1_000} s in vain for ${String(holds)}`);
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(tooLate), withinMs);
+  try {
+    for (let ms = 4; !(await Promise.race([holds(), deadline.promise])); ms *= 1.5) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(ms, slowestMs)));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }

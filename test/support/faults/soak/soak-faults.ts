@@ -9,12 +9,12 @@ export interface Victims {
   readonly sandbox: Sandbox;
   readonly redis: RedisServer | undefined;
   readonly unlucky: () => ServerProcess;
+  /** How long a fault lasts that does not end by itself. */
+  readonly lastsMs: number;
   restart(): Promise<void>;
 }
 
 type Fault = (victims: Victims) => Promise<void>;
-
-const LASTS_MS = 1_000;
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
   async SIGTERM({ unlucky, restart }) {
@@ -22,9 +22,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     await unlucky().exited;
     await restart();
   },
-  async 'Partner API answers 5xx'({ sandbox }) {
+  async 'Partner API answers 5xx'({ sandbox, lastsMs }) {
     sandbox.set({ failureRate: 0.5 });
-    await setTimeout(LASTS_MS);
+    await setTimeout(lastsMs);
     sandbox.set({ failureRate: 0 });
   },
   async 'kill -9'({ unlucky, restart }) {
@@ -35,19 +35,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     await redis?.kill();
     await redis?.start();
   },
-  async 'process stopped'({ unlucky }) {
+  async 'process stopped'({ unlucky, lastsMs }) {
     unlucky().signal('SIGSTOP');
-    await setTimeout(LASTS_MS);
+    await setTimeout(lastsMs);
     unlucky().signal('SIGCONT');
   },
-  async 'Partner API hangs'({ sandbox }) {
-    sandbox.set({ latencyMs: 10 * LASTS_MS });
-    await setTimeout(LASTS_MS);
+  async 'Partner API hangs'({ sandbox, lastsMs }) {
+    sandbox.set({ latencyMs: 10 * lastsMs });
+    await setTimeout(lastsMs);
     sandbox.set({ latencyMs: 0 });
   },
-  async 'Redis stopped'({ redis }) {
+  async 'Redis stopped'({ redis, lastsMs }) {
     if (redis) process.kill(redis.pid, 'SIGSTOP');
-    await setTimeout(LASTS_MS);
+    await setTimeout(lastsMs);
     if (redis) process.kill(redis.pid, 'SIGCONT');
   },
   async 'tokens expire'({ sandbox }) {

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 
 import { openSandbox } from '../../../../sandbox/sandbox.ts';
-import { QUIET, tokenFor } from '../../gateway.ts';
+import { DETERMINISTIC, tokenFor } from '../../gateway.ts';
 import { redisAvailable, startRedis } from '../../redis-server.ts';
 import { follow } from '../follower.ts';
-import { account, cursorNow, logged } from './ledger.ts';
+import { lossesIn, cursorNow, logged } from '../losses.ts';
 import { startServer } from '../process/process.ts';
 import { startSender } from '../sender.ts';
 import { FAULTS } from './soak-faults.ts';
@@ -28,7 +28,10 @@ export interface SoakReport {
 }
 
 export interface SoakOptions {
+  /** At least: each fault happens once, however short this is. */
   readonly seconds: number;
+  /** How long a fault lasts that does not end by itself. */
+  readonly faultMs: number;
   /** From the end of one fault to the next. */
   readonly faultEveryMs: number;
   readonly onFault?: (name: string) => void;
@@ -41,12 +44,15 @@ const FILTER = { types: ['PROGRESS_NOTE_GENERATED'] };
 /**
  * Two servers on one Redis (or one on its own disk, where there is no Redis), with webhooks, edits, queries, subscribers
  * who come and go, and one fault after the other. In the end everything that was acknowledged must be in the log once and
- * have been heard once by everyone who may hear it, and by nobody else.
+ * have been received once by every subscriber who may see it, and by no other.
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   await using opened = new AsyncDisposableStack();
   const redis = redisAvailable ? opened.use(await startRedis()) : undefined;
-  const sandbox = await openSandbox({ switches: { ...QUIET, rewriteMs: 100 }, firstRetryMs: 50 });
+  const sandbox = await openSandbox({
+    switches: { ...DETERMINISTIC, rewriteMs: 100 },
+    firstRetryMs: 50,
+  });
   opened.defer(sandbox.close);
   const env = redis && { REDIS_URL: redis.url };
   const start = (...preload: readonly string[]) =>
@@ -75,25 +81,25 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { acknowledged, clientOf } = sender;
   const ofClinician = (n: number) =>
     new Set([...acknowledged].filter((note) => clinicianOf(clientOf.get(note) ?? -1) === n));
-  await Promise.all(all.map(async (follower) => follower.hears(acknowledged)));
-  await Promise.all(own.map(async (follower, n) => follower.hears(ofClinician(n))));
+  await Promise.all(all.map(async (follower) => follower.receives(acknowledged)));
+  await Promise.all(own.map(async (follower, n) => follower.receives(ofClinician(n))));
   for (const follower of followers) follower.close();
-  const accounts = [
-    account(acknowledged, await logged(steady.query, after)),
-    ...all.map(({ heard }) => account(acknowledged, heard)),
-    ...own.map(({ heard }, n) => account(ofClinician(n), heard)),
+  const losses = [
+    lossesIn(acknowledged, await logged(steady.query, after)),
+    ...all.map(({ received }) => lossesIn(acknowledged, received)),
+    ...own.map(({ received }, n) => lossesIn(ofClinician(n), received)),
   ];
-  const strangers = own.flatMap(({ heard }, n) =>
-    heard.filter((note) => clinicianOf(clientOf.get(note) ?? -1) !== n),
+  const notTheirOwn = own.flatMap(({ received }, n) =>
+    received.filter((note) => clinicianOf(clientOf.get(note) ?? -1) !== n),
   );
-  const sum = (of: (account: { lost: number; repeated: number }) => number) =>
-    accounts.reduce((total, each) => total + of(each), 0);
+  const sum = (of: (losses: { lost: number; repeated: number }) => number) =>
+    losses.reduce((total, each) => total + of(each), 0);
   return {
     acknowledged: acknowledged.size,
     refused: sender.refusals,
     lost: sum(({ lost }) => lost),
     repeated: sum(({ repeated }) => repeated),
-    leaked: traffic.leaked + strangers.length,
+    leaked: traffic.leaked + notTheirOwn.length,
     asked: traffic.asked,
     answered: traffic.answered,
     edited: traffic.edited,
@@ -107,16 +113,17 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   /** One after the other until the time is over; a subscriber is dropped with each. */
   async function harm(): Promise<readonly string[]> {
     const until = performance.now() + options.seconds * 1_000;
+    const lastsMs = options.faultMs;
     const done: string[] = [];
     const names = Object.keys(FAULTS).filter((name) => redis || !/Redis|SIG|kill|stop/.test(name));
     const restart = async () => {
       unlucky = await start();
     };
-    while (performance.now() < until) {
+    while (done.length < names.length || performance.now() < until) {
       const name = names[done.length % names.length]!;
       options.onFault?.(name);
       done.push(name);
-      await FAULTS[name]!({ sandbox, redis, unlucky: () => unlucky, restart });
+      await FAULTS[name]!({ sandbox, redis, unlucky: () => unlucky, lastsMs, restart });
       await setTimeout(options.faultEveryMs);
       followers[done.length % followers.length]!.drop();
     }

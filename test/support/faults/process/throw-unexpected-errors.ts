@@ -4,7 +4,7 @@ import { type GraphQLFieldMap, isObjectType } from 'graphql';
 
 import type { Context } from '../../../../src/context.ts';
 import { schema } from '../../../../src/schema/schema.ts';
-import { STRANGE } from './strange-errors.ts';
+import { UNEXPECTED } from './unexpected-errors.ts';
 
 /**
  * Loaded before the server: what was never thought of happens in a resolver, in an event's resolver, in a subscription's
@@ -17,7 +17,7 @@ function fieldsOf(name: string): GraphQLFieldMap<unknown, Context> {
 }
 
 function failAs(ctx: Context): never {
-  throw STRANGE[ctx.viewer.subject];
+  throw UNEXPECTED[ctx.viewer.subject];
 }
 
 fieldsOf('Query')['partner']!.resolve = (_parent, _args, ctx) => failAs(ctx);
@@ -28,7 +28,7 @@ fieldsOf('Organization')['raw']!.resolve = async (_parent, _args, ctx) => {
 fieldsOf('ProgressNoteGenerated')['progressNote']!.resolve = (_parent, _args, ctx) => failAs(ctx);
 
 fieldsOf('Subscription')['transcriptReady']!.subscribe = () => {
-  throw STRANGE['error'];
+  throw UNEXPECTED['error'];
 };
 
 const now = performance.now.bind(performance);
@@ -38,10 +38,10 @@ process.on('SIGUSR2', () => (isArmed = !isArmed));
 // The webhook's handler asks what time it is, and then gets no further.
 performance.now = () => {
   const stack = isArmed ? (new Error('here').stack ?? '') : '';
-  if (/\/clock\.ts.*\/webhook\.ts/s.test(stack)) throw STRANGE['error'];
+  if (/\/clock\.ts.*\/webhook\.ts/s.test(stack)) throw UNEXPECTED['error'];
   return now();
 };
 ServerResponse.prototype.writeHead = function failing(this: ServerResponse, ...args: unknown[]) {
-  if (isArmed && this.req.url === '/metrics' && args[0] === 200) throw STRANGE['error'];
+  if (isArmed && this.req.url === '/metrics' && args[0] === 200) throw UNEXPECTED['error'];
   return Reflect.apply(writeHead, this, args);
 } as typeof writeHead;

@@ -4,22 +4,22 @@ import { Pool } from 'undici';
 import { describe, expect, it } from 'vitest';
 
 import { follow } from '../support/faults/follower.ts';
-import { account, cursorNow, logged } from '../support/faults/soak/ledger.ts';
-import { openScene } from '../support/faults/scene.ts';
+import { lossesIn, cursorNow, logged } from '../support/faults/losses.ts';
+import { openDeployment } from '../support/faults/deployment.ts';
 import { noteEvent, signed } from '../support/faults/sender.ts';
 import { tokenFor } from '../support/gateway.ts';
 
-/** `STORM=10000` is what the worst ten seconds bring; alone on its machine it may take so long, among other tests longer. */
-const STORM = Number(process.env['STORM'] ?? 400);
-const P99_MS = process.env['STORM'] ? 250 : 2_500;
+/** `WEBHOOKS=10000` is what the worst ten seconds bring; alone on its machine it may take so long, among other tests longer. */
+const WEBHOOKS = Number(process.env['WEBHOOKS'] ?? 400);
+const P99_MS = process.env['WEBHOOKS'] ? 250 : 2_500;
 const AT_ONCE = 16;
 
-describe('a storm of webhooks', { timeout: 120_000 }, () => {
-  it('is taken in whole, in order and without delay, among as many forged ones', async () => {
-    await using scene = await openScene();
-    const { server, sandbox } = scene;
+describe('a burst of webhooks', { timeout: 120_000 }, () => {
+  it('is accepted whole, in order and without delay, among as many forged ones', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox } = deployment;
     const after = await cursorNow(server.query);
-    const follower = follow({ url: scene.url, after, token: await tokenFor(['partner']) });
+    const follower = follow({ url: deployment.url, after, token: await tokenFor(['partner']) });
     const pool = new Pool(server.url, { connections: AT_ONCE });
     const post = async (body: Buffer, headers: Record<string, string>) => {
       const answer = await pool.request({ method: 'POST', path: '/webhooks', body, headers });
@@ -29,7 +29,7 @@ describe('a storm of webhooks', { timeout: 120_000 }, () => {
 
     const acknowledged = new Set<string>();
     const tookMs: number[] = [];
-    let left = STORM;
+    let left = WEBHOOKS;
     const send = async (): Promise<void> => {
       while ((left -= 1) >= 0) {
         const noteId = randomUUID();
@@ -44,13 +44,13 @@ describe('a storm of webhooks', { timeout: 120_000 }, () => {
     };
     await Promise.all(Array.from({ length: AT_ONCE / 2 }, send));
     await pool.close();
-    await follower.hears(acknowledged);
+    await follower.receives(acknowledged);
     follower.close();
 
     const stored = await logged(server.query, after);
-    expect(account(acknowledged, stored)).toEqual({ lost: 0, repeated: 0 });
-    expect(follower.heard).toEqual(stored);
-    const p99 = tookMs.toSorted((a, b) => a - b)[Math.floor(STORM * 0.99)];
+    expect(lossesIn(acknowledged, stored)).toEqual({ lost: 0, repeated: 0 });
+    expect(follower.received).toEqual(stored);
+    const p99 = tookMs.toSorted((a, b) => a - b)[Math.floor(WEBHOOKS * 0.99)];
     expect(p99).toBeLessThan(P99_MS);
   });
 });

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type GraphQLAnswer, post, tokenFor } from '../gateway.ts';
 import { type ServerProcess, createStoreDir, startServer } from './process/process.ts';
 import { PATIENT, SECRETS } from './sentinels.ts';
-import { IDS, type TellingUpstream, openTellingUpstream } from './telling-upstream.ts';
+import { IDS, type LeakyUpstream, openLeakyUpstream } from './leaky-upstream.ts';
 
 /** A server over a Partner API that tells everything, and all that was said beside the data itself. */
-export interface TellingScene extends AsyncDisposable {
-  readonly upstream: TellingUpstream;
+export interface LeakyDeployment extends AsyncDisposable {
+  readonly upstream: LeakyUpstream;
   readonly server: ServerProcess;
   readonly token: string;
   /** Errors, headers, empty answers, reasons for closing. */
@@ -68,8 +68,8 @@ const SHOWN: Readonly<Record<string, string>> = {
   authenticateClinician: '... on ClinicianTokens { AccessToken IdToken RefreshToken }',
 };
 
-export async function openTellingScene(): Promise<TellingScene> {
-  const upstream = await openTellingUpstream();
+export async function openLeakyDeployment(): Promise<LeakyDeployment> {
+  const upstream = await openLeakyUpstream();
   const token = await tokenFor(['partner'], { subject: `auditor${FORGED}` });
   const storeDir = createStoreDir();
   const spanFile = join(storeDir, 'spans');
@@ -80,7 +80,6 @@ export async function openTellingScene(): Promise<TellingScene> {
     PARTNER_CLIENT_ID: 'client-id',
     PARTNER_CLIENT_SECRET: SECRETS.clientSecret,
     PARTNER_API_KEY: SECRETS.apiKey,
-    PARTNER_TIMEOUT_MS: '500',
   };
   const server = await startServer({
     storeDir,
@@ -89,7 +88,7 @@ export async function openTellingScene(): Promise<TellingScene> {
   });
   const said: string[] = [];
 
-  const ask: TellingScene['ask'] = async (query, variables = {}, headers = {}) => {
+  const ask: LeakyDeployment['ask'] = async (query, variables = {}, headers = {}) => {
     const authorization = `Bearer ${token}`;
     const answer = await post(server.url, { query, variables }, { authorization, ...headers });
     said.push(JSON.stringify([answer.errors, [...answer.headers]]));

@@ -26,7 +26,7 @@ export type Mood =
   | 'reset'
   | 'without rows';
 
-export interface TellingUpstream extends Upstream {
+export interface LeakyUpstream extends Upstream {
   mood: Mood;
 }
 
@@ -67,17 +67,17 @@ const TOKENS = {
 };
 
 /** A Partner API whose every answer, failures above all, repeats what must not be passed on. */
-export async function openTellingUpstream(): Promise<TellingUpstream> {
+export async function openLeakyUpstream(): Promise<LeakyUpstream> {
   const upstream = await openUpstream(
-    (request, response) => respond(telling.mood, request, response),
+    (request, response) => respond(leaky.mood, request, response),
     {
       authenticate: (response) =>
         answer(response, 200, { accessToken: SECRETS.partnerToken, expiresIn: 3_600 }),
     },
   );
   const mood: Mood = 'well';
-  const telling: TellingUpstream = Object.assign(upstream, { mood });
-  return telling;
+  const leaky: LeakyUpstream = Object.assign(upstream, { mood });
+  return leaky;
 }
 
 function respond(mood: Mood, request: SeenRequest, response: ServerResponse): void {

@@ -2,24 +2,23 @@ import { setTimeout } from 'node:timers/promises';
 
 import { WebSocket } from 'ws';
 
-import { initWith, subscribe } from '../ws/raw-socket.ts';
+import { initWith, subscribe, until } from '../ws/raw-socket.ts';
 
-/** A subscriber who comes back whenever it is sent away, as clients of graphql-ws do: after a random moment. */
-export interface Returning {
-  /** Resolves once it was welcomed so many times. */
+/** A subscriber that reconnects after a random pause whenever it is disconnected, as clients of graphql-ws do. */
+export interface ReconnectingClient {
+  /** Resolves once it was acknowledged so many times. */
   connected(times: number): Promise<void>;
-  /** Resolves once it heard so many events. */
-  heard(events: number): Promise<void>;
-  leave(): void;
+  /** Resolves once it received so many events. */
+  received(events: number): Promise<void>;
+  close(): void;
 }
 
 const QUERY = 'subscription { noteReady { progressNote { isLoading } } }';
 const MOST_PAUSE_MS = 1_000;
 
-export function createReturning(url: string, token: string): Returning {
+export function createReconnectingClient(url: string, token: string): ReconnectingClient {
   const counts = { connection_ack: 0, next: 0 };
-  let onNews: (() => void) | undefined;
-  let hasLeft = false;
+  let isClosed = false;
   let socket: WebSocket;
 
   function dial(): void {
@@ -31,29 +30,23 @@ export function createReturning(url: string, token: string): Returning {
       const { type } = JSON.parse(data.toString()) as { readonly type: keyof typeof counts };
       counts[type] += 1;
       if (type === 'connection_ack') socket.send(JSON.stringify(subscribe('1', QUERY)));
-      onNews?.();
     });
   }
 
   async function again(): Promise<void> {
     await setTimeout(Math.random() * MOST_PAUSE_MS);
-    if (!hasLeft) dial();
+    if (!isClosed) dial();
   }
 
   const reached = (name: keyof typeof counts, count: number): Promise<void> =>
-    new Promise((resolve) => {
-      onNews = () => {
-        if (counts[name] >= count) resolve();
-      };
-      onNews();
-    });
+    until(() => counts[name] >= count, 50, 50_000);
 
   dial();
   return {
     connected: (times) => reached('connection_ack', times),
-    heard: (events) => reached('next', events),
-    leave() {
-      hasLeft = true;
+    received: (events) => reached('next', events),
+    close() {
+      isClosed = true;
       socket.terminate();
     },
   };

@@ -1,4 +1,4 @@
-import type { GraphQLAnswer } from '../../gateway.ts';
+import type { GraphQLAnswer } from '../gateway.ts';
 
 type Ask = (document: string, variables?: object) => Promise<GraphQLAnswer>;
 
@@ -23,13 +23,13 @@ export async function logged(query: Ask, after?: string): Promise<readonly strin
   }
 }
 
-export interface Account {
+export interface Losses {
   readonly lost: number;
   readonly repeated: number;
 }
 
-/** What is there, held against what was acknowledged. */
-export function account(acknowledged: ReadonlySet<string>, found: readonly string[]): Account {
+/** Compares the notes that were found with those that were acknowledged. */
+export function lossesIn(acknowledged: ReadonlySet<string>, found: readonly string[]): Losses {
   const once = new Set(found);
   return { lost: acknowledged.difference(once).size, repeated: found.length - once.size };
 }

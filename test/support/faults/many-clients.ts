@@ -6,13 +6,13 @@ import { initWith, subscribe } from '../ws/raw-socket.ts';
 import { frameOf } from '../ws/frames.ts';
 
 /**
- * How many come at once. `CROWD=5000` is what a bad day looks like: it takes minutes, `ulimit -n 20000`, and as much
- * memory for the system's own buffers as thousands of stalled readers can hold.
+ * How many connect at once. `CLIENTS=5000` takes minutes, `ulimit -n 20000`, and memory for the system's own buffers,
+ * which thousands of stalled readers fill.
  */
-export const CROWD = Number(process.env['CROWD'] ?? 100);
-export const isFull = CROWD >= 5_000;
+export const CLIENTS = Number(process.env['CLIENTS'] ?? 40);
+export const isFull = CLIENTS >= 5_000;
 
-/** A connection to a server: nothing more than a socket, so that thousands fit in. */
+/** A bare TCP connection, so that thousands fit into memory. */
 export async function connected(url: string): Promise<Socket> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -21,16 +21,16 @@ export async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** A reader that hangs, in a client that does not: it says that it is there, unasked, and takes nothing. */
-export function sayHere(sockets: readonly Socket[]): Disposable {
+/** Sends unsolicited pongs, so that a client that stalls its reading still passes for alive. */
+export function keepAlive(sockets: readonly Socket[]): Disposable {
   const pong = frameOf('', { opcode: 10 });
-  const saying = setInterval(() => {
+  const timer = setInterval(() => {
     for (const socket of sockets) if (socket.writable) socket.write(pong);
   }, 5_000);
-  return { [Symbol.dispose]: () => clearInterval(saying) };
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Subscribed, as far as it knows, and from then on it neither reads nor answers. */
+/** Subscribes, and from then on neither reads nor writes. */
 export async function silentSubscriber(url: string, token: string, query: string) {
   const socket = await connected(url);
   const key = randomBytes(16).toString('base64');
@@ -46,8 +46,8 @@ export async function silentSubscriber(url: string, token: string, query: string
   return socket;
 }
 
-/** A few hundred at a time: whoever dials all at once measures only its own queue. */
-export async function inTurns<T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> {
+/** A few hundred at a time: all at once would measure the client's own queue. */
+export async function inBatches<T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   while (made.length < count) {
     const some = Math.min(250, count - made.length);

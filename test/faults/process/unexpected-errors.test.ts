@@ -15,8 +15,8 @@ import {
   startServer,
 } from '../../support/faults/process/process.ts';
 import { PATIENT, sentinelsIn } from '../../support/faults/sentinels.ts';
-import { STRANGE } from '../../support/faults/process/strange-errors.ts';
-import { type Gateway, QUIET, post, tokenFor } from '../../support/gateway.ts';
+import { UNEXPECTED } from '../../support/faults/process/unexpected-errors.ts';
+import { type Gateway, DETERMINISTIC, post, tokenFor } from '../../support/gateway.ts';
 import { dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 let sandbox: Sandbox;
@@ -24,9 +24,9 @@ let server: ServerProcess;
 let storeDir: string;
 beforeAll(async () => {
   storeDir = createStoreDir();
-  sandbox = await openSandbox({ switches: QUIET });
+  sandbox = await openSandbox({ switches: DETERMINISTIC });
   await spoilStore();
-  const preload = ['test/support/faults/process/fail-strangely.ts'];
+  const preload = ['test/support/faults/process/throw-unexpected-errors.ts'];
   server = await startServer({ sandbox, storeDir, preload, env: { LOG_LEVEL: 'debug' } });
 });
 afterAll(async () => {
@@ -60,8 +60,8 @@ async function webhook(client: number) {
 
 const QUERIES = ['{ partner { raw } }', '{ organizations { nodes { raw } } }'];
 
-describe('what nobody thought of is told to nobody, and its text is in no line', () => {
-  it.each(Object.keys(STRANGE))('%s, thrown by a resolver or rejected with', async (subject) => {
+describe('an unexpected error is masked, and its text is in no log line', () => {
+  it.each(Object.keys(UNEXPECTED))('%s, thrown by a resolver', async (subject) => {
     const authorization = `Bearer ${await tokenFor(['partner'], { subject })}`;
     for (const document of [...QUERIES, ...QUERIES.map((query) => `${query} #`)]) {
       const query = document.replace(
@@ -78,7 +78,7 @@ describe('what nobody thought of is told to nobody, and its text is in no line',
   });
 
   it.each(['error', 'a text', 'nothing', 'an error of GraphQL'])(
-    '%s, of an event that is delivered',
+    '%s, thrown while an event is delivered',
     async (subject) => {
       using socket = await dialIn(gateway(), await tokenFor(['partner'], { subject }));
       const { data } = await server.query('{ eventCursor }');
@@ -92,7 +92,7 @@ describe('what nobody thought of is told to nobody, and its text is in no line',
     },
   );
 
-  it('of a subscription that can’t begin: an error on its id, and the socket stays', async () => {
+  it('thrown while a subscription begins: an error on its id, and the socket stays open', async () => {
     using socket = await dialIn(gateway());
     socket.send(subscribe('1', 'subscription { transcriptReady { cursor } }'));
     expect(await socket.next()).toMatchObject({ id: '1', type: 'error', payload: MASKED });
@@ -100,14 +100,14 @@ describe('what nobody thought of is told to nobody, and its text is in no line',
     expect(await socket.next()).toEqual({ type: 'pong' });
   });
 
-  it('of the store: 503, and the others’ events are taken', async () => {
+  it('thrown by the store: 503, and other events are accepted', async () => {
     expect(await webhook(1)).toEqual({ status: 503, text: '' });
     expect(await webhook(0)).toEqual({ status: 200, text: '' });
     await until(() => server.stdout.some((line) => line.includes('could not be kept')));
     expect(failureOf(new Error(PATIENT.note))).toEqual({ kind: 'misuse', reason: 'Error' });
   });
 
-  it('of a webhook’s handler, and of any other', async () => {
+  it('thrown by an HTTP handler', async () => {
     server.signal('SIGUSR2');
     await until(async () => (await webhook(0)).status === 503);
     const response = await fetch(`${server.url}/metrics`);
@@ -117,11 +117,11 @@ describe('what nobody thought of is told to nobody, and its text is in no line',
     expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
   });
 
-  it('in all that the process has written', async () => {
+  it('in all output of the process', async () => {
     const { text } = await server.ready();
     server.signal('SIGTERM');
     await server.exited;
-    expect(unexpected()).toBeGreaterThan(4 * Object.keys(STRANGE).length);
+    expect(unexpected()).toBeGreaterThan(4 * Object.keys(UNEXPECTED).length);
     for (const line of [...server.stdout, server.stderr(), text])
       expect(sentinelsIn(line)).toEqual([]);
     expect(server.stderr()).toBe('');
