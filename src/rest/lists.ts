@@ -3,7 +3,7 @@ import type { Page } from '../page.ts';
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
 import type { Checked } from './artifacts.ts';
-import { LIST_TTL_MS, route } from './endpoints.ts';
+import { LIST_TTL_MS, endpoint } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { isObject } from './json.ts';
 import {
@@ -31,11 +31,9 @@ function list<T>(
   readRow: ReadRow<T>,
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
-  return {
-    ...route('GET', template, 'freely'),
-    read: (body, id, page) => readPage(body, page, readRow, id, parentNames),
-    ttlMs: () => LIST_TTL_MS,
-  };
+  const read: Endpoint<Page<T>>['read'] = (body, id, page) =>
+    readPage(body, page, readRow, id, parentNames);
+  return endpoint('GET', template, 'freely', read, () => LIST_TTL_MS);
 }
 
 export const lists = {

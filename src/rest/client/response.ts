@@ -48,92 +48,87 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
 /** What an attempt means that did not bring the answer that was wanted. */
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { outcome, status } = attempt;
+  const broken = (what: string) => new PartnerContractBroken(route, what);
+  const down = (what: string) => new PartnerUnavailable(route, what);
   switch (outcome) {
     case 'answered':
       if (status < 200 || status >= 300) return statusFailureOf(route, attempt, wallNow);
-      return broken(route, 'wanted JSON, but got something else');
-    case 'unsent': {
-      const error = new PartnerUnavailable(route, 'no connection could be made');
-      return { kind: 'unsent', error, isUnclear: false };
-    }
+      return {
+        kind: 'final',
+        error: broken('wanted JSON, but got something else'),
+        isUnclear: true,
+      };
+    case 'unsent':
+      return { kind: 'unsent', error: down('no connection could be made') };
     case 'timeout':
-    case 'reset': {
-      const error = new PartnerUnavailable(route, `no answer came (${outcome})`);
-      return { kind: 'unanswered', error, isUnclear: true };
-    }
+    case 'reset':
+      return { kind: 'unanswered', error: down(`no answer came (${outcome})`), isUnclear: true };
     case 'cut':
-      return { ...broken(route, 'the answer broke off'), kind: 'unanswered' };
+      return { kind: 'unanswered', error: broken('the answer broke off'), isUnclear: true };
     case 'garbled':
-      return broken(route, 'the answer is not HTTP, or too large');
+      return {
+        kind: 'final',
+        error: broken('the answer is not HTTP, or too large'),
+        isUnclear: true,
+      };
     default:
-      return { kind: 'final', error: new OperationAborted(route), isUnclear: false };
+      return { kind: 'final', error: new OperationAborted(route) };
   }
 }
-
-const broken = (route: string, what: string): Failure => ({
-  kind: 'final',
-  error: new PartnerContractBroken(route, what),
-  isUnclear: true,
-});
 
 /** Branches on the status; the shape only tells 403s apart, and pages of a proxy from answers. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { body, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
-  const isUnclear = status >= 500 || (status === 401 && layer !== 'application');
+  const accepted = { kind: 'final', credentials: 'accepted' } as const;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
-    return { kind: 'unanswered', error, isUnclear };
+    return { kind: 'unanswered', error, isUnclear: true };
   }
-  const final = { kind: 'final', isUnclear } as const;
-  switch (status) {
-    case 400:
-      if (layer === 'unknown') break;
-      return { ...final, error: new PartnerRejected(route, messages) };
-    case 401: {
-      const error = new PartnerCredentialsRefused(route, 'the access token was refused');
-      return { kind: 'unauthorized', error, isUnclear };
-    }
-    case 403:
-      if (layer === 'unknown') break;
-      return { ...final, ...forbiddenOf(route, layer, messages) };
-    case 404:
-      // A page of a proxy must not make a record look deleted.
-      if (layer === 'unknown' && body.length > 0) break;
-      return { ...final, error: new PartnerNotFound(route, 'there is no such record') };
-    case 409: {
-      const error = new PartnerConflict(route, 'the request conflicts with the present state');
-      return { ...final, error };
-    }
-    case 429: {
-      const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
-      const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
-      const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
-      return { kind: 'throttled', error, isUnclear, retryAfterMs };
-    }
+  if (status === 401) {
+    const error = new PartnerCredentialsRefused(route, 'the access token was refused');
+    const isUnclear = layer !== 'application';
+    return { kind: 'unauthorized', error, isUnclear, credentials: 'expired' };
   }
+  if (status === 429) {
+    const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
+    const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
+    const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
+    return { kind: 'throttled', error, retryAfterMs };
+  }
+  if (status === 409) {
+    const what = 'the request conflicts with the present state';
+    return { ...accepted, error: new PartnerConflict(route, what) };
+  }
+  // A page of a proxy must not make a record look deleted.
+  if (status === 404 && (layer !== 'unknown' || body.length === 0)) {
+    return { ...accepted, error: new PartnerNotFound(route, 'there is no such record') };
+  }
+  if (status === 400 && layer !== 'unknown') {
+    return { ...accepted, error: new PartnerRejected(route, messages) };
+  }
+  if (status === 403 && layer === 'gateway') return forbiddenByGateway(route, messages);
+  if (status === 403 && layer === 'application') return forbiddenByApplication(route, messages);
   const what = `answered with status ${status} in an unknown shape`;
-  return { ...final, error: new PartnerContractBroken(route, what) };
+  return { kind: 'final', error: new PartnerContractBroken(route, what) };
 }
 
-function forbiddenOf(
-  route: string,
-  layer: 'gateway' | 'application',
-  messages: readonly string[],
-): Pick<Failure, 'error' | 'refused'> {
-  if (layer === 'gateway') {
-    return messages[0] === 'Missing Authentication Token'
-      ? { error: new PartnerRouteMissing(route, 'the Partner API has no such route') }
-      : {
-          error: new PartnerCredentialsRefused(route, 'the API key was refused'),
-          refused: 'api-key',
-        };
+function forbiddenByGateway(route: string, [message]: readonly string[]): Failure {
+  if (message === 'Missing Authentication Token') {
+    const error = new PartnerRouteMissing(route, 'the Partner API has no such route');
+    return { kind: 'final', error };
   }
+  const error = new PartnerCredentialsRefused(route, 'the API key was refused');
+  return { kind: 'final', error, credentials: 'key-refused' };
+}
+
+function forbiddenByApplication(route: string, messages: readonly string[]): Failure {
   if (messages.some((message) => /progress note is locked/i.test(message))) {
-    return { error: new NoteLocked(route, 'the progress note is locked') };
+    return { kind: 'final', error: new NoteLocked(route, 'the progress note is locked') };
   }
   const what = 'the Partner API does not accept the access token';
-  return { error: new PartnerCredentialsRefused(route, what), refused: 'token' };
+  const error = new PartnerCredentialsRefused(route, what);
+  return { kind: 'final', error, credentials: 'suspect' };
 }
 
 /**
@@ -141,19 +136,14 @@ function forbiddenOf(
  * (`{error: {…}}`, whose `message` is a string or an object with a `message` array). `error.type` is an
  * internal class name and means nothing.
  */
-interface Shape {
-  readonly layer: 'gateway' | 'application' | 'unknown';
-  readonly messages: readonly string[];
-}
-
-function shapeOf(body: unknown): Shape {
+function shapeOf(body: unknown) {
   if (isObject(body) && isObject(body['error'])) {
-    return { layer: 'application', messages: messagesOf(body['error']['message']) };
+    return { layer: 'application', messages: messagesOf(body['error']['message']) } as const;
   }
   if (isObject(body) && typeof body['message'] === 'string') {
-    return { layer: 'gateway', messages: [body['message']] };
+    return { layer: 'gateway', messages: [body['message']] } as const;
   }
-  return { layer: 'unknown', messages: [] };
+  return { layer: 'unknown', messages: [] } as const;
 }
 
 function messagesOf(message: unknown): readonly string[] {
