@@ -1,7 +1,7 @@
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import { readMdm, readNote, readNoteOfSession, readScore, readTranscript } from './artifacts.ts';
-import type { Checked, NoteRecord } from './artifacts.ts';
+import { readMdm, readNote, readNoteOfSession, readScore, readTranscript } from './records.ts';
+import type { Checked, NoteRecord } from './records.ts';
 import type { Repeat } from './client/retry.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';

@@ -2,11 +2,11 @@ import { PAGE_SIZE } from '../page.ts';
 import type { Page } from '../page.ts';
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import type { Checked } from './artifacts.ts';
 import { LIST_TTL_MS, endpoint } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { isObject } from './json.ts';
 import {
+  anotherRecord,
   readAssessment,
   readClient,
   readClinic,
@@ -16,7 +16,7 @@ import {
   readProgram,
   readSession,
 } from './records.ts';
-import type { ReadRow } from './records.ts';
+import type { Checked, ReadRow } from './records.ts';
 
 /** What GraphQL's Int can hold: `totalCount` is one. */
 const MAX_ROWS = 2_147_483_647;
@@ -97,7 +97,7 @@ export function readPage<T>(
     }
     for (const name of parentNames) {
       const named = toUuid(row[name]);
-      if (named !== undefined && named !== parentId) return 'another-record';
+      if (named !== undefined && named !== parentId) return anotherRecord;
     }
     rows.push(readRow(row));
   }

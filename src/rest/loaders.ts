@@ -3,7 +3,7 @@ import { whenLoaded } from '../loaded.ts';
 import type { Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
-import type { ScoreRecord } from './artifacts.ts';
+import type { ScoreRecord } from './records.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Client, Target } from './client/client.ts';
 import { endpoints } from './endpoints.ts';

@@ -10,6 +10,7 @@ import {
   PartnerRateLimited,
   PartnerUnavailable,
 } from '../errors.ts';
+import { anotherRecord } from '../records.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
 import type { Client, Target } from './client.ts';
@@ -23,6 +24,8 @@ import { Attempt } from './transport.ts';
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
+const NO_CLEAR_ANSWER =
+  'no clear answer came: the change may or may not have taken effect, so await its event';
 
 /** These say what became of a write even if an earlier attempt of it ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
@@ -44,9 +47,8 @@ export class Call implements QueuedCall {
   readonly queue: CallQueue;
   private readonly client: Client;
   private readonly breaker: Breaker;
-  /** Of the operation that began it. */
-  private readonly traceHeaders: readonly string[];
-  private readonly requestId: string | undefined;
+  /** The operation that began it. */
+  private readonly usage: Usage;
   private waiters: Waiter[] = [];
   private attempt: Attempt | undefined;
   private cancelTimer: (() => void) | undefined;
@@ -58,9 +60,8 @@ export class Call implements QueuedCall {
   constructor(client: Client, target: Target, usage: Usage) {
     this.client = client;
     this.target = target;
+    this.usage = usage;
     this.queue = usage.queue;
-    this.traceHeaders = usage.traceHeaders;
-    this.requestId = usage.requestId;
     this.breaker = client.breakerOf(target.endpoint.template);
   }
 
@@ -101,7 +102,7 @@ export class Call implements QueuedCall {
     const headers = ['X-API-Key', apiKey];
     if (token !== NO_TOKEN) headers.push('Access-Token', token);
     if (body !== null) headers.push('Content-Type', 'application/json');
-    if (this.traceHeaders.length > 0) headers.push(...this.traceHeaders);
+    headers.push(...this.usage.traceHeaders);
     const attempt = new Attempt(this, token, now);
     this.attempt = attempt;
     this.cancelTimer = clock.after(
@@ -155,8 +156,8 @@ export class Call implements QueuedCall {
     const { template } = endpoint;
     const { observer } = this.client;
     const value = endpoint.read(json, id, page);
-    if (value === 'another-record') {
-      observer.otherRecord?.(template, this.requestId);
+    if (value === anotherRecord) {
+      observer.otherRecord?.(template, this.usage.requestId);
       throw new PartnerContractBroken(template, 'the answer is about another record');
     }
     if (value === undefined) {
@@ -164,7 +165,7 @@ export class Call implements QueuedCall {
     }
     if (listKey !== undefined && (value as Page<unknown>).rows.includes(undefined)) {
       const { length } = (value as Page<unknown>).rows.filter((row) => row === undefined);
-      observer.unreadableRows?.(template, length, this.requestId);
+      observer.unreadableRows?.(template, length, this.usage.requestId);
     }
     return value;
   }
@@ -194,7 +195,7 @@ export class Call implements QueuedCall {
     const isUnknown = isWrite && !isDefinite && this.failures.some(({ isUnclear }) => isUnclear);
     for (const { usage, reject } of this.waiters) {
       usage.pending.delete(this);
-      reject(isUnknown ? new OutcomeUnknown(template) : error);
+      reject(isUnknown ? new OutcomeUnknown(template, NO_CLEAR_ANSWER) : error);
     }
   }
 
@@ -254,7 +255,7 @@ export class Call implements QueuedCall {
       status: isAnswered ? status : undefined,
       outcome: isAnswered ? (status < 300 ? 'ok' : 'status') : outcome,
       durationMs: clock.now() - startedAt,
-      traceHeaders: this.traceHeaders,
+      traceHeaders: this.usage.traceHeaders,
     });
   }
 }

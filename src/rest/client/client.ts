@@ -13,7 +13,7 @@ import { Call } from './call.ts';
 import { createLimiter } from './limiter.ts';
 import { createRetryBudget } from './retry.ts';
 import { createTokens } from './token.ts';
-import { openPool, parseBaseUrl } from './transport.ts';
+import { openPool } from './transport.ts';
 
 /** What is asked, and under which key the answer to a GET is shared. */
 export interface Target<T = unknown> {
@@ -41,7 +41,7 @@ export function createClient(connection: PartnerConnection, options: Partial<Par
   const { apiKey, baseUrl, clientId, clientSecret } = connection;
   const { clock = systemClock, observer = {}, random = Math.random } = options;
   const { maxConcurrency = 64, timeoutMs = 5000, ratePerSecond, dailyQuota } = options;
-  const { origin, path: pathPrefix } = parseBaseUrl(baseUrl);
+  const url = new URL(baseUrl);
   const cache = createResponseCache(clock, options.cacheBytes ?? CACHE_BYTES);
   const budget = createRetryBudget(clock);
   const breakers = new Map<string, Breaker>();
@@ -79,11 +79,11 @@ export function createClient(connection: PartnerConnection, options: Partial<Par
     breakers,
     detach,
     apiKey,
-    pathPrefix,
+    pathPrefix: url.pathname,
     timeoutMs,
     limiter: createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota),
     tokens: createTokens(requestToken, clock, observer),
-    pool: openPool(origin, maxConcurrency, timeoutMs, options.lookup),
+    pool: openPool(url, maxConcurrency, timeoutMs, options.lookup),
 
     /** A GET, without the cache, which the caller has asked already. */
     get(target: Target, usage: Usage): Promise<CacheEntry> {

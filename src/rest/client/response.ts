@@ -12,6 +12,7 @@ import {
   PartnerRouteMissing,
   PartnerUnavailable,
 } from '../errors.ts';
+import type { PartnerError } from '../errors.ts';
 import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf } from './retry.ts';
 import type { Failure } from './retry.ts';
@@ -45,34 +46,34 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
   return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
 
+/** Another attempt would not help. */
+const final = (error: PartnerError, more?: Partial<Failure>): Failure => ({
+  kind: 'final',
+  error,
+  ...more,
+});
+
 /** What an attempt means that did not bring the answer that was wanted. */
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { outcome, status } = attempt;
+  const unavailable = (what: string) => new PartnerUnavailable(route, what);
   const broken = (what: string) => new PartnerContractBroken(route, what);
-  const down = (what: string) => new PartnerUnavailable(route, what);
+  const isUnclear = true;
   switch (outcome) {
     case 'answered':
       if (status < 200 || status >= 300) return statusFailureOf(route, attempt, wallNow);
-      return {
-        kind: 'final',
-        error: broken('wanted JSON, but got something else'),
-        isUnclear: true,
-      };
+      return final(broken('wanted JSON, but got something else'), { isUnclear });
     case 'unsent':
-      return { kind: 'unsent', error: down('no connection could be made') };
+      return { kind: 'unsent', error: unavailable('no connection could be made') };
     case 'timeout':
     case 'reset':
-      return { kind: 'unanswered', error: down(`no answer came (${outcome})`), isUnclear: true };
+      return { kind: 'unanswered', error: unavailable(`no answer came (${outcome})`), isUnclear };
     case 'cut':
-      return { kind: 'unanswered', error: broken('the answer broke off'), isUnclear: true };
+      return { kind: 'unanswered', error: broken('the answer broke off'), isUnclear };
     case 'garbled':
-      return {
-        kind: 'final',
-        error: broken('the answer is not HTTP, or too large'),
-        isUnclear: true,
-      };
+      return final(broken('the answer is not HTTP, or too large'), { isUnclear });
     default:
-      return { kind: 'final', error: new OperationAborted(route) };
+      return final(new OperationAborted(route));
   }
 }
 
@@ -80,55 +81,55 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { body, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
-  const accepted = { kind: 'final', credentials: 'accepted' } as const;
+  const accepted = { credentials: 'accepted' } as const;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
     return { kind: 'unanswered', error, isUnclear: true };
   }
-  if (status === 401) {
-    const error = new PartnerCredentialsRefused(route, 'the access token was refused');
-    const isUnclear = layer !== 'application';
-    return { kind: 'unauthorized', error, isUnclear, credentials: 'expired' };
+  switch (status) {
+    case 400:
+      if (layer === 'unknown') break;
+      return final(new PartnerRejected(route, messages), accepted);
+    case 401: {
+      const error = new PartnerCredentialsRefused(route, 'the access token was refused');
+      const isUnclear = layer !== 'application';
+      return { kind: 'unauthorized', error, isUnclear, credentials: 'expired' };
+    }
+    case 403:
+      if (layer === 'unknown') break;
+      return forbiddenOf(route, layer, messages);
+    case 404:
+      // A page of a proxy must not make a record look deleted.
+      if (layer === 'unknown' && body.length > 0) break;
+      return final(new PartnerNotFound(route, 'there is no such record'), accepted);
+    case 409:
+      return final(
+        new PartnerConflict(route, 'the request conflicts with the present state'),
+        accepted,
+      );
+    case 429: {
+      const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
+      const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
+      const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
+      return { kind: 'throttled', error, retryAfterMs };
+    }
   }
-  if (status === 429) {
-    const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
-    const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
-    const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
-    return { kind: 'throttled', error, retryAfterMs };
-  }
-  if (status === 409) {
-    const what = 'the request conflicts with the present state';
-    return { ...accepted, error: new PartnerConflict(route, what) };
-  }
-  // A page of a proxy must not make a record look deleted.
-  if (status === 404 && (layer !== 'unknown' || body.length === 0)) {
-    return { ...accepted, error: new PartnerNotFound(route, 'there is no such record') };
-  }
-  if (status === 400 && layer !== 'unknown') {
-    return { ...accepted, error: new PartnerRejected(route, messages) };
-  }
-  if (status === 403 && layer === 'gateway') return forbiddenByGateway(route, messages);
-  if (status === 403 && layer === 'application') return forbiddenByApplication(route, messages);
   const what = `answered with status ${status} in an unknown shape`;
-  return { kind: 'final', error: new PartnerContractBroken(route, what) };
+  return final(new PartnerContractBroken(route, what));
 }
 
-function forbiddenByGateway(route: string, [message]: readonly string[]): Failure {
-  if (message === 'Missing Authentication Token') {
-    const error = new PartnerRouteMissing(route, 'the Partner API has no such route');
-    return { kind: 'final', error };
+function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: readonly string[]) {
+  const refused = (what: string) => new PartnerCredentialsRefused(route, what);
+  if (layer === 'gateway') {
+    return messages[0] === 'Missing Authentication Token'
+      ? final(new PartnerRouteMissing(route, 'the Partner API has no such route'))
+      : final(refused('the API key was refused'), { credentials: 'key-refused' });
   }
-  const error = new PartnerCredentialsRefused(route, 'the API key was refused');
-  return { kind: 'final', error, credentials: 'key-refused' };
-}
-
-function forbiddenByApplication(route: string, messages: readonly string[]): Failure {
-  if (messages.some((message) => /progress note is locked/i.test(message))) {
-    return { kind: 'final', error: new NoteLocked(route, 'the progress note is locked') };
-  }
-  const what = 'the Partner API does not accept the access token';
-  const error = new PartnerCredentialsRefused(route, what);
-  return { kind: 'final', error, credentials: 'suspect' };
+  return messages.some((message) => /progress note is locked/i.test(message))
+    ? final(new NoteLocked(route, 'the progress note is locked'))
+    : final(refused('the Partner API does not accept the access token'), {
+        credentials: 'suspect',
+      });
 }
 
 /**

@@ -100,11 +100,14 @@ const firstOf = (header: string | string[] | undefined): string | undefined =>
 
 /** With HTTP/2 one lost connection would fail all calls in flight. Attempts have a timer of their own. */
 export function openPool(
-  origin: string,
+  { hostname, origin }: URL,
   connections: number,
   connectMs: number,
   lookup: LookupFunction = systemLookup,
 ): Pool {
+  if (isForbiddenHost(hostname)) {
+    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
+  }
   return new Pool(origin, {
     connections,
     connect: { timeout: connectMs, lookup: guarded(lookup) },
@@ -112,20 +115,6 @@ export function openPool(
     bodyTimeout: 0,
     allowH2: false,
   });
-}
-
-/** Without `/v2` every route is unknown to the API, and the error reads as one about credentials. */
-export function parseBaseUrl(baseUrl: string): { readonly origin: string; readonly path: string } {
-  const url = URL.parse(baseUrl);
-  const path = url?.pathname.replace(/\/+$/, '') ?? '';
-  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
-  if (!isPlain || !/^https?:$/.test(url.protocol) || !path.endsWith('/v2')) {
-    throw new Error('the base URL of the Partner API must be an http(s) URL that ends in /v2');
-  }
-  if (isForbiddenHost(url.hostname)) {
-    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
-  }
-  return { origin: url.origin, path };
 }
 
 /**
