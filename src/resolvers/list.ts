@@ -1,6 +1,6 @@
 import { type Connection, connectionFromPages } from '../connection/connection.ts';
 import { PAGE_SIZE, type Page } from '../page.ts';
-import type { WindowArgs } from '../connection/window-args.ts';
+import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type ListName, type ListRef, type RecordOf, listKeyOf } from '../rest/lists.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import type { WindowArgs } from '../../src/connection/window-args.ts';
+import type { WindowArgs } from '../../src/connection/window.ts';
 import { ask, codec, createUpstream, cursorAt, notFound } from '../support/connection/upstream.ts';
 
 interface Asked {

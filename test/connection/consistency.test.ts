@@ -100,12 +100,12 @@ describe('pages that disagree on the length', () => {
     const [late, alsoLate] = [reader.read([1]), reader.read([2])];
     const before = upstream.pageNow(1);
     upstream.rows = upstream.rows.slice(1);
-    await reader.read([1], { fresh: true });
+    await reader.read([1], true);
     stale.resolve(before);
     await Promise.all([late, alsoLate]);
-    expect(reader.page(1)?.rows).toEqual(upstream.rows.slice(0, 10));
-    expect(reader.total()).toBe(19);
-    expect(reader.dropInconsistent()).toEqual([2]);
+    expect(reader.pages.get(1)?.rows).toEqual(upstream.rows.slice(0, 10));
+    expect(reader.total).toBe(19);
+    expect(reader.unsettled([1, 2])).toEqual([2]);
   });
 });
 

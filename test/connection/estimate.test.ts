@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import { pagesOfWindow } from '../../src/connection/estimate.ts';
+import { pagesOfWindow } from '../../src/connection/window.ts';
 import type { Loaded } from '../../src/loaded.ts';
-import type { WindowArgs } from '../../src/connection/window-args.ts';
+import type { WindowArgs } from '../../src/connection/window.ts';
 import { codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const rows = { rows: true, ends: true, totals: true };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { connectionFromPages } from '../../src/connection/connection.ts';
-import { BadWindow, type WindowArgs } from '../../src/connection/window-args.ts';
-import { pagesTouched, windowOf } from '../../src/connection/window.ts';
+import { BadWindow, type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
 import {
   ask,
   codec,
@@ -51,7 +50,7 @@ describe('a window', () => {
     [10, 20, [2]],
     [15, 40, [2, 3, 4]],
   ])('from %i to %i touches %j', (start, end, pages) => {
-    expect(pagesTouched({ start, end })).toEqual(pages);
+    expect(pagesNeeded({ start, end }, 'rows')).toEqual(pages);
   });
 });
 

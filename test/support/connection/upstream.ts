@@ -3,7 +3,7 @@ import { configureGlobal } from 'fast-check';
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
 import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
 import { connectionFromPages, type Connection } from '../../../src/connection/connection.ts';
-import type { WindowArgs } from '../../../src/connection/window-args.ts';
+import type { WindowArgs } from '../../../src/connection/window.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 
 export interface Row {
