@@ -110,7 +110,7 @@ describe('with a secret', () => {
     const first = await bearer(token);
     now = NOW + 59_999;
     expect(await bearer(token)).toBe(first);
-    now = NOW + 60_000;
+    now = NOW + 60_001;
     expect(await bearer(token)).not.toBe(first);
     now = NOW + 90_000;
     await expect(bearer(token)).rejects.toThrow(Unauthenticated);
