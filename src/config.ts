@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-
+import type { output } from 'zod';
 import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, shown } from './config/environment.ts';
 
 export { DEFAULT_LIMITS };
@@ -7,7 +6,8 @@ export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = ReturnType<typeof toConfig> & { readonly warnings: readonly string[] };
 
-type Variable = keyof typeof ENVIRONMENT.shape;
+type Variables = output<typeof ENVIRONMENT>;
+type Variable = keyof Variables;
 export const VARIABLES = Object.keys(ENVIRONMENT.shape) as readonly Variable[];
 
 /** `issuer` and `audience`: what a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
@@ -82,7 +82,7 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   return problems;
 }
 
-function toConfig(env: z.output<typeof ENVIRONMENT>) {
+function toConfig(env: Variables) {
   const partner = toPartner(env);
   const isSandbox = partner.kind === 'sandbox';
   const isProduction = env.NODE_ENV === 'production';
@@ -148,7 +148,7 @@ function toConfig(env: z.output<typeof ENVIRONMENT>) {
   };
 }
 
-function toPartner(env: z.output<typeof ENVIRONMENT>) {
+function toPartner(env: Variables) {
   const { PARTNER_BASE_URL: baseUrl, PARTNER_CLIENT_ID: clientId } = env;
   const { PARTNER_CLIENT_SECRET: clientSecret, PARTNER_API_KEY: apiKey } = env;
   if (!baseUrl || !clientId || !clientSecret || !apiKey)
@@ -156,7 +156,7 @@ function toPartner(env: z.output<typeof ENVIRONMENT>) {
   return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
 }
 
-function toAuth(env: z.output<typeof ENVIRONMENT>): AuthConfig {
+function toAuth(env: Variables): AuthConfig {
   const claims = { issuer: env.AUTH_ISSUER, audience: env.AUTH_AUDIENCE };
   if (env.AUTH_JWT_SECRET) return { kind: 'secret', secret: env.AUTH_JWT_SECRET, ...claims };
   if (env.AUTH_JWKS_URL) return { kind: 'jwks', url: env.AUTH_JWKS_URL, ...claims };
