@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import type { BreakerState } from './client/breaker.ts';
-import { createClient } from './client/client.ts';
-import type { Outcome } from './client/transport.ts';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { partnerObserver } from '../observability/observers.ts';
+import { createClient } from './client/client.ts';
 import { Loaders } from './loaders.ts';
 import { createUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
@@ -16,47 +16,18 @@ export interface PartnerConnection {
   readonly apiKey: string;
 }
 
-export interface PartnerOptions {
-  /** Calls in flight. */
-  readonly maxConcurrency: number;
-  /** An attempt that may be repeated. */
-  readonly timeoutMs: number;
-  readonly ratePerSecond: number | undefined;
-  readonly dailyQuota: number | undefined;
+export interface PartnerOptions extends Partial<Config['upstream']> {
   /** Of JSON, for cached answers. */
-  readonly cacheBytes: number;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observer: PartnerObserver;
+  readonly cacheBytes?: number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly observer?: PartnerObserver;
   /** In place of the system's DNS. */
-  readonly lookup: LookupFunction;
+  readonly lookup?: LookupFunction;
 }
 
 /** For metrics and logs. Templates, counts and codes only. */
-export interface PartnerObserver {
-  /** One HTTP attempt ended. */
-  attempt?(attempt: ObservedAttempt): void;
-  /** Rows of a list had no usable id. */
-  unreadableRows?(route: string, count: number, requestId?: string): void;
-  /** An answer named another record than the one asked for, and was dropped. */
-  otherRecord?(route: string, requestId?: string): void;
-  breakerChanged?(state: BreakerState, route: string): void;
-  tokenRenewed?(): void;
-  /** A background renewal failed; the present token goes on being used. */
-  tokenRenewalFailed?(code: string): void;
-}
-
-export interface ObservedAttempt {
-  readonly method: string;
-  readonly route: string;
-  /** Undefined if there was no answer. */
-  readonly status: number | undefined;
-  /** `status` for a 4xx or 5xx. */
-  readonly outcome: 'ok' | 'status' | Outcome;
-  readonly durationMs: number;
-  /** Those of the operation that it belongs to: name, value, name, value. */
-  readonly traceHeaders: readonly string[];
-}
+export type PartnerObserver = Partial<ReturnType<typeof partnerObserver>>;
 
 /** After the API key was refused, how often a readiness check may ask whether it still is. */
 const CHECK_PAUSE_MS = 5000;
@@ -64,10 +35,7 @@ const CHECK_PAUSE_MS = 5000;
 export type Partner = ReturnType<typeof createPartner>;
 
 /** The Partner API, as the rest of the gateway uses it. */
-export function createPartner(
-  connection: PartnerConnection,
-  options: Partial<PartnerOptions> = {},
-) {
+export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
   const client = createClient(connection, options);
   const { breakers, cache, clock, limiter, pool, tokens } = client;
   return {

@@ -37,7 +37,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 export type Client = ReturnType<typeof createClient>;
 
 /** The HTTP client of the Partner API, its cache and the calls in flight. Shared by all operations. */
-export function createClient(connection: PartnerConnection, options: Partial<PartnerOptions>) {
+export function createClient(connection: PartnerConnection, options: PartnerOptions) {
   const { apiKey, baseUrl, clientId, clientSecret } = connection;
   const { clock = systemClock, observer = {}, random = Math.random } = options;
   const { maxConcurrency = 64, timeoutMs = 5000, ratePerSecond, dailyQuota } = options;

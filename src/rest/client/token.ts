@@ -65,7 +65,6 @@ export function createTokens(
       refusals = MAX_REFUSALS;
       throw new PartnerCredentialsRefused(authenticate.template, 'the credentials were refused');
     }
-    observer.tokenRenewed?.();
   }
 
   /** In the background; while it fails the present token goes on being used. */
