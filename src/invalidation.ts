@@ -14,11 +14,6 @@ export interface ChangedNote {
   readonly clientId?: Uuid | undefined;
 }
 
-interface NoteOwner {
-  readonly sessionId: Uuid;
-  readonly clientId: Uuid | undefined;
-}
-
 /** More notes than the cache holds. */
 const MAX_NOTES = 50_000;
 
@@ -41,7 +36,7 @@ export function createInvalidation(
 
   // A note is cached by its own id apart from its session, and a regeneration that renames it does not name the old id.
   const notesOf = new LRUCache<Uuid, Set<Uuid>>({ max: MAX_NOTES });
-  const ownerOf = new LRUCache<Uuid, NoteOwner>({ max: MAX_NOTES });
+  const ownerOf = new LRUCache<Uuid, Omit<ChangedNote, 'noteId'>>({ max: MAX_NOTES });
 
   const stalePaths = (event: EventFacts): string[] => {
     if (!isSessionEvent(event)) return namedPaths(event);

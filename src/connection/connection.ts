@@ -20,14 +20,6 @@ export interface Edge<T> {
   cursor(): string;
 }
 
-/** Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. */
-export interface Connection<T> {
-  edges(): Loaded<readonly Edge<T>[]>;
-  nodes(): Loaded<readonly T[]>;
-  totalCount(): Loaded<number>;
-  readonly pageInfo: PageInfo;
-}
-
 export interface PageInfo {
   /** Exact in both directions, as `hasPreviousPage` is. */
   hasNextPage(): Loaded<boolean>;
@@ -36,22 +28,16 @@ export interface PageInfo {
   endCursor(): Loaded<string | null>;
 }
 
-/** Throws `BadWindow` at once, before anything is read. */
-export function connectionFromPages<T>(
-  args: WindowArgs,
-  list: PagedList<T>,
-  codec: CursorCodec,
-): Connection<T> {
-  return new PagedConnection(readWindowArgs(args, codec, list.key), list, codec);
-}
-
 /** A list that changes with every read is shown as it is after this many rounds. */
 const MAX_ROUNDS = 8;
 
 const rowItself = <T>(row: T): T => row;
 
-/** A class, because a response may hold hundreds: one for each row that has a list. */
-class PagedConnection<T> implements Connection<T>, PageInfo {
+/**
+ * Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. A class,
+ * because a response may hold hundreds: one for each row that has a list.
+ */
+export class Connection<T> implements PageInfo {
   private readonly request: WindowRequest;
   private readonly list: PagedList<T>;
   private readonly codec: CursorCodec;
@@ -60,8 +46,9 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   private running: Promise<void> | undefined;
   private listHash: number | undefined;
 
-  constructor(request: WindowRequest, list: PagedList<T>, codec: CursorCodec) {
-    this.request = request;
+  /** Throws `BadWindow` at once, before anything is read. */
+  constructor(args: WindowArgs, list: PagedList<T>, codec: CursorCodec) {
+    this.request = readWindowArgs(args, codec, list.key);
     this.list = list;
     this.codec = codec;
     this.reader = new PageReader(list);

@@ -24,6 +24,7 @@ import { Attempt } from './transport.ts';
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
+const CIRCUIT_OPEN = 'not sent, since the circuit is open';
 const NO_CLEAR_ANSWER =
   'no clear answer came: the change may or may not have taken effect, so await its event';
 
@@ -74,8 +75,8 @@ export class Call implements QueuedCall {
 
   start(): void {
     const { limiter, tokens } = this.client;
-    const { isAuthorized } = this.target.endpoint;
-    if (this.breaker.refuses()) return this.fail(this.failFastError());
+    const { isAuthorized, template } = this.target.endpoint;
+    if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
     if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take(this)) this.send();
   }
@@ -212,7 +213,7 @@ export class Call implements QueuedCall {
   private refusal(leftMs: number): PartnerError | undefined {
     const { template } = this.target.endpoint;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
-    if (this.breaker.refuses()) return this.failFastError();
+    if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
     // The first that still can pays for the attempt.
     const payer = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!payer) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
@@ -221,11 +222,6 @@ export class Call implements QueuedCall {
     const seconds = this.client.limiter.spend();
     if (seconds === undefined) return undefined;
     return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
-  }
-
-  private failFastError(): PartnerError {
-    const { template } = this.target.endpoint;
-    return new PartnerUnavailable(template, 'not sent, since the circuit is open');
   }
 
   /** After an attempt that failed: another one, or the end. */
