@@ -4,21 +4,12 @@ import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, shown } from './config/environ
 export { DEFAULT_LIMITS };
 export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
+export type AuthConfig = ReturnType<typeof toAuth>;
 export type Config = ReturnType<typeof toConfig> & { readonly warnings: readonly string[] };
 
 type Variables = output<typeof ENVIRONMENT>;
 type Variable = keyof Variables;
 export const VARIABLES = Object.keys(ENVIRONMENT.shape) as readonly Variable[];
-
-/** `issuer` and `audience`: what a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
-export type AuthConfig =
-  | { readonly kind: 'open' }
-  | ({ readonly kind: 'secret'; readonly secret: string } & TokenClaims)
-  | ({ readonly kind: 'jwks'; readonly url: string } & TokenClaims);
-interface TokenClaims {
-  readonly issuer: string | undefined;
-  readonly audience: string | undefined;
-}
 
 /** The environment can't be used. One message for everything that is wrong with it; no secret is in it. */
 export class ConfigError extends Error {
@@ -156,11 +147,13 @@ function toPartner(env: Variables) {
   return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
 }
 
-function toAuth(env: Variables): AuthConfig {
+function toAuth(env: Variables) {
+  /** What a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
   const claims = { issuer: env.AUTH_ISSUER, audience: env.AUTH_AUDIENCE };
-  if (env.AUTH_JWT_SECRET) return { kind: 'secret', secret: env.AUTH_JWT_SECRET, ...claims };
-  if (env.AUTH_JWKS_URL) return { kind: 'jwks', url: env.AUTH_JWKS_URL, ...claims };
-  return { kind: 'open' };
+  const { AUTH_JWT_SECRET: secret, AUTH_JWKS_URL: url } = env;
+  if (secret) return { kind: 'secret' as const, secret, ...claims };
+  if (url) return { kind: 'jwks' as const, url, ...claims };
+  return { kind: 'open' as const };
 }
 
 /** A mistyped variable would otherwise leave its default in force silently. */

@@ -1,5 +1,6 @@
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { type Clock, systemClock } from '../clock.ts';
 import type { AuthConfig } from '../config.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
@@ -24,14 +25,6 @@ export interface Authenticator {
   readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
 }
 
-export interface AuthenticatorOptions {
-  /** The wall clock: that is what `exp` is about. */
-  readonly now?: () => number;
-  /** A steady clock: for how long keys and viewers are cached. */
-  readonly elapsed?: () => number;
-  readonly onKeysUnavailable?: () => void;
-}
-
 /** Node accepts 16 KiB of headers in all; a socket's token gets no more. */
 const MAX_TOKEN_LENGTH = 16_384;
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
@@ -44,7 +37,8 @@ const MAX_CACHED_CHARACTERS = 8_000_000;
 
 export function createAuthenticator(
   auth: AuthConfig,
-  { now = Date.now, elapsed = now, onKeysUnavailable = () => {} }: AuthenticatorOptions = {},
+  clock: Pick<Clock, 'now' | 'wallNow'> = systemClock,
+  onKeysUnavailable: () => void = () => {},
 ): Authenticator {
   if (auth.kind === 'open') return { authenticate: () => Promise.resolve(SANDBOX_VIEWER) };
 
@@ -52,7 +46,7 @@ export function createAuthenticator(
   const key =
     auth.kind === 'secret'
       ? keyOf(auth.secret)
-      : createIssuerKeys(auth.url, elapsed, onKeysUnavailable);
+      : createIssuerKeys(auth.url, clock.now, onKeysUnavailable);
   const options = {
     // The algorithm is ours to say, never the token's: a public key must not pass for an HMAC secret.
     algorithms: auth.kind === 'secret' ? ['HS256'] : ['RS256', 'PS256', 'ES256', 'EdDSA'],
@@ -65,9 +59,9 @@ export function createAuthenticator(
   async function verify(header: string): Promise<Viewer> {
     try {
       const token = header.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(header)?.[1];
-      const currentDate = new Date(now());
+      const currentDate = new Date(clock.wallNow());
       const { payload } = await jwtVerify(token ?? '', key, { ...options, currentDate });
-      return viewerOf(payload, now());
+      return viewerOf(payload, clock.wallNow());
     } catch (error) {
       // Thrown only once the signature has been verified.
       throw new Unauthenticated(error instanceof errors.JWTExpired ? 'expired' : 'invalid');
@@ -80,7 +74,7 @@ export function createAuthenticator(
     sizeCalculation: (_, header) => header.length,
     ttl: CACHED_MS,
     ttlResolution: 0,
-    perf: { now: elapsed },
+    perf: clock,
     fetchMethod: verify,
     // One that is evicted while it is verified is still wanted.
     ignoreFetchAbort: true,
@@ -91,7 +85,7 @@ export function createAuthenticator(
       const header = typeof authorization === 'string' ? authorization.trim() : '';
       if (header === '') throw new Unauthenticated('missing');
       const cached = viewers.get(header);
-      if (cached && now() < (cached.expiresAt ?? 0)) return cached;
+      if (cached && clock.wallNow() < (cached.expiresAt ?? 0)) return cached;
       return viewers.forceFetch(header, { forceRefresh: true });
     },
   };

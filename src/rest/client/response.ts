@@ -16,7 +16,7 @@ import type { PartnerError } from '../errors.ts';
 import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf } from './retry.ts';
 import type { Failure } from './retry.ts';
-import type { Attempt } from './transport.ts';
+import type { Attempt, Outcome } from './transport.ts';
 
 /** A body that is not JSON. */
 export const notJson: unique symbol = Symbol('not JSON');
@@ -46,36 +46,35 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
   return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
 
+type PartnerFailure = new (route: string, what: string) => PartnerError;
+
+const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerFailure, string]>> = {
+  answered: ['final', PartnerContractBroken, 'wanted JSON, but got something else'],
+  unsent: ['unsent', PartnerUnavailable, 'no connection could be made'],
+  timeout: ['unanswered', PartnerUnavailable, 'no answer came (timeout)'],
+  reset: ['unanswered', PartnerUnavailable, 'no answer came (reset)'],
+  cut: ['unanswered', PartnerContractBroken, 'the answer broke off'],
+  garbled: ['final', PartnerContractBroken, 'the answer is not HTTP, or too large'],
+  aborted: ['final', OperationAborted, ''],
+};
+
+/** What an attempt means that did not bring the answer that was wanted. */
+export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
+  const { outcome = 'aborted', status } = attempt;
+  if (outcome === 'answered' && (status < 200 || status >= 300)) {
+    return statusFailureOf(route, attempt, wallNow);
+  }
+  const [kind, PartnerFailure, what] = MEANINGS[outcome];
+  const isUnclear = outcome !== 'unsent' && outcome !== 'aborted';
+  return { kind, error: new PartnerFailure(route, what), isUnclear };
+}
+
 /** Another attempt would not help. */
 const final = (error: PartnerError, more?: Partial<Failure>): Failure => ({
   kind: 'final',
   error,
   ...more,
 });
-
-/** What an attempt means that did not bring the answer that was wanted. */
-export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { outcome, status } = attempt;
-  const unavailable = (what: string) => new PartnerUnavailable(route, what);
-  const broken = (what: string) => new PartnerContractBroken(route, what);
-  const isUnclear = true;
-  switch (outcome) {
-    case 'answered':
-      if (status < 200 || status >= 300) return statusFailureOf(route, attempt, wallNow);
-      return final(broken('wanted JSON, but got something else'), { isUnclear });
-    case 'unsent':
-      return { kind: 'unsent', error: unavailable('no connection could be made') };
-    case 'timeout':
-    case 'reset':
-      return { kind: 'unanswered', error: unavailable(`no answer came (${outcome})`), isUnclear };
-    case 'cut':
-      return { kind: 'unanswered', error: broken('the answer broke off'), isUnclear };
-    case 'garbled':
-      return final(broken('the answer is not HTTP, or too large'), { isUnclear });
-    default:
-      return final(new OperationAborted(route));
-  }
-}
 
 /** Branches on the status; the shape only tells 403s apart, and pages of a proxy from answers. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
