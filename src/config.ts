@@ -163,19 +163,11 @@ function unknownIn(given: Environment): readonly string[] {
     (name) => OURS.test(name) && !(name in ENVIRONMENT.shape),
   );
   return unknown.map((name) => {
-    const [nearest] = VARIABLES.toSorted((a, b) => distance(name, a) - distance(name, b));
+    const [nearest] = VARIABLES.toSorted((a, b) => likeness(name, b) - likeness(name, a));
     return `${name} is not a known variable. Did you mean ${nearest}?`;
   });
 }
 
-/** Levenshtein's: how many characters to add, leave out or replace. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries())
-      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === other ? 0 : 1)));
-    row = next;
-  }
-  return row[b.length]!;
-}
+/** How many pairs of neighbouring letters of `a` are in `b` too. */
+const likeness = (a: string, b: string): number =>
+  Array.from(a, (_, at) => a.slice(at, at + 2)).filter((pair) => b.includes(pair)).length;

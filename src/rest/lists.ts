@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from '../page.ts';
+import { PAGE_SIZE, lastPageOf } from '../page.ts';
 import type { Page } from '../page.ts';
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
@@ -85,7 +85,7 @@ export function readPage<T>(
   if (total < 0 || total > MAX_ROWS) return undefined;
 
   // An API that answers a page past the end with its last one would repeat rows.
-  if (page > Math.max(1, Math.ceil(total / PAGE_SIZE))) return { rows: [], total, page };
+  if (page > lastPageOf(total)) return { rows: [], total, page };
 
   if (typeof currentPage === 'number' && currentPage !== page) return undefined;
   if (body['data'].length > PAGE_SIZE) return undefined;
