@@ -1,24 +1,15 @@
-import type { z } from 'zod';
-
+import type { output } from 'zod';
 import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, shown } from './config/environment.ts';
 
 export { DEFAULT_LIMITS };
 export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
+export type AuthConfig = ReturnType<typeof toAuth>;
 export type Config = ReturnType<typeof toConfig> & { readonly warnings: readonly string[] };
 
-type Variable = keyof typeof ENVIRONMENT.shape;
+type Variables = output<typeof ENVIRONMENT>;
+type Variable = keyof Variables;
 export const VARIABLES = Object.keys(ENVIRONMENT.shape) as readonly Variable[];
-
-/** `issuer` and `audience`: what a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
-export type AuthConfig =
-  | { readonly kind: 'open' }
-  | ({ readonly kind: 'secret'; readonly secret: string } & TokenClaims)
-  | ({ readonly kind: 'jwks'; readonly url: string } & TokenClaims);
-interface TokenClaims {
-  readonly issuer: string | undefined;
-  readonly audience: string | undefined;
-}
 
 /** The environment can't be used. One message for everything that is wrong with it; no secret is in it. */
 export class ConfigError extends Error {
@@ -82,7 +73,7 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   return problems;
 }
 
-function toConfig(env: z.output<typeof ENVIRONMENT>) {
+function toConfig(env: Variables) {
   const partner = toPartner(env);
   const isSandbox = partner.kind === 'sandbox';
   const isProduction = env.NODE_ENV === 'production';
@@ -148,7 +139,7 @@ function toConfig(env: z.output<typeof ENVIRONMENT>) {
   };
 }
 
-function toPartner(env: z.output<typeof ENVIRONMENT>) {
+function toPartner(env: Variables) {
   const { PARTNER_BASE_URL: baseUrl, PARTNER_CLIENT_ID: clientId } = env;
   const { PARTNER_CLIENT_SECRET: clientSecret, PARTNER_API_KEY: apiKey } = env;
   if (!baseUrl || !clientId || !clientSecret || !apiKey)
@@ -156,11 +147,13 @@ function toPartner(env: z.output<typeof ENVIRONMENT>) {
   return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
 }
 
-function toAuth(env: z.output<typeof ENVIRONMENT>): AuthConfig {
+function toAuth(env: Variables) {
+  /** What a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
   const claims = { issuer: env.AUTH_ISSUER, audience: env.AUTH_AUDIENCE };
-  if (env.AUTH_JWT_SECRET) return { kind: 'secret', secret: env.AUTH_JWT_SECRET, ...claims };
-  if (env.AUTH_JWKS_URL) return { kind: 'jwks', url: env.AUTH_JWKS_URL, ...claims };
-  return { kind: 'open' };
+  const { AUTH_JWT_SECRET: secret, AUTH_JWKS_URL: url } = env;
+  if (secret) return { kind: 'secret' as const, secret, ...claims };
+  if (url) return { kind: 'jwks' as const, url, ...claims };
+  return { kind: 'open' as const };
 }
 
 /** A mistyped variable would otherwise leave its default in force silently. */
@@ -170,19 +163,11 @@ function unknownIn(given: Environment): readonly string[] {
     (name) => OURS.test(name) && !(name in ENVIRONMENT.shape),
   );
   return unknown.map((name) => {
-    const [nearest] = VARIABLES.toSorted((a, b) => distance(name, a) - distance(name, b));
+    const [nearest] = VARIABLES.toSorted((a, b) => likeness(name, b) - likeness(name, a));
     return `${name} is not a known variable. Did you mean ${nearest}?`;
   });
 }
 
-/** Levenshtein's: how many characters to add, leave out or replace. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries())
-      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === other ? 0 : 1)));
-    row = next;
-  }
-  return row[b.length]!;
-}
+/** How many pairs of neighbouring letters of `a` are in `b` too. */
+const likeness = (a: string, b: string): number =>
+  Array.from(a, (_, at) => a.slice(at, at + 2)).filter((pair) => b.includes(pair)).length;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
-import { paths } from './rest/endpoints.ts';
+import { endpoints } from './rest/endpoints.ts';
 import { pathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Milestones } from './store/milestones.ts';
@@ -12,11 +12,6 @@ export interface ChangedNote {
   readonly noteId: Uuid;
   readonly sessionId?: Uuid | undefined;
   readonly clientId?: Uuid | undefined;
-}
-
-interface NoteOwner {
-  readonly sessionId: Uuid;
-  readonly clientId: Uuid | undefined;
 }
 
 /** More notes than the cache holds. */
@@ -41,12 +36,12 @@ export function createInvalidation(
 
   // A note is cached by its own id apart from its session, and a regeneration that renames it does not name the old id.
   const notesOf = new LRUCache<Uuid, Set<Uuid>>({ max: MAX_NOTES });
-  const ownerOf = new LRUCache<Uuid, NoteOwner>({ max: MAX_NOTES });
+  const ownerOf = new LRUCache<Uuid, Omit<ChangedNote, 'noteId'>>({ max: MAX_NOTES });
 
   const stalePaths = (event: EventFacts): string[] => {
     if (!isSessionEvent(event)) return namedPaths(event);
     const notes = notesOf.get(event.sessionId) ?? [];
-    return [...namedPaths(event), ...Array.from(notes, paths.note)];
+    return [...namedPaths(event), ...Array.from(notes, endpoints.note.path)];
   };
 
   /** What is recorded for good; for most events that is nothing. */
@@ -71,7 +66,10 @@ export function createInvalidation(
     const owner = ownerOf.get(noteId);
     const sessionId = named.sessionId ?? owner?.sessionId;
     const clientId = named.clientId ?? owner?.clientId;
-    partner.forget([paths.note(noteId), ...(sessionId ? [paths.noteOfSession(sessionId)] : [])]);
+    partner.forget([
+      endpoints.note.path(noteId),
+      ...(sessionId ? [endpoints.noteOfSession.path(sessionId)] : []),
+    ]);
     if (!clientId) return;
     const clinicians = (await places.of(clientId)).filter(({ kind }) => kind === 'clinician');
     partner.forget(
@@ -121,13 +119,13 @@ export function createInvalidation(
 
 /** What an event makes stale by the ids in it. */
 function namedPaths(event: EventFacts): string[] {
-  if (!isSessionEvent(event)) return [paths.score(event.scoreId)];
+  if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
   const { sessionId, clientId, clinicianId } = event;
   return [
-    paths.noteOfSession(sessionId),
-    paths.transcript(sessionId),
-    paths.mdm(sessionId),
-    ...('progressNoteId' in event ? [paths.note(event.progressNoteId)] : []),
+    endpoints.noteOfSession.path(sessionId),
+    endpoints.transcript.path(sessionId),
+    endpoints.mdm.path(sessionId),
+    ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
     pathOf({ name: 'sessionsOfClient', id: clientId }),
     pathOf({ name: 'magicEditsOfClinician', id: clinicianId }),
   ];

@@ -1,5 +1,4 @@
 import {
-  type KeyObject,
   createCipheriv,
   createHmac,
   createSecretKey,
@@ -12,39 +11,32 @@ export function derivedKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32));
 }
 
-/** Turns a few bytes into opaque text and back. */
-export interface Sealer {
-  /** The same bytes always give the same text. */
-  seal(bytes: Uint8Array): string;
-  /** `undefined` for any text that `seal` did not make for the same purpose. */
-  open(text: string): Buffer | undefined;
-}
-
-interface Keys {
-  readonly mac: KeyObject;
-  readonly cipher: KeyObject;
-}
+export type Sealer = ReturnType<typeof createSealer>;
+type Keys = ReturnType<typeof keysOf>;
 
 const TAG_BYTES = 16;
 /** No text is longer, so hostile input is rejected before it is decoded. */
 export const MAX_SEALED_CHARACTERS = 256;
 
 /**
+ * Turns a few bytes into opaque text and back.
  * Deterministic authenticated encryption (SIV): the MAC of the plaintext is both the tag and the IV of AES-256-CTR.
  * Equal plaintexts give equal texts, which clients need to compare cursors; nothing else can be learned.
  * Texts sealed under `previousSecret` can still be opened, so that the secret can be rotated.
  */
-export function createSealer(secret: string, purpose: string, previousSecret?: string): Sealer {
+export function createSealer(secret: string, purpose: string, previousSecret?: string) {
   const current = keysOf(secret, purpose);
   const accepted = previousSecret ? [current, keysOf(previousSecret, purpose)] : [current];
 
   return {
-    seal(bytes) {
+    /** The same bytes always give the same text. */
+    seal(bytes: Uint8Array): string {
       const tag = tagOf(bytes, current);
       return Buffer.concat([tag, encrypt(bytes, tag, current)]).toString('base64url');
     },
 
-    open(text) {
+    /** `undefined` for any text that `seal` did not make for the same purpose. */
+    open(text: string): Buffer | undefined {
       if (text.length > MAX_SEALED_CHARACTERS) return undefined;
       const sealed = Buffer.from(text, 'base64url');
       // The decoder skips other characters and ignores spare bits; only the one canonical spelling is accepted.
@@ -61,7 +53,7 @@ export function createSealer(secret: string, purpose: string, previousSecret?: s
 }
 
 // Key objects, since a raw key is parsed anew for every call: several times the cost of the cipher itself.
-const keysOf = (secret: string, purpose: string): Keys => ({
+const keysOf = (secret: string, purpose: string) => ({
   mac: createSecretKey(derivedKey(secret, `${purpose} mac`)),
   cipher: createSecretKey(derivedKey(secret, `${purpose} encryption`)),
 });

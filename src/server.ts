@@ -126,11 +126,9 @@ export async function openServer(
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
       isAuditKept: () => output?.problem() === undefined,
     },
-    authenticator: createAuthenticator(config.auth, {
-      now: clock.wallNow,
-      elapsed: clock.now,
-      onKeysUnavailable: () => log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
-    }),
+    authenticator: createAuthenticator(config.auth, clock, () =>
+      log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
+    ),
     webhookSecret: connection.clientSecret,
     clock,
     log,

@@ -36,33 +36,34 @@ export function shown(value: unknown): string {
   return text.length <= 24 ? JSON.stringify(text) : `${text.length} characters`;
 }
 
+const must = (wanted: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => `must be ${wanted}, but got ${shown(input)}`,
+});
+
 const text = z.string().trim();
 
 const integer = (min: number, max: number) =>
   text
-    .refine((value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max, {
-      error: ({ input }) =>
-        `must be a whole number between ${min} and ${max}, but got ${shown(input)}`,
-    })
+    .refine(
+      (value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max,
+      must(`a whole number between ${min} and ${max}`),
+    )
     .transform(Number);
 
 const choice = <const Choices extends readonly string[]>(choices: Choices) =>
-  text.pipe(
-    z.enum(choices, {
-      error: ({ input }) => `must be one of ${choices.join(', ')}, but got ${shown(input)}`,
-    }),
-  );
+  text.pipe(z.enum(choices, must(`one of ${choices.join(', ')}`)));
 
 /** Taken as it is, since its bytes must match the other side's. Its value is in no message. */
-const secret = (minBytes = 1) =>
+const secret = (min = 1, unit = 'bytes') =>
   z
     .string()
-    .refine((value) => value === value.trim(), {
-      error: 'must not begin or end with white space, but it does (a copied line break?)',
-    })
-    .refine((value) => Buffer.byteLength(value) >= minBytes, {
+    .refine(
+      (value) => value === value.trim(),
+      'must not begin or end with white space, but it does (a copied line break?)',
+    )
+    .refine((value) => Buffer.byteLength(value) >= min, {
       error: ({ input }) =>
-        `must have at least ${minBytes} bytes, but has ${Buffer.byteLength(String(input))}`,
+        `must have at least ${min} ${unit}, but has ${Buffer.byteLength(String(input))}`,
     });
 
 /** An absolute URL, or what `also` matches. Its value is in no message: a URL may hold a password. */
@@ -84,20 +85,20 @@ const url = (protocols: readonly string[], also?: RegExp) =>
 
 const httpsUrl = url(['https:', 'http:'])
   .transform((value) => new URL(value))
-  .refine(({ protocol, hostname }) => protocol === 'https:' || isLoopback(hostname), {
-    error: 'must be https (http for loopback only), but is http',
-  })
-  .refine(({ username, password }) => username === '' && password === '', {
-    error: 'must hold no credentials, but has a user name or password',
-  });
+  .refine(
+    ({ protocol, hostname }) => protocol === 'https:' || isLoopback(hostname),
+    'must be https (http for loopback only), but is http',
+  )
+  .refine(
+    ({ username, password }) => username === '' && password === '',
+    'must hold no credentials, but has a user name or password',
+  );
 
 const pathOf = ({ pathname }: URL): string => pathname.replace(/\/$/, '');
 // Without the version segment every route answers 403 "Missing Authentication Token", which sends
 // people looking for a fault in their credentials.
 const baseUrl = httpsUrl
-  .refine(({ search, hash }) => search === '' && hash === '', {
-    error: 'must end in /v2, but has a query or fragment',
-  })
+  .refine(({ search, hash }) => !search && !hash, 'must end in /v2, but has a query or fragment')
   .refine((value) => pathOf(value).endsWith('/v2'), {
     error: ({ input }) =>
       `must end in /v2, but its path ends in ${shown(pathOf(input as URL).replace(/.*(?=\/)/, '') || '/')}`,
@@ -151,9 +152,7 @@ export const ENVIRONMENT = z.object({
   // How the sender signs. The Partner API does not document it, so all of it can be set.
   WEBHOOK_SIGNATURE_HEADER: text
     .toLowerCase()
-    .regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, {
-      error: ({ input }) => `must be a header's name, but got ${shown(input)}`,
-    })
+    .regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("a header's name"))
     .default('x-signature'),
   WEBHOOK_SIGNATURE_ALGORITHM: choice(['sha256', 'sha384', 'sha512']).default('sha256'),
   WEBHOOK_SIGNATURE_ENCODING: choice(['hex', 'base64', 'base64url']).default('hex'),
@@ -166,11 +165,8 @@ export const ENVIRONMENT = z.object({
   ID_SECRET_PREVIOUS: secret(32).optional(),
   TRUSTED_DOCUMENTS: text.optional(),
   GRAPHIQL: switched.optional(),
-  METRICS_TOKEN: secret()
+  METRICS_TOKEN: secret(16, 'characters')
     .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without white space, but is not')
-    .min(16, {
-      error: ({ input = '' }) => `must have at least 16 characters, but has ${input.length}`,
-    })
     .optional(),
   LOG_LEVEL: choice(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   LIMIT_BODY_BYTES: integer(1_024, 16_777_216).default(DEFAULT_LIMITS.bodyBytes),

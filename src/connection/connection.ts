@@ -1,23 +1,23 @@
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, pageOf, type PagedList } from '../page.ts';
-import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
+import { hashOfList, type CursorCodec } from './cursor.ts';
 import { dividingOffset } from './drift.ts';
-import { PageReader, type ReadPage } from './page-reader.ts';
-import { readWindowArgs, type WindowArgs, type WindowRequest } from './window-args.ts';
-import { firstPagesToRead, pagesNeeded, windowOf, type Need, type Window } from './window.ts';
+import { PageReader, type ReadPage, hashedIds } from './page-reader.ts';
+import {
+  type Need,
+  type Window,
+  type WindowArgs,
+  type WindowRequest,
+  firstPagesToRead,
+  pagesNeeded,
+  readWindowArgs,
+  windowOf,
+} from './window.ts';
 
 export interface Edge<T> {
   readonly node: T;
   /** Computed only when selected. */
   cursor(): string;
-}
-
-/** Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. */
-export interface Connection<T> {
-  edges(): Loaded<readonly Edge<T>[]>;
-  nodes(): Loaded<readonly T[]>;
-  totalCount(): Loaded<number>;
-  readonly pageInfo: PageInfo;
 }
 
 export interface PageInfo {
@@ -28,19 +28,16 @@ export interface PageInfo {
   endCursor(): Loaded<string | null>;
 }
 
-/** Throws `BadWindow` at once, before anything is read. */
-export function connectionFromPages<T>(
-  args: WindowArgs,
-  list: PagedList<T>,
-  codec: CursorCodec,
-): Connection<T> {
-  return new PagedConnection(readWindowArgs(args, codec, list.key), list, codec);
-}
+/** A list that changes with every read is shown as it is after this many rounds. */
+const MAX_ROUNDS = 8;
 
 const rowItself = <T>(row: T): T => row;
 
-/** A class, because a response may hold hundreds: one for each row that has a list. */
-class PagedConnection<T> implements Connection<T>, PageInfo {
+/**
+ * Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. A class,
+ * because a response may hold hundreds: one for each row that has a list.
+ */
+export class Connection<T> implements PageInfo {
   private readonly request: WindowRequest;
   private readonly list: PagedList<T>;
   private readonly codec: CursorCodec;
@@ -49,8 +46,9 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   private running: Promise<void> | undefined;
   private listHash: number | undefined;
 
-  constructor(request: WindowRequest, list: PagedList<T>, codec: CursorCodec) {
-    this.request = request;
+  /** Throws `BadWindow` at once, before anything is read. */
+  constructor(args: WindowArgs, list: PagedList<T>, codec: CursorCodec) {
+    this.request = readWindowArgs(args, codec, list.key);
     this.list = list;
     this.codec = codec;
     this.reader = new PageReader(list);
@@ -69,10 +67,7 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   }
 
   totalCount(): Loaded<number> {
-    const first = firstPagesToRead(this.request, 'offsets', this.list.totalHint());
-    return whenLoaded(this.reader.read(first), () =>
-      this.exclusively(() => consistentTotal(first, this.reader)),
-    );
+    return this.afterFirstPages('offsets', (first) => this.settledTotal(first));
   }
 
   get pageInfo(): PageInfo {
@@ -80,7 +75,7 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   }
 
   hasNextPage(): Loaded<boolean> {
-    return this.withWindow('offsets', ({ end }, total) => end < total);
+    return this.withWindow('offsets', ({ end }) => end < (this.reader.total ?? 0));
   }
 
   hasPreviousPage(): Loaded<boolean> {
@@ -88,36 +83,63 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   }
 
   startCursor(): Loaded<string | null> {
-    return this.withWindow('cursors', ({ start, end }) =>
-      start < end ? this.cursorAt(start) : null,
-    );
+    return this.withWindow('cursors', ({ start, end }) => this.cursorAt(start, start < end));
   }
 
   endCursor(): Loaded<string | null> {
-    return this.withWindow('cursors', ({ start, end }) =>
-      start < end ? this.cursorAt(end - 1) : null,
-    );
+    return this.withWindow('cursors', ({ start, end }) => this.cursorAt(end - 1, start < end));
   }
 
-  private withWindow<R>(need: Need, resultOf: (window: Window, total: number) => R): Loaded<R> {
-    const { request, reader } = this;
-    const first = firstPagesToRead(request, need, this.list.totalHint());
-    // Made before the next field may search: it may drop the pages as outdated.
-    const result = (window: Window) => resultOf(window, reader.total() ?? 0);
-    const locate = () => whenLoaded(locateWindow(request, need, first, reader), result);
-    return whenLoaded(reader.read(first), () => this.exclusively(locate));
+  private withWindow<R>(need: Need, resultOf: (window: Window) => R): Loaded<R> {
+    // The result is made before the next field may search, which may drop the pages as outdated.
+    return this.afterFirstPages(need, (first) => whenLoaded(this.locate(need, first), resultOf));
   }
 
   /** Runs one task at a time, in order; synchronously while none is running. A failed task does not stop the next. */
-  private exclusively<R>(task: () => Loaded<R>): Loaded<R> {
-    const result = this.running === undefined ? task() : this.running.then(task);
-    if (!(result instanceof Promise)) return result;
-    const release = () => {
-      if (this.running === released) this.running = undefined;
-    };
-    const released: Promise<void> = result.then(release, release);
-    this.running = released;
-    return result;
+  private afterFirstPages<R>(need: Need, task: (first: readonly number[]) => Loaded<R>): Loaded<R> {
+    const first = firstPagesToRead(this.request, need, this.list.totalHint());
+    return whenLoaded(this.reader.read(first), () => {
+      const result =
+        this.running === undefined ? task(first) : this.running.then(() => task(first));
+      if (!(result instanceof Promise)) return result;
+      const release = () => {
+        if (this.running === released) this.running = undefined;
+      };
+      const released: Promise<void> = result.then(release, release);
+      this.running = released;
+      return result;
+    });
+  }
+
+  /** The list's length, once the pages read agree on it. */
+  private settledTotal(wanted: readonly number[]): Loaded<number> {
+    const { reader } = this;
+    const unsettled = reader.unsettled(wanted);
+    if (!unsettled) return reader.total ?? 0;
+    return whenLoaded(reader.read(unsettled), () => this.settledTotal(wanted));
+  }
+
+  /**
+   * The window in the list as it is now, once the pages that `need` requires are read. While nothing changed, the first
+   * pages are all it takes, and this is synchronous.
+   */
+  private locate(need: Need, wanted: readonly number[], round = 1): Loaded<Window> {
+    return whenLoaded(this.settledTotal(wanted), (total) => {
+      const { reader, request } = this;
+      const { after, before } = request;
+      const searched = (pages: readonly number[]) =>
+        whenLoaded(reader.read(pages, true), () => this.locate(need, wanted, round));
+      const low = after ? dividingOffset(after, 'after', reader) : 0;
+      if (typeof low !== 'number') return searched(low);
+      const high = before ? dividingOffset(before, 'before', reader) : Infinity;
+      if (typeof high !== 'number') return searched(high);
+      const window = windowOf(request, { low, high }, total);
+      const pages = pagesNeeded(window, need);
+      if (pages.every((page) => reader.pages.has(page))) return window;
+      return whenLoaded(reader.read(pages), () =>
+        round === MAX_ROUNDS ? window : this.locate(need, pages, round + 1),
+      );
+    });
   }
 
   private rowsOf<R>(
@@ -126,7 +148,7 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   ): R[] {
     const rows: R[] = [];
     for (let offset = start; offset < end; offset += 1) {
-      const page = this.reader.page(pageOf(offset));
+      const page = this.reader.pages.get(pageOf(offset));
       const row = page?.rows[offset % PAGE_SIZE];
       if (page !== undefined && row !== undefined) rows.push(project(row, page, offset));
     }
@@ -134,75 +156,13 @@ class PagedConnection<T> implements Connection<T>, PageInfo {
   }
 
   /** By offset and not by edge: a window of rows without ids has no edges, but an end to continue from. */
-  private cursorAt(offset: number): string | null {
-    const page = this.reader.page(pageOf(offset));
+  private cursorAt(offset: number, isThere: boolean): string | null {
+    const page = isThere ? this.reader.pages.get(pageOf(offset)) : undefined;
     return page === undefined ? null : this.cursorOn(page, offset);
   }
 
-  private cursorOn(page: ReadPage<T>, offset: number): string {
+  private cursorOn({ rows, total = 0 }: ReadPage<T>, offset: number): string {
     const list = (this.listHash ??= hashOfList(this.list.key));
-    return this.codec.encode({ list, offset, total: page.total ?? 0, ids: page.ids() });
+    return this.codec.encode({ list, offset, total, ids: hashedIds(rows, this.list.idOf) });
   }
-}
-
-type AnyReader = Pick<
-  PageReader<unknown>,
-  'total' | 'pages' | 'page' | 'read' | 'dropInconsistent'
->;
-
-/** A list that changes with every read is shown as it is after this many rounds. */
-const MAX_ROUNDS = 8;
-
-/**
- * The window in the list as it is now, once the pages that `need` requires are read. While nothing changed, the first
- * pages are all it takes, and this is synchronous.
- */
-function locateWindow(
-  request: WindowRequest,
-  need: Need,
-  wanted: readonly number[],
-  reader: AnyReader,
-  round = 1,
-): Loaded<Window> {
-  return whenLoaded(consistentTotal(wanted, reader), (total) =>
-    whenLoaded(boundAt('after', request.after, 0, reader), (low) =>
-      whenLoaded(boundAt('before', request.before, Infinity, reader), (high) => {
-        const window = windowOf(request, { low, high }, reader.total() ?? total);
-        const pages = pagesNeeded(window, need);
-        const isComplete = pages.every((page) => reader.page(page) !== undefined);
-        if (isComplete && reader.total() === total) return window;
-        return whenLoaded(reader.read(pages), () =>
-          round === MAX_ROUNDS ? window : locateWindow(request, need, pages, reader, round + 1),
-        );
-      }),
-    ),
-  );
-}
-
-/**
- * The list's length, once the pages read agree on it. If they don't, the list changed between two reads, or one of the
- * pages came from the cache: those that disagree with the newest are read again.
- */
-function consistentTotal(wanted: readonly number[], reader: AnyReader): Loaded<number> {
-  const dropped = reader.dropInconsistent();
-  if (dropped.length > 0) {
-    const again = dropped.filter((page) => wanted.includes(page));
-    return whenLoaded(reader.read(again), () => consistentTotal(wanted, reader));
-  }
-  // Every page read was past the end. Page one exists as long as the list does.
-  const pageOne = reader.total() === undefined ? reader.read([1]) : undefined;
-  return whenLoaded(pageOne, () => reader.total() ?? 0);
-}
-
-function boundAt(
-  side: 'after' | 'before',
-  cursor: CursorPosition | undefined,
-  open: number,
-  reader: AnyReader,
-): Loaded<number> {
-  if (cursor === undefined) return open;
-  const found = dividingOffset(cursor, side, reader);
-  if ('offset' in found) return found.offset;
-  const searched = reader.read(found.search, { fresh: true });
-  return whenLoaded(searched, () => boundAt(side, cursor, open, reader));
 }

@@ -18,11 +18,7 @@ export interface CursorPosition {
   readonly ids: readonly number[];
 }
 
-export interface CursorCodec {
-  encode(position: CursorPosition): string;
-  /** `undefined` for anything this gateway did not make. The caller checks that it is a cursor of the right list. */
-  decode(text: string): CursorPosition | undefined;
-}
+export type CursorCodec = ReturnType<typeof createCursorCodec>;
 
 const NUMBER_BYTES = 4;
 const LIST_BYTES = 6;
@@ -42,9 +38,9 @@ export const hashOfId = (id: string) => hashOf(id, ID_BYTES);
  * The contents are encrypted, since a filter with a date of birth could be guessed from the list's hash, and
  * authenticated, so that a forged offset can't start a search.
  */
-export function createCursorCodec(sealer: Sealer): CursorCodec {
+export function createCursorCodec(sealer: Sealer) {
   return {
-    encode({ list, offset, total, ids }) {
+    encode({ list, offset, total, ids }: CursorPosition): string {
       const bytes = Buffer.alloc(BYTES);
       bytes.writeUInt32BE(offset, 0);
       bytes.writeUInt32BE(total, NUMBER_BYTES);
@@ -54,7 +50,8 @@ export function createCursorCodec(sealer: Sealer): CursorCodec {
       return sealer.seal(bytes);
     },
 
-    decode(text) {
+    /** `undefined` for anything this gateway did not make. The caller checks that it is a cursor of the right list. */
+    decode(text: string): CursorPosition | undefined {
       const bytes = sealer.open(text);
       if (bytes?.length !== BYTES) return undefined;
       return {

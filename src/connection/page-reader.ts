@@ -1,14 +1,12 @@
 import { hasCode } from '../has-code.ts';
 import type { Loaded } from '../loaded.ts';
-import { PAGE_SIZE, type Page, firstOffsetOf, type PagedList } from '../page.ts';
+import { PAGE_SIZE, type Page, type PagedList, firstOffsetOf } from '../page.ts';
 import { hashOfId } from './cursor.ts';
 
 export interface ReadPage<T> {
   readonly rows: readonly (T | undefined)[];
   /** `undefined` if the page was not found. */
   readonly total: number | undefined;
-  /** The hashed ids of the rows, 0 for a row without one. */
-  ids(): readonly number[];
 }
 
 /** A list that changes faster than it can be read is shown as it was read. */
@@ -16,9 +14,10 @@ const MAX_REREADS = 3;
 
 /** The pages that one connection has read so far. */
 export class PageReader<T> {
+  readonly pages = new Map<number, ReadPage<T>>();
+  /** From the newest answer; `undefined` until there is one. */
+  total: number | undefined;
   private readonly list: PagedList<T>;
-  private readonly loaded = new Map<number, ReadPage<T>>();
-  private newestTotal: number | undefined;
   private totalIsFresh = false;
   private rereads = 0;
 
@@ -26,78 +25,70 @@ export class PageReader<T> {
     this.list = list;
   }
 
-  /** From the newest answer; `undefined` until there is one. */
-  total(): number | undefined {
-    return this.newestTotal;
-  }
-
-  pages(): readonly number[] {
-    return [...this.loaded.keys()];
-  }
-
-  page(page: number): ReadPage<T> | undefined {
-    return this.loaded.get(page);
-  }
-
   /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */
-  read(
-    pages: readonly number[],
-    { fresh = this.rereads > 0 }: { readonly fresh?: boolean } = {},
-  ): Loaded<unknown> {
+  read(pages: readonly number[], fresh = this.rereads > 0): Loaded<unknown> {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
-      const pending = this.loaded.has(page) ? undefined : this.load(page, fresh);
-      if (pending) loads.push(pending);
+      if (this.pages.has(page)) continue;
+      const answer = this.load(page, fresh);
+      if (answer instanceof Promise) loads.push(this.storeLater(page, answer, fresh));
+      else this.store(page, answer, fresh);
     }
     return loads.length > 0 ? Promise.all(loads) : undefined;
   }
 
-  /** Drops the pages that contradict the newest total, and returns their numbers. Later reads bypass the cache. */
-  dropInconsistent(): readonly number[] {
-    if (this.rereads === MAX_REREADS) return [];
-    const dropped: number[] = [];
-    for (const [page, { total }] of this.loaded) {
-      if (this.isInconsistent(page, total)) dropped.push(page);
+  /**
+   * The pages to read before the list's length is certain; undefined once the pages read agree on it. If they don't, the
+   * list changed between two reads, or one came from the cache: those that contradict the newest are dropped, those
+   * among them that are wanted are read again, and from then on past the cache.
+   */
+  unsettled(wanted: readonly number[]): readonly number[] | undefined {
+    const dropped = this.rereads < MAX_REREADS ? this.inconsistentPages() : [];
+    // If every page read was past the end: page one exists as long as the list does.
+    if (dropped.length === 0) return this.total === undefined ? [1] : undefined;
+    this.rereads += 1;
+    for (const page of dropped) this.pages.delete(page);
+    return dropped.filter((page) => wanted.includes(page));
+  }
+
+  /** The hashed ids of a page's rows, 0 for a row without one. Undefined if the page was not read. */
+  idsOn(page: number): readonly number[] | undefined {
+    const rows = this.pages.get(page)?.rows;
+    return rows && hashedIds(rows, this.list.idOf);
+  }
+
+  private inconsistentPages(): number[] {
+    const newest = this.total;
+    if (newest === undefined) return [];
+    const isInconsistent = ([page, { total }]: [number, ReadPage<T>]) =>
+      total === undefined ? firstOffsetOf(page) < newest : total !== newest;
+    return [...this.pages].filter(isInconsistent).map(([page]) => page);
+  }
+
+  /** A synchronous throw becomes a rejection, so that the promises of the other pages are still awaited. */
+  private load(page: number, fresh: boolean): Loaded<Page<T>> {
+    try {
+      return this.list.loadPage(page, fresh ? { fresh } : undefined);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    if (dropped.length > 0) this.rereads += 1;
-    for (const page of dropped) this.loaded.delete(page);
-    return dropped;
-  }
-
-  private isInconsistent(page: number, total: number | undefined): boolean {
-    const { newestTotal } = this;
-    if (newestTotal === undefined) return false;
-    return total === undefined ? firstOffsetOf(page) < newestTotal : total !== newestTotal;
-  }
-
-  private load(page: number, fresh: boolean): Promise<void> | undefined {
-    const answer = loadPage(this.list, page, fresh);
-    if (answer instanceof Promise) return this.storeLater(page, answer, fresh);
-    this.store(page, answer.rows, answer.total, fresh);
-    return undefined;
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>, fresh: boolean): Promise<void> {
     try {
-      const { rows, total } = await answer;
-      this.store(page, rows, total, fresh);
+      this.store(page, await answer, fresh);
     } catch (error) {
       if (page === 1 || !hasCode(error, 'NOT_FOUND')) throw error;
-      this.store(page, [], undefined, fresh);
+      this.store(page, { rows: [], total: undefined }, fresh);
     }
   }
 
-  private store(
-    page: number,
-    rows: ReadPage<T>['rows'],
-    total: number | undefined,
-    fresh: boolean,
-  ): void {
+  private store(page: number, { rows, total }: ReadPage<T>, fresh: boolean): void {
     // Fields read in parallel: a late answer from the cache must not replace one that bypassed it.
-    if (!fresh && this.loaded.has(page)) return;
-    this.loaded.set(page, { rows, total, ids: () => hashedIds(rows, this.list.idOf) });
+    if (!fresh && this.pages.has(page)) return;
+    this.pages.set(page, { rows, total });
     if (total === undefined || (this.totalIsFresh && !fresh)) return;
-    this.newestTotal = total;
+    this.total = total;
     this.totalIsFresh = fresh;
   }
 }
@@ -105,20 +96,14 @@ export class PageReader<T> {
 /** By a page's rows: a cached page is hashed once for all operations that read it. */
 const idsOfRows = new WeakMap<object, readonly number[]>();
 
-function hashedIds<T>(rows: ReadPage<T>['rows'], idOf: (row: T) => string): readonly number[] {
+export function hashedIds<T>(
+  rows: ReadPage<T>['rows'],
+  idOf: (row: T) => string,
+): readonly number[] {
   const known = idsOfRows.get(rows);
   if (known !== undefined) return known;
   const hashOfRow = (row: T | undefined) => (row === undefined ? 0 : hashOfId(idOf(row)));
   const ids = rows.slice(0, PAGE_SIZE).map(hashOfRow);
   idsOfRows.set(rows, ids);
   return ids;
-}
-
-/** Turns a synchronous throw into a rejection, so that the promises of the other pages are still awaited. */
-function loadPage<T>(list: PagedList<T>, page: number, fresh: boolean): Loaded<Page<T>> {
-  try {
-    return list.loadPage(page, fresh ? { fresh } : undefined);
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }

@@ -1,5 +1,71 @@
-import { pageOf, pagesBetween } from '../page.ts';
-import type { WindowRequest } from './window-args.ts';
+import { PAGE_SIZE, pageOf, pagesBetween } from '../page.ts';
+import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
+
+export interface WindowArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** Validated arguments with decoded cursors. */
+export interface WindowRequest {
+  readonly from: 'first' | 'last';
+  readonly count: number;
+  readonly after?: CursorPosition | undefined;
+  readonly before?: CursorPosition | undefined;
+}
+
+/** The arguments of a connection are invalid. Nothing was read, and a retry would fail again. */
+export class BadWindow extends Error {
+  override readonly name = 'BadWindow';
+  readonly code = 'BAD_USER_INPUT';
+  readonly issues: readonly string[];
+
+  constructor(issues: readonly string[]) {
+    super(issues.join('; '));
+    this.issues = issues;
+  }
+}
+
+const MOST_ROWS = 100;
+const DEFAULT_ROWS = 10;
+
+/** Throws `BadWindow` with every problem. Without a `key`, a cursor of any list is accepted. */
+export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key?: string): WindowRequest {
+  const issues = countIssues(args);
+  const decoded = (name: 'after' | 'before') => {
+    const text = args[name] ?? undefined;
+    if (text === undefined) return undefined;
+    const position = codec.decode(text);
+    if (position && (key === undefined || position.list === hashOfList(key))) return position;
+    issues.push(`"${name}" is not a cursor of this list`);
+    return undefined;
+  };
+  const request = { ...sizeOf(args), after: decoded('after'), before: decoded('before') };
+  if (issues.length > 0) throw new BadWindow(issues);
+  return request;
+}
+
+/** The number of rows, and the end of the range between the cursors from which they are counted. */
+export function sizeOf({ first, last }: WindowArgs): Pick<WindowRequest, 'from' | 'count'> {
+  return typeof last === 'number'
+    ? { from: 'last', count: last }
+    : { from: 'first', count: first ?? DEFAULT_ROWS };
+}
+
+export function countIssues(args: WindowArgs): string[] {
+  const issues: string[] = [];
+  for (const name of ['first', 'last'] as const) {
+    const count = args[name] ?? DEFAULT_ROWS;
+    if (Number.isInteger(count) && count >= 1 && count <= MOST_ROWS) continue;
+    issues.push(`"${name}" must be between 1 and ${MOST_ROWS}, but got ${count}`);
+  }
+  if (typeof args.first === 'number' && typeof args.last === 'number') {
+    issues.push('"first" and "last" exclude each other, but got both');
+  }
+  return issues;
+}
 
 /** The rows from offset `start` up to, not including, `end`. */
 export interface Window {
@@ -10,13 +76,12 @@ export interface Window {
 /** What a field needs of a window: all its rows, its first and last cursor, or only its offsets. */
 export type Need = 'rows' | 'cursors' | 'offsets';
 
-/** The offsets between the two cursors: from `low`, which is included, to `high`, which is not. */
-export interface Bounds {
-  readonly low: number;
-  readonly high: number;
-}
-
-export function windowOf({ from, count }: WindowRequest, bounds: Bounds, total: number): Window {
+/** `bounds` are the offsets between the two cursors: from `low`, which is included, to `high`, which is not. */
+export function windowOf(
+  { from, count }: WindowRequest,
+  bounds: { readonly low: number; readonly high: number },
+  total: number,
+): Window {
   const low = Math.min(bounds.low, total);
   const high = Math.max(low, Math.min(bounds.high, total));
   return from === 'first'
@@ -24,13 +89,9 @@ export function windowOf({ from, count }: WindowRequest, bounds: Bounds, total: 
     : { start: Math.max(low, high - count), end: high };
 }
 
-export function pagesTouched({ start, end }: Window): number[] {
-  return start < end ? pagesBetween(pageOf(start), pageOf(end - 1)) : [];
-}
-
-export function pagesNeeded(window: Window, need: Need): number[] {
-  if (need === 'offsets') return [];
-  const touched = pagesTouched(window);
+export function pagesNeeded({ start, end }: Window, need: Need): number[] {
+  if (need === 'offsets' || start >= end) return [];
+  const touched = pagesBetween(pageOf(start), pageOf(end - 1));
   return need === 'rows'
     ? touched
     : touched.filter((_, index) => index === 0 || index === touched.length - 1);
@@ -38,8 +99,10 @@ export function pagesNeeded(window: Window, need: Need): number[] {
 
 /** The pages to read first, when only the cursors' totals, or else the total of an earlier answer (`hint`), are known. */
 export function firstPagesToRead(request: WindowRequest, need: Need, hint?: number): number[] {
-  const { after, before } = request;
-  const total = expectedTotal(request, hint);
+  const { after, before, from } = request;
+  // A cursor's total is from when the client read that page; a hint may be of any age.
+  const isHinted = after === undefined && before === undefined;
+  const total = isHinted ? hint : Math.min(after?.total ?? Infinity, before?.total ?? Infinity);
   if (total === undefined) return [1];
 
   const bounds = { low: after ? after.offset + 1 : 0, high: before ? before.offset : total };
@@ -48,11 +111,37 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
   if (window.start === window.end) return [pageOf((after ?? before)?.offset ?? 0)];
   if (need !== 'offsets') return pagesNeeded(window, need);
   // Any page has the total. This one is next to the cursor, if there is one, and shows whether rows moved.
-  return [pageOf(request.from === 'first' ? window.start : window.end - 1)];
+  return [pageOf(from === 'first' ? window.start : window.end - 1)];
 }
 
-/** A cursor's total is from when the client read that page; a hint may be of any age. */
-function expectedTotal({ after, before }: WindowRequest, hint: number | undefined) {
-  if (after === undefined && before === undefined) return hint;
-  return Math.min(after?.total ?? Infinity, before?.total ?? Infinity);
+/** Which fields of a connection are selected. */
+export interface Asked {
+  /** `edges` or `nodes`. */
+  readonly rows: boolean;
+  /** `startCursor` or `endCursor`. */
+  readonly ends: boolean;
+  /** `totalCount`, `hasNextPage` or `hasPreviousPage`. */
+  readonly totals: boolean;
+}
+
+/** The most pages that a window can read while the list does not change. Invalid arguments read none. */
+export function pagesOfWindow(args: WindowArgs, asked: Asked, codec: CursorCodec): number {
+  const need: Need = asked.rows ? 'rows' : asked.ends ? 'cursors' : 'offsets';
+  if ((need === 'offsets' && !asked.totals) || countIssues(args).length > 0) return 0;
+  if (typeof args.after === 'string' || typeof args.before === 'string') {
+    try {
+      return firstPagesToRead(readWindowArgs(args, codec), need).length;
+    } catch (error) {
+      if (error instanceof BadWindow) return 0;
+      throw error;
+    }
+  }
+  if (need === 'offsets') return 1;
+  const { from, count } = sizeOf(args);
+  // From the head a window starts with a page. At the tail it may start with a page's last row.
+  const rows = from === 'first' ? count : count + PAGE_SIZE - 1;
+  const touched = Math.ceil(rows / PAGE_SIZE);
+  const pages = need === 'cursors' ? Math.min(2, touched) : touched;
+  // Page one has to be read first to learn where the tail is.
+  return from === 'last' ? pages + 1 : pages;
 }

@@ -1,6 +1,6 @@
-import { type Connection, connectionFromPages } from '../connection/connection.ts';
+import { Connection } from '../connection/connection.ts';
 import { PAGE_SIZE, type Page } from '../page.ts';
-import type { WindowArgs } from '../connection/window-args.ts';
+import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type ListName, type ListRef, type RecordOf, listKeyOf } from '../rest/lists.ts';
@@ -40,7 +40,7 @@ export function connectionOf<N extends ListName>(
   ctx: Context,
 ): Connection<NodeOf<N>> {
   auditFilter(list, ctx);
-  return connectionFromPages(
+  return new Connection(
     args,
     {
       key: listKeyOf(list),
@@ -81,7 +81,7 @@ export function connectionOfNodes<Node extends { readonly id: string }>(
   args: WindowArgs,
   ctx: Context,
 ): Connection<Node> {
-  return connectionFromPages(
+  return new Connection(
     args,
     {
       key,

@@ -1,4 +1,4 @@
-import type { WindowArgs } from '../connection/window-args.ts';
+import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { type GrantedKind, grantText } from '../viewer/viewer.ts';
 import { NotFound } from './errors.ts';

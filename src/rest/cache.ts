@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 
 /** A cached answer. Never changed: a newer answer replaces the object, so that identity says whether it is current. */
-export interface CacheEntry<T = unknown> {
+export interface CacheEntry {
   /** The path with its query. */
   readonly key: string;
   /** The path alone: what is invalidated. All pages and filters of a list share one. */
   readonly path: string;
-  readonly value: T;
+  readonly value: unknown;
   /** On the clock that was passed in: `performance.now()`. */
   readonly expiresAt: number;
 }
@@ -24,107 +24,93 @@ const PURGE_EVERY_MS = 1000;
  * Answers by path and query, bounded by bytes and by time. They hold patient data, whoever's: access is decided on every
  * use and never here.
  */
-export class ResponseCache {
-  private readonly clock: Clock;
-  private readonly entries: LRUCache<string, CacheEntry>;
+export function createResponseCache(clock: Clock, maxBytes: number) {
   /** The keys of a list's pages and filters. A record's path is its own key and has no entry here. */
-  private readonly keysByPath = new Map<string, Set<string>>();
-  private readonly totals = new LRUCache<string, number>({ max: MAX_TOTALS });
-  private purgedAt = 0;
-  private readonly listeners = new Set<InvalidationListener>();
+  const keysByPath = new Map<string, Set<string>>();
+  const entries = new LRUCache<string, CacheEntry>({
+    maxSize: maxBytes,
+    // One large answer must not evict all the others.
+    maxEntrySize: Math.ceil(maxBytes / 4),
+    dispose({ path }, key, reason) {
+      if (reason === 'set' || key === path) return;
+      const keys = keysByPath.get(path);
+      if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
+    },
+  });
+  const totals = new LRUCache<string, number>({ max: MAX_TOTALS });
+  const listeners: InvalidationListener[] = [];
+  let purgedAt = 0;
 
-  constructor(clock: Clock, maxBytes: number) {
-    this.clock = clock;
-    this.entries = new LRUCache({
-      maxSize: maxBytes,
-      // One large answer must not evict all the others.
-      maxEntrySize: Math.ceil(maxBytes / 4),
-      dispose: ({ path }, key, reason) => {
-        if (reason === 'set' || key === path) return;
-        const keys = this.keysByPath.get(path);
-        if (keys?.delete(key) && keys.size === 0) this.keysByPath.delete(path);
-      },
-    });
-  }
-
-  get(key: string): CacheEntry | undefined {
-    const entry = this.entries.get(key);
-    if (!entry || entry.expiresAt > this.clock.now()) return entry;
-    this.entries.delete(key);
-    return undefined;
-  }
-
-  isCurrent(entry: CacheEntry): boolean {
-    return this.entries.peek(entry.key) === entry;
-  }
-
-  set(entry: CacheEntry, bytes: number): void {
-    const { key, path } = entry;
-    const now = this.clock.now();
-    if (now - this.purgedAt >= PURGE_EVERY_MS) this.purge(now);
-    const replaced = this.entries.peek(key);
-    this.entries.set(key, entry, { size: bytes + OVERHEAD_BYTES });
-    if (key !== path && this.entries.has(key)) {
-      const keys = this.keysByPath.get(path);
-      if (keys) keys.add(key);
-      else this.keysByPath.set(path, new Set([key]));
-    }
-    if (replaced && replaced.expiresAt > now) this.notify(path);
-  }
-
-  invalidate(path: string): void {
-    this.entries.delete(path);
-    for (const key of this.keysByPath.get(path) ?? []) this.entries.delete(key);
-    this.notify(path);
-  }
-
-  invalidateAll(): void {
-    this.entries.clear();
-    this.notify(undefined);
-  }
-
-  /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
-  totalOf(listKey: string): number | undefined {
-    return this.totals.get(listKey);
-  }
-
-  /** A new length drops the list's pages: a window must never be put together from two states of its list. */
-  setTotal(listKey: string, path: string, total: number): void {
-    const last = this.totals.get(listKey);
-    if (last === total) return;
-    this.totals.set(listKey, total);
-    if (last === undefined) return;
-    for (const key of this.keysByPath.get(path) ?? []) {
-      // With the same filter: what comes after the list's own key is the page.
-      if (key.startsWith(listKey) && /^[?&]page=\d+$/.test(key.slice(listKey.length))) {
-        this.entries.delete(key);
-      }
-    }
-    this.notify(path);
-  }
-
-  onInvalidate(listener: InvalidationListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  get bytes(): number {
-    return this.entries.calculatedSize;
-  }
-
-  get size(): number {
-    return this.entries.size;
+  function notify(path: string | undefined): void {
+    for (const listener of listeners) listener(path);
   }
 
   /** Patient data is not kept for longer than it can be used. */
-  private purge(now: number): void {
-    this.purgedAt = now;
-    for (const [key, { expiresAt }] of this.entries.entries()) {
-      if (expiresAt <= now) this.entries.delete(key);
-    }
+  function purge(now: number): void {
+    purgedAt = now;
+    for (const [key, { expiresAt }] of entries) if (expiresAt <= now) entries.delete(key);
   }
 
-  private notify(path: string | undefined): void {
-    for (const listener of this.listeners) listener(path);
-  }
+  return {
+    get(key: string): CacheEntry | undefined {
+      const entry = entries.get(key);
+      if (!entry || entry.expiresAt > clock.now()) return entry;
+      entries.delete(key);
+      return undefined;
+    },
+
+    /** Whether the cache still holds exactly this object. */
+    isCurrent: (entry: CacheEntry): boolean => entries.peek(entry.key) === entry,
+
+    set(entry: CacheEntry, bytes: number): void {
+      const { key, path } = entry;
+      const now = clock.now();
+      if (now - purgedAt >= PURGE_EVERY_MS) purge(now);
+      const replaced = entries.peek(key);
+      entries.set(key, entry, { size: bytes + OVERHEAD_BYTES });
+      if (key !== path && entries.has(key)) {
+        const keys = keysByPath.get(path);
+        if (keys) keys.add(key);
+        else keysByPath.set(path, new Set([key]));
+      }
+      if (replaced && replaced.expiresAt > now) notify(path);
+    },
+
+    invalidate(path: string): void {
+      entries.delete(path);
+      for (const key of keysByPath.get(path) ?? []) entries.delete(key);
+      notify(path);
+    },
+
+    invalidateAll(): void {
+      entries.clear();
+      notify(undefined);
+    },
+
+    /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
+    totalOf: (listKey: string): number | undefined => totals.get(listKey),
+
+    /** A new length drops the list's pages: a window must never be put together from two states of its list. */
+    setTotal(listKey: string, path: string, total: number): void {
+      const last = totals.get(listKey);
+      if (last === total) return;
+      totals.set(listKey, total);
+      if (last === undefined) return;
+      for (const key of keysByPath.get(path) ?? []) {
+        // With the same filter: what comes after the list's own key is the page.
+        if (key.startsWith(listKey) && /^[?&]page=\d+$/.test(key.slice(listKey.length))) {
+          entries.delete(key);
+        }
+      }
+      notify(path);
+    },
+
+    /**
+     * Called with each path whose answers are no longer valid: it was forgotten, a newer answer has replaced one, or the
+     * list's length has changed.
+     */
+    onInvalidate: (listener: InvalidationListener): void => void listeners.push(listener),
+
+    state: () => ({ cacheBytes: entries.calculatedSize, cacheEntries: entries.size }),
+  };
 }

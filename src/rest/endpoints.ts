@@ -1,13 +1,13 @@
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import { readMdm, readNote, readNoteOfSession, readScore, readTranscript } from './artifacts.ts';
-import type { Checked, NoteRecord } from './artifacts.ts';
+import { readMdm, readNote, readNoteOfSession, readScore, readTranscript } from './records.ts';
+import type { Checked, NoteRecord } from './records.ts';
 import type { Repeat } from './client/retry.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 
-/** What all calls of one route have in common. */
-export interface Route {
+/** A route: how it is called, what its answers mean, and for how long they are valid. */
+export interface Endpoint<T = unknown> {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Such as `/sessions/:sessionId/mdm`. */
   readonly template: string;
@@ -16,12 +16,8 @@ export interface Route {
   readonly isWrite: boolean;
   /** All but the request for a token. */
   readonly isAuthorized: boolean;
-  readonly path: (id: Uuid | undefined) => string;
-}
-
-/** A GET: what its answers mean, and for how long they are valid. */
-export interface Endpoint<T> extends Route {
-  /** `page` counts for lists only. */
+  path(id: Uuid | undefined): string;
+  /** `page` counts for lists only. The body of a write is undefined if it is not JSON. */
   read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
   ttlMs(value: T): number;
   /** What a 404 means, for the routes where it is a normal answer. */
@@ -34,26 +30,40 @@ const AUTHENTICATE = '/partners/authenticate';
  * Nothing but a UUID gets into a path. `encodeURIComponent('..')` is `..`, so encoding alone would let an id
  * leave its template.
  */
-export function route(method: Route['method'], template: string, repeat: Repeat): Route {
+export function endpoint<T>(
+  method: Endpoint['method'],
+  template: string,
+  repeat: Repeat,
+  read: Endpoint<T>['read'],
+  ttlMs: (value: T) => number = () => 0,
+): Endpoint<T> {
   const [before = '', after] = template.split(/:\w+/);
   const isAuthorized = template !== AUTHENTICATE;
-  return {
-    method,
-    template,
-    repeat,
-    isAuthorized,
-    isWrite: isAuthorized && method !== 'GET',
-    path(id) {
-      if (after === undefined) return template;
-      const uuid = toUuid(id);
-      if (!uuid) throw new TypeError(`${template} wants a UUID, but got something else`);
-      return before + uuid + after;
-    },
+  const isWrite = isAuthorized && method !== 'GET';
+  const path = (id: Uuid | undefined): string => {
+    if (after === undefined) return template;
+    const uuid = toUuid(id);
+    if (!uuid) throw new TypeError(`${template} wants a UUID, but got something else`);
+    return before + uuid + after;
   };
+  return { method, template, repeat, isWrite, isAuthorized, path, read, ttlMs };
 }
 
 /** Obtains the partner's token. Repeated freely: a second token does not end the first. */
-export const authenticate = route('POST', AUTHENTICATE, 'freely');
+export const authenticate = endpoint('POST', AUTHENTICATE, 'freely', readToken);
+
+/** Documented; used if an answer does not say. */
+const TOKEN_LIFETIME_S = 3600;
+
+export type PartnerToken = NonNullable<ReturnType<typeof readToken>>;
+function readToken(body: unknown) {
+  const { accessToken: value, expiresIn }: JsonObject = isObject(body) ? body : {};
+  // It goes into a header: visible ASCII only.
+  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
+  const given = Number(expiresIn);
+  const seconds = given > 0 && given <= 24 * TOKEN_LIFETIME_S ? given : TOKEN_LIFETIME_S;
+  return { value, lifetimeMs: seconds * 1000 };
+}
 
 /** Events and mutations drop what they make stale; this bounds what neither of them reported. */
 export const LIST_TTL_MS = 5000;
@@ -71,18 +81,16 @@ const artifactTtlMs = (artifact: unknown): number =>
 
 function record<T, M extends 'not-ready' | undefined>(
   template: string,
-  read: (body: unknown, id: Uuid) => Checked<T>,
+  readRecord: (body: unknown, id: Uuid) => Checked<T>,
   ttlMs: (value: T | M) => number,
   missing: M,
 ): Endpoint<T | M> {
-  return {
-    ...route('GET', template, 'freely'),
-    // The path was built first, so there is an id.
-    read: (body, id) => id && read(body, id),
-    ttlMs,
-    missing: { value: missing },
-  };
+  // The path was built first, so there is an id.
+  const read: Endpoint<T | M>['read'] = (body, id) => id && readRecord(body, id);
+  return { ...endpoint('GET', template, 'freely', read, ttlMs), missing: { value: missing } };
 }
+
+const readPartner = (body: unknown) => (isObject(body) ? body : undefined);
 
 /** Records that have a route of their own. */
 export const endpoints = {
@@ -96,18 +104,5 @@ export const endpoints = {
   transcript: record('/sessions/:sessionId/transcript', readTranscript, artifactTtlMs, 'not-ready'),
   mdm: record('/sessions/:sessionId/mdm', readMdm, artifactTtlMs, 'not-ready'),
   score: record('/assessment-scores/:assessmentScoreId', readScore, artifactTtlMs, undefined),
-  partner: {
-    ...route('GET', '/partners', 'freely'),
-    read: (body: unknown) => (isObject(body) ? body : undefined),
-    ttlMs: () => FINISHED_TTL_MS,
-  } satisfies Endpoint<JsonObject>,
-};
-
-/** Where single records are cached: what `forget` takes. Lists have `pathOf`. */
-export const paths = {
-  note: endpoints.note.path,
-  noteOfSession: endpoints.noteOfSession.path,
-  transcript: endpoints.transcript.path,
-  mdm: endpoints.mdm.path,
-  score: endpoints.score.path,
+  partner: endpoint('GET', '/partners', 'freely', readPartner, () => FINISHED_TTL_MS),
 };

@@ -79,13 +79,6 @@ export class NoteLocked extends PartnerError {
 /** A write was sent and nobody can say whether it took effect: never send it again unasked. */
 export class OutcomeUnknown extends PartnerError {
   readonly code = 'OUTCOME_UNKNOWN';
-
-  constructor(route: string) {
-    super(
-      route,
-      'no clear answer came: the change may or may not have taken effect, so await its event',
-    );
-  }
 }
 
 /** The operation has made as many calls as it may. */

@@ -1,12 +1,12 @@
-import { PAGE_SIZE } from '../page.ts';
+import { PAGE_SIZE, lastPageOf } from '../page.ts';
 import type { Page } from '../page.ts';
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import type { Checked } from './artifacts.ts';
-import { LIST_TTL_MS, route } from './endpoints.ts';
+import { LIST_TTL_MS, endpoint } from './endpoints.ts';
 import type { Endpoint } from './endpoints.ts';
 import { isObject } from './json.ts';
 import {
+  anotherRecord,
   readAssessment,
   readClient,
   readClinic,
@@ -16,7 +16,7 @@ import {
   readProgram,
   readSession,
 } from './records.ts';
-import type { ReadRow } from './records.ts';
+import type { Checked, ReadRow } from './records.ts';
 
 /** What GraphQL's Int can hold: `totalCount` is one. */
 const MAX_ROWS = 2_147_483_647;
@@ -31,11 +31,9 @@ function list<T>(
   readRow: ReadRow<T>,
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
-  return {
-    ...route('GET', template, 'freely'),
-    read: (body, id, page) => readPage(body, page, readRow, id, parentNames),
-    ttlMs: () => LIST_TTL_MS,
-  };
+  const read: Endpoint<Page<T>>['read'] = (body, id, page) =>
+    readPage(body, page, readRow, id, parentNames);
+  return endpoint('GET', template, 'freely', read, () => LIST_TTL_MS);
 }
 
 export const lists = {
@@ -87,7 +85,7 @@ export function readPage<T>(
   if (total < 0 || total > MAX_ROWS) return undefined;
 
   // An API that answers a page past the end with its last one would repeat rows.
-  if (page > Math.max(1, Math.ceil(total / PAGE_SIZE))) return { rows: [], total, page };
+  if (page > lastPageOf(total)) return { rows: [], total, page };
 
   if (typeof currentPage === 'number' && currentPage !== page) return undefined;
   if (body['data'].length > PAGE_SIZE) return undefined;
@@ -99,7 +97,7 @@ export function readPage<T>(
     }
     for (const name of parentNames) {
       const named = toUuid(row[name]);
-      if (named !== undefined && named !== parentId) return 'another-record';
+      if (named !== undefined && named !== parentId) return anotherRecord;
     }
     rows.push(readRow(row));
   }

@@ -3,7 +3,7 @@ import { whenLoaded } from '../loaded.ts';
 import type { Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
-import type { ScoreRecord } from './artifacts.ts';
+import type { ScoreRecord } from './records.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Client, Target } from './client/client.ts';
 import { endpoints } from './endpoints.ts';
@@ -23,10 +23,6 @@ export interface ScoreOptions extends LoadOptions {
   readonly clientId?: Uuid | undefined;
 }
 
-const resolved = Promise.resolve();
-/** Cheaper than `queueMicrotask`, which makes an AsyncResource each time. */
-const inMicrotask = (run: () => void): void => void resolved.then(run);
-
 type Loader = DataLoader<Target, unknown, string>;
 
 /**
@@ -38,28 +34,19 @@ export class Loaders {
   private readonly usage: Usage;
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
-  private readonly loaders = new Map<Endpoint<unknown>, Loader>();
+  private readonly loaders = new Map<Endpoint, Loader>();
 
   constructor(client: Client, usage: Usage) {
     this.client = client;
     this.usage = usage;
   }
 
-  page<N extends ListName>(
-    list: ListRef<N>,
-    page: number,
-    options?: LoadOptions,
-  ): Loaded<Page<RecordOf<N>>> {
+  page<N extends ListName>(list: ListRef<N>, page: number, options?: LoadOptions) {
+    const endpoint = lists[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
     const listKey = listKeyOf(list);
-    return this.read({
-      endpoint: lists[list.name] as Endpoint<unknown> as Endpoint<Page<RecordOf<N>>>,
-      id: list.id,
-      key: pageKeyOf(listKey, page),
-      path: pathOf(list),
-      page,
-      listKey,
-      isFresh: options?.fresh === true,
-    });
+    const key = pageKeyOf(listKey, page);
+    const isFresh = options?.fresh === true;
+    return this.read({ endpoint, id: list.id, key, path: pathOf(list), page, listKey, isFresh });
   }
 
   /** The list's length as last seen: a hint that is kept far longer than the rows. */
@@ -102,8 +89,7 @@ export class Loaders {
 
   private record<T>(endpoint: Endpoint<T>, id: Uuid | undefined, options?: LoadOptions): Loaded<T> {
     const path = endpoint.path(id);
-    const isFresh = options?.fresh === true;
-    return this.read({ endpoint, id, key: path, path, page: 0, listKey: undefined, isFresh });
+    return this.read({ endpoint, id, key: path, path, isFresh: options?.fresh === true });
   }
 
   private read<T>(target: Target<T>): Loaded<T> {
@@ -124,25 +110,18 @@ export class Loaders {
     return this.loaderOf(endpoint).load(target) as Promise<T>;
   }
 
-  /** Without batches: the API has none, and a batch would make all keys wait for the slowest. */
-  private loaderOf(endpoint: Endpoint<unknown>): Loader {
+  private loaderOf(endpoint: Endpoint): Loader {
     const made = this.loaders.get(endpoint);
     if (made) return made;
-    const loader: Loader = new DataLoader((targets) => this.fetch(targets), {
-      batch: false,
-      batchScheduleFn: inMicrotask,
-      cacheKeyFn: ({ key }) => key,
-    });
+    // The API has no batches: each key gets a promise of its own, so that none waits for the slowest.
+    const fetch = async (targets: readonly Target[]) => targets.map((one) => this.fetch(one));
+    const loader: Loader = new DataLoader(fetch, { cacheKeyFn: ({ key }) => key });
     this.loaders.set(endpoint, loader);
     return loader;
   }
 
-  private async fetch([target]: readonly Target[]): Promise<unknown[]> {
-    try {
-      return target ? [this.use(await this.client.get(target, this.usage))] : [];
-    } catch (error) {
-      return [error];
-    }
+  private async fetch(target: Target): Promise<unknown> {
+    return this.use(await this.client.get(target, this.usage));
   }
 
   private use(entry: CacheEntry): unknown {

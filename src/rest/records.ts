@@ -1,24 +1,22 @@
 import { toUuid } from '../uuid.ts';
 import type { Uuid } from '../uuid.ts';
-import { textOf } from './json.ts';
+import { answersOf, crisisInterventionOf, riskOf, totalScoreOf } from './assumed-names.ts';
+import { isObject, objectsOf, textOf } from './json.ts';
 import type { JsonObject } from './json.ts';
 
-export type { JsonObject } from './json.ts';
-export type {
-  MdmRecord,
-  NoteRecord,
-  NotReady,
-  ProblemAddressed,
-  ScoreAnswer,
-  ScoreRecord,
-  TranscriptItem,
-  TranscriptRecord,
-} from './artifacts.ts';
+/** An answer names another record than the one that was asked for: it must be neither shown nor cached. */
+export const anotherRecord: unique symbol = Symbol('another record');
+
+/** Undefined if the body is not what the endpoint promises. */
+export type Checked<T> = T | typeof anotherRecord | undefined;
+
+type RecordOf<Read extends (body: never, id: never) => unknown> = Exclude<
+  ReturnType<Read>,
+  symbol | string | undefined
+>;
 
 /** Reads a list's row; undefined if it does not say which record it is. */
 export type ReadRow<T> = (raw: JsonObject) => T | undefined;
-
-type RecordOf<Read extends (raw: JsonObject) => unknown> = Exclude<ReturnType<Read>, undefined>;
 
 // The API shows `id` for clients only; other records may well use `<noun>Id`, as its events do.
 const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
@@ -30,15 +28,9 @@ const named = (idName: string) => (raw: JsonObject) => {
 };
 
 export const readOrganization = named('organizationId');
-export type OrganizationRecord = RecordOf<typeof readOrganization>;
-
 export const readClinic = named('clinicId');
-export type ClinicRecord = RecordOf<typeof readClinic>;
-
 export const readProgram = named('programId');
-export type ProgramRecord = RecordOf<typeof readProgram>;
 
-export type MagicEditRecord = RecordOf<typeof readMagicEdit>;
 export function readMagicEdit(raw: JsonObject) {
   const id = idOf(raw, 'magicEditId');
   return id && { id, raw };
@@ -51,13 +43,11 @@ const personOf = (raw: JsonObject) => ({
   externalId: textOf(raw['externalId']),
 });
 
-export type ClinicianRecord = RecordOf<typeof readClinician>;
 export function readClinician(raw: JsonObject) {
   const id = idOf(raw, 'clinicianId');
   return id && { id, ...personOf(raw), raw };
 }
 
-export type ClientRecord = RecordOf<typeof readClient>;
 export function readClient(raw: JsonObject) {
   const id = idOf(raw, 'clientId');
   if (!id) return undefined;
@@ -72,7 +62,6 @@ export function readClient(raw: JsonObject) {
   };
 }
 
-export type SessionRecord = RecordOf<typeof readSession>;
 export function readSession(raw: JsonObject) {
   const id = idOf(raw, 'sessionId');
   if (!id) return undefined;
@@ -81,7 +70,6 @@ export function readSession(raw: JsonObject) {
 }
 
 /** Its id is a string such as `phq9`: assessments alone are not named by a UUID. */
-export type AssessmentRecord = RecordOf<typeof readAssessment>;
 export function readAssessment(raw: JsonObject) {
   const id = textOf(raw['id']) || textOf(raw['assessmentId']);
   return id ? { id, name: textOf(raw['name']), raw } : undefined;
@@ -95,4 +83,100 @@ export function calendarDateOf(value: unknown): string | null {
   // A day that is not in the calendar either fails to parse or rolls over into the next month.
   const exists = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
   return exists ? date : null;
+}
+
+/** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
+const isOther = (name: unknown, asked: Uuid): boolean =>
+  name !== asked && (toUuid(name) ?? asked) !== asked;
+
+/** The answer of the note's own route. A body without any id is still the note that was asked for. */
+export function readNote(body: unknown, asked: Uuid): Checked<NoteRecord> {
+  if (!isNote(body)) return undefined;
+  const name = toUuid(body['progressNoteId']) ?? toUuid(body['id']);
+  return isOther(name, asked) ? anotherRecord : noteOf(body, asked);
+}
+
+/** The answer of the session's route: an `id` in it could be anybody's, so only `progressNoteId` counts. */
+export function readNoteOfSession(body: unknown, asked: Uuid): Checked<NoteRecord> {
+  if (!isNote(body)) return undefined;
+  if (isOther(body['sessionId'], asked)) return anotherRecord;
+  return noteOf(body, toUuid(body['progressNoteId']));
+}
+
+function isNote(body: unknown): body is JsonObject {
+  return isObject(body) && (Array.isArray(body['note']) || typeof body['isLoading'] === 'boolean');
+}
+
+export type NoteRecord = ReturnType<typeof noteOf>;
+function noteOf(raw: JsonObject, id: Uuid | undefined) {
+  const { isLoading, note } = raw;
+  return {
+    /** Null while the first generation runs; a regeneration may change it. */
+    id: id ?? null,
+    isLoading: isLoading === true,
+    /** Empty or partial while loading. The elements' shape is not documented. */
+    note: Array.isArray(note) ? sectionsOf(note) : [],
+    sessionId: toUuid(raw['sessionId']) ?? null,
+    raw,
+  };
+}
+
+/** A section that is null says nothing, and would take all the others with it; `raw` has it. */
+const sectionsOf = (note: readonly unknown[]): readonly unknown[] =>
+  note.includes(null) ? note.filter((section) => section !== null) : note;
+
+/**
+ * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So what
+ * tells that it is not ready is the presence of the field, not the status.
+ */
+export type TranscriptRecord = RecordOf<typeof readTranscript>;
+export type TranscriptItem = TranscriptRecord['items'][number];
+export function readTranscript(body: unknown, sessionId: Uuid) {
+  if (!isObject(body)) return undefined;
+  if (isOther(body['sessionId'], sessionId)) return anotherRecord;
+  if (!Array.isArray(body['transcriptItems'])) return 'not-ready';
+  const items = objectsOf(body['transcriptItems']).map((item) => ({
+    // Number or text: the unit is not documented, so both are passed through.
+    startTime: item['startTime'] ?? null,
+    endTime: item['endTime'] ?? null,
+    speaker: textOf(item['speaker']),
+    transcript: textOf(item['transcript']),
+  }));
+  return { items, raw: body };
+}
+
+export type MdmRecord = RecordOf<typeof readMdm>;
+export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
+export function readMdm(body: unknown, sessionId: Uuid) {
+  if (!isObject(body)) return undefined;
+  if (isOther(body['sessionId'], sessionId)) return anotherRecord;
+  if (!Array.isArray(body['problemsAddressed'])) return 'not-ready';
+  const problemsAddressed = objectsOf(body['problemsAddressed']).map((problem) => ({
+    rationale: textOf(problem['rationale']),
+    level: textOf(problem['level']),
+  }));
+  const crisisIntervention = crisisInterventionOf(body);
+  return { problemsAddressed, risk: riskOf(body) ?? null, crisisIntervention, raw: body };
+}
+
+export type ScoreRecord = RecordOf<typeof readScore>;
+export type ScoreAnswer = ScoreRecord['answers'][number];
+export function readScore(body: unknown, asked: Uuid) {
+  if (!isObject(body)) return undefined;
+  if (isOther(body['id'], asked)) return anotherRecord;
+  const answers = objectsOf(answersOf(body)).map((answer) => ({
+    questionKey: textOf(answer['questionKey']),
+    questionDisplay: textOf(answer['questionDisplay']),
+    answerValue: answer['answerValue'] ?? null,
+    answerDisplay: textOf(answer['answerDisplay']),
+  }));
+  return {
+    id: asked,
+    /** Whose it is, where the body says so: it is not documented to. */
+    clientId: toUuid(body['clientId']) ?? toUuid(body['patientId']) ?? null,
+    assessmentId: textOf(body['assessmentId']),
+    totalScore: totalScoreOf(body),
+    answers,
+    raw: body,
+  };
 }

@@ -10,8 +10,7 @@ import {
 } from 'graphql';
 
 import type { CursorCodec } from '../connection/cursor.ts';
-import { type Asked, pagesOfWindow } from '../connection/estimate.ts';
-import { countIssues, sizeOf } from '../connection/window-args.ts';
+import { type Asked, countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
 import { type Price, priceOf } from '../resolvers/price.ts';
 import type { Reach } from '../viewer/viewer.ts';
 import { type GatheredField, gatherFields } from './selections.ts';

@@ -1,14 +1,9 @@
-import {
-  errors,
-  jwtVerify,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-} from 'jose';
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { type Clock, systemClock } from '../clock.ts';
 import type { AuthConfig } from '../config.ts';
-import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
+import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
 
 const MESSAGES = {
   missing: 'A bearer token is required, but none was sent.',
@@ -30,14 +25,6 @@ export interface Authenticator {
   readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
 }
 
-export interface AuthenticatorOptions {
-  /** The wall clock: that is what `exp` is about. */
-  readonly now?: () => number;
-  /** A steady clock: for how long keys and viewers are cached. */
-  readonly elapsed?: () => number;
-  readonly onKeysUnavailable?: () => void;
-}
-
 /** Node accepts 16 KiB of headers in all; a socket's token gets no more. */
 const MAX_TOKEN_LENGTH = 16_384;
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
@@ -48,85 +35,63 @@ const LAST_SECOND = 8_640_000_000_000;
 const CACHED_MS = 60_000;
 const MAX_CACHED_CHARACTERS = 8_000_000;
 
-interface CachedViewer {
-  readonly viewer: Viewer;
-  readonly until: number;
-}
-
 export function createAuthenticator(
   auth: AuthConfig,
-  { now = Date.now, elapsed = now, onKeysUnavailable = () => {} }: AuthenticatorOptions = {},
+  clock: Pick<Clock, 'now' | 'wallNow'> = systemClock,
+  onKeysUnavailable: () => void = () => {},
 ): Authenticator {
   if (auth.kind === 'open') return { authenticate: () => Promise.resolve(SANDBOX_VIEWER) };
 
-  const verify = createVerifier(auth, now, elapsed, onKeysUnavailable);
-  const cache = new LRUCache<string, CachedViewer>({
-    maxSize: MAX_CACHED_CHARACTERS,
-    sizeCalculation: (_, header) => header.length,
-  });
-  const inFlight = new Map<string, Promise<Viewer>>();
+  const { issuer, audience } = auth;
+  const key =
+    auth.kind === 'secret'
+      ? keyOf(auth.secret)
+      : createIssuerKeys(auth.url, clock.now, onKeysUnavailable);
+  const options = {
+    // The algorithm is ours to say, never the token's: a public key must not pass for an HMAC secret.
+    algorithms: auth.kind === 'secret' ? ['HS256'] : ['RS256', 'PS256', 'ES256', 'EdDSA'],
+    clockTolerance: 5,
+    requiredClaims: ['exp', 'sub', 'grants'],
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
+  };
 
-  const verifyOnce = async (header: string): Promise<Viewer> => {
+  async function verify(header: string): Promise<Viewer> {
     try {
-      const viewer = viewerOf(await verify(bearerToken(header)), now());
-      cache.set(header, { viewer, until: elapsed() + CACHED_MS });
-      return viewer;
+      const token = header.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(header)?.[1];
+      const currentDate = new Date(clock.wallNow());
+      const { payload } = await jwtVerify(token ?? '', key, { ...options, currentDate });
+      return viewerOf(payload, clock.wallNow());
     } catch (error) {
       // Thrown only once the signature has been verified.
       throw new Unauthenticated(error instanceof errors.JWTExpired ? 'expired' : 'invalid');
-    } finally {
-      inFlight.delete(header);
     }
-  };
+  }
+
+  /** Verifies a token once for all who send it at the same time. */
+  const viewers = new LRUCache<string, Viewer>({
+    maxSize: MAX_CACHED_CHARACTERS,
+    sizeCalculation: (_, header) => header.length,
+    ttl: CACHED_MS,
+    ttlResolution: 0,
+    perf: clock,
+    fetchMethod: verify,
+    // One that is evicted while it is verified is still wanted.
+    ignoreFetchAbort: true,
+  });
 
   return {
-    authenticate: async (authorization) => {
+    async authenticate(authorization) {
       const header = typeof authorization === 'string' ? authorization.trim() : '';
       if (header === '') throw new Unauthenticated('missing');
-      const cached = cache.get(header);
-      if (cached && elapsed() < cached.until && now() < (cached.viewer.expiresAt ?? 0))
-        return cached.viewer;
-      const pending = inFlight.get(header) ?? verifyOnce(header);
-      inFlight.set(header, pending);
-      return pending;
+      const cached = viewers.get(header);
+      if (cached && clock.wallNow() < (cached.expiresAt ?? 0)) return cached;
+      return viewers.forceFetch(header, { forceRefresh: true });
     },
   };
 }
 
-function bearerToken(header: string): string {
-  const token = header.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(header)?.[1];
-  if (token === undefined) throw new Unauthenticated('invalid');
-  return token;
-}
-
-type Verify = (token: string) => Promise<JWTPayload>;
-
-function createVerifier(
-  auth: Exclude<AuthConfig, { kind: 'open' }>,
-  now: () => number,
-  elapsed: () => number,
-  onFailure: () => void,
-): Verify {
-  const key: JWTVerifyGetKey =
-    auth.kind === 'secret'
-      ? createSecretKey(auth.secret)
-      : createIssuerKeys(auth.url, { now: elapsed, onFailure });
-  // The algorithm is ours to say, never the token's: a public key must not pass for an HMAC secret.
-  const algorithms = auth.kind === 'secret' ? ['HS256'] : ['RS256', 'PS256', 'ES256', 'EdDSA'];
-  const options: JWTVerifyOptions = {
-    algorithms,
-    clockTolerance: 5,
-    requiredClaims: ['exp', 'sub', 'grants'],
-    ...(auth.issuer !== undefined && { issuer: auth.issuer }),
-    ...(auth.audience !== undefined && { audience: auth.audience }),
-  };
-  return async (token) => {
-    const currentDate = new Date(now());
-    return (await jwtVerify(token, key, { ...options, currentDate })).payload;
-  };
-}
-
-function createSecretKey(secret: string): JWTVerifyGetKey {
+function keyOf(secret: string): JWTVerifyGetKey {
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   const key = crypto.subtle.importKey('raw', Buffer.from(secret), hmac, false, ['verify']);
   return () => key;

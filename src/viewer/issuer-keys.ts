@@ -11,20 +11,14 @@ const RETRY_EMPTY_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 262_144;
 
-interface IssuerKeysOptions {
-  /** A steady clock. */
-  readonly now: () => number;
-  /** Called for each fetch that failed. */
-  readonly onFailure: () => void;
-}
-
 /**
  * The issuer's published keys, through jose. Its own times are off: they go by the wall clock, which may jump, and it
- * drops keys that it can't renew.
+ * drops keys that it can't renew. `now` is a steady clock, and `onFailure` is called for each fetch that failed.
  */
 export function createIssuerKeys(
   url: string,
-  { now, onFailure }: IssuerKeysOptions,
+  now: () => number,
+  onFailure: () => void,
 ): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: TIMEOUT_MS,

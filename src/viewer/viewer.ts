@@ -60,28 +60,24 @@ export function createViewer(
 export const SANDBOX_VIEWER = createViewer('sandbox', [{ kind: 'partner' }], undefined);
 
 /** The viewer's grants, without the records under them. */
-export interface Reach {
-  /** Viewers of equal reach have the same. */
-  readonly text: string;
-  /** Everything is open. */
-  readonly isPartner: boolean;
-  /** Is this very record named in a grant? */
-  holds(kind: string, id: Uuid): boolean;
-  granted(kind: GrantedKind): readonly Uuid[];
-}
+export type Reach = ReturnType<typeof newReach>;
 
 const known = new WeakMap<Viewer, Reach>();
 
 export function reachOf(viewer: Viewer): Reach {
-  const before = known.get(viewer);
-  if (before) return before;
-  const texts = new Set(viewer.grants.map(grantText));
-  const reach: Reach = {
-    text: viewer.reach,
-    isPartner: texts.has('partner'),
-    holds: (kind, id) => texts.has(`${kind}:${id}`),
-    granted: (kind) => viewer.grants.flatMap((grant) => (grant.kind === kind ? [grant.id] : [])),
-  };
+  const reach = known.get(viewer) ?? newReach(viewer);
   known.set(viewer, reach);
   return reach;
+}
+
+function newReach({ grants }: Viewer) {
+  const texts = new Set(grants.map(grantText));
+  return {
+    /** Everything is open. */
+    isPartner: texts.has('partner'),
+    /** Is this very record named in a grant? */
+    holds: (kind: string, id: Uuid): boolean => texts.has(`${kind}:${id}`),
+    granted: (kind: GrantedKind): readonly Uuid[] =>
+      grants.flatMap((grant) => (grant.kind === kind ? [grant.id] : [])),
+  };
 }

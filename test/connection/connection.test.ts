@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { connectionFromPages } from '../../src/connection/connection.ts';
-import type { WindowArgs } from '../../src/connection/window-args.ts';
+import { Connection } from '../../src/connection/connection.ts';
+import type { WindowArgs } from '../../src/connection/window.ts';
 import { ask, codec, createUpstream, cursorAt, notFound } from '../support/connection/upstream.ts';
 
 interface Asked {
@@ -86,7 +86,7 @@ describe('a connection', () => {
 
   it('reads the pages of a known length side by side', () => {
     const list = createUpstream(100).open({ hint: 100 });
-    void connectionFromPages({ first: 25 }, list, codec).nodes();
+    void new Connection({ first: 25 }, list, codec).nodes();
     expect(list.asked).toEqual([1, 2, 3]);
   });
 
@@ -96,7 +96,7 @@ describe('a connection', () => {
       await fc.assert(
         fc.asyncProperty(windows, async (asked) => {
           const { args, list } = opened(asked);
-          const connection = connectionFromPages(args, list, codec);
+          const connection = new Connection(args, list, codec);
           await (member === 'totalCount' ? connection.totalCount() : connection.pageInfo[member]());
           expect(list.asked.length).toBe(1);
           const { touched } = expected(asked);
@@ -109,7 +109,7 @@ describe('a connection', () => {
 
   it('answers its cursors alone from the pages of the first and the last row', async () => {
     const list = createUpstream(100).open({ hint: 100 });
-    const { pageInfo } = connectionFromPages({ first: 50 }, list, codec);
+    const { pageInfo } = new Connection({ first: 50 }, list, codec);
     await Promise.all([pageInfo.startCursor(), pageInfo.endCursor()]);
     expect(list.asked).toEqual([1, 5]);
   });
@@ -120,11 +120,7 @@ describe('a connection', () => {
       { last: 25 },
       { first: 3, after: cursorAt(createUpstream(60), 4) },
     ]) {
-      const connection = connectionFromPages(
-        args,
-        createUpstream(60).open({ atOnce: true }),
-        codec,
-      );
+      const connection = new Connection(args, createUpstream(60).open({ atOnce: true }), codec);
       expect(connection.nodes()).toHaveLength(args.first ?? 25);
       expect(connection.edges()).toHaveLength(args.first ?? 25);
       expect(connection.totalCount()).toBe(60);
@@ -182,7 +178,7 @@ describe('a connection', () => {
         if (page === 3) throw new Error('the budget is spent');
       },
     });
-    const connection = connectionFromPages({ first: 30 }, list, codec);
+    const connection = new Connection({ first: 30 }, list, codec);
     const [nodes, total] = await Promise.allSettled([connection.nodes(), connection.totalCount()]);
     expect(nodes).toMatchObject({ reason: { message: 'the budget is spent' } });
     expect(total).toMatchObject({ value: 30 });
@@ -193,7 +189,7 @@ describe('a connection', () => {
       ...createUpstream(30).open({ hint: 30 }),
       loadPage: () => Promise.reject(notFound()),
     };
-    const connection = connectionFromPages({ last: 5 }, list, codec);
+    const connection = new Connection({ last: 5 }, list, codec);
     await expect(connection.nodes()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

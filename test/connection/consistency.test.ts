@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { connectionFromPages } from '../../src/connection/connection.ts';
+import { Connection } from '../../src/connection/connection.ts';
 import { PageReader } from '../../src/connection/page-reader.ts';
 import {
   ask,
@@ -54,7 +54,7 @@ describe('pages that disagree on the length', () => {
     upstream.rows = upstream.rows.slice(2);
     const list = upstream.open();
     const alone = upstream.open();
-    await connectionFromPages({ first: 20, after }, alone, codec).nodes();
+    await new Connection({ first: 20, after }, alone, codec).nodes();
     await ask({ first: 20, after }, list);
     expect(list.asked).toEqual(alone.asked);
   });
@@ -65,7 +65,7 @@ describe('pages that disagree on the length', () => {
     upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
     const list = upstream.open({ cache });
     const after = cursorAt(upstream, 9);
-    const connection = connectionFromPages({ first: 10, after }, list, codec);
+    const connection = new Connection({ first: 10, after }, list, codec);
     expect(await connection.nodes()).toEqual(upstream.rows.slice(10, 20));
     expect(list.asked).toEqual([1, 2]);
   });
@@ -85,7 +85,7 @@ describe('pages that disagree on the length', () => {
     const list = upstream.open({
       onCall: () => upstream.rows.push(...createUpstream(10).rows),
     });
-    const connection = connectionFromPages({ last: 10 }, list, codec);
+    const connection = new Connection({ last: 10 }, list, codec);
     expect(await connection.nodes()).toHaveLength(10);
     expect(list.asked.length).toBeLessThanOrEqual(20);
   });
@@ -100,12 +100,12 @@ describe('pages that disagree on the length', () => {
     const [late, alsoLate] = [reader.read([1]), reader.read([2])];
     const before = upstream.pageNow(1);
     upstream.rows = upstream.rows.slice(1);
-    await reader.read([1], { fresh: true });
+    await reader.read([1], true);
     stale.resolve(before);
     await Promise.all([late, alsoLate]);
-    expect(reader.page(1)?.rows).toEqual(upstream.rows.slice(0, 10));
-    expect(reader.total()).toBe(19);
-    expect(reader.dropInconsistent()).toEqual([2]);
+    expect(reader.pages.get(1)?.rows).toEqual(upstream.rows.slice(0, 10));
+    expect(reader.total).toBe(19);
+    expect(reader.unsettled([1, 2])).toEqual([2]);
   });
 });
 
@@ -146,7 +146,7 @@ describe('a page that is gone', () => {
       isGone = false;
       return Promise.reject(notFound());
     };
-    const connection = connectionFromPages({ first: 15 }, { ...answers, loadPage }, codec);
+    const connection = new Connection({ first: 15 }, { ...answers, loadPage }, codec);
     expect(ids(await connection.nodes())).toEqual(ids(upstream.rows));
   });
 });

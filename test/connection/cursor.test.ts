@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { connectionFromPages } from '../../src/connection/connection.ts';
+import { Connection } from '../../src/connection/connection.ts';
 import { ask, codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const positions = fc.record({
@@ -25,7 +25,7 @@ describe('a cursor', () => {
   it('is refused by another list, with no call', () => {
     const upstream = createUpstream(25);
     const list = upstream.open({ key: 'clients of another clinic' });
-    const read = () => connectionFromPages({ after: cursorAt(upstream, 3) }, list, codec);
+    const read = () => new Connection({ after: cursorAt(upstream, 3) }, list, codec);
     expect(read).toThrow('"after" is not a cursor of this list');
     expect(list.asked).toEqual([]);
   });

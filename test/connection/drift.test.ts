@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { WindowArgs } from '../../src/connection/window-args.ts';
+import type { WindowArgs } from '../../src/connection/window.ts';
 import {
   ask,
   createUpstream,

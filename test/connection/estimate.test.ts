@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { connectionFromPages } from '../../src/connection/connection.ts';
-import { pagesOfWindow } from '../../src/connection/estimate.ts';
+import { Connection } from '../../src/connection/connection.ts';
+import { pagesOfWindow } from '../../src/connection/window.ts';
 import type { Loaded } from '../../src/loaded.ts';
-import type { WindowArgs } from '../../src/connection/window-args.ts';
+import type { WindowArgs } from '../../src/connection/window.ts';
 import { codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const rows = { rows: true, ends: true, totals: true };
@@ -60,7 +60,7 @@ describe('the estimate of a window', () => {
           offset === null ? null : cursorAt(upstream, offset % size);
         const args: WindowArgs = { [from]: count, after: at(after), before: at(before) };
         const list = upstream.open(hinted ? { hint: size } : {});
-        const connection = connectionFromPages(args, list, codec);
+        const connection = new Connection(args, list, codec);
         const { pageInfo } = connection;
         const told: Loaded<unknown>[] = [pageInfo.hasNextPage(), connection.totalCount()];
         if (asked.ends) told.push(pageInfo.startCursor(), pageInfo.endCursor());

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { connectionFromPages } from '../../src/connection/connection.ts';
-import { BadWindow, type WindowArgs } from '../../src/connection/window-args.ts';
-import { pagesTouched, windowOf } from '../../src/connection/window.ts';
+import { Connection } from '../../src/connection/connection.ts';
+import { BadWindow, type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
 import {
   ask,
   codec,
@@ -51,7 +50,7 @@ describe('a window', () => {
     [10, 20, [2]],
     [15, 40, [2, 3, 4]],
   ])('from %i to %i touches %j', (start, end, pages) => {
-    expect(pagesTouched({ start, end })).toEqual(pages);
+    expect(pagesNeeded({ start, end }, 'rows')).toEqual(pages);
   });
 });
 
@@ -66,13 +65,13 @@ describe('arguments', () => {
     [{ before: 'garbage' }, '"before" is not a cursor of this list'],
   ])('%j are refused before any call', (args, issue) => {
     const list = createUpstream(25).open();
-    expect(() => connectionFromPages(args, list, codec)).toThrow(new BadWindow([issue]));
+    expect(() => new Connection(args, list, codec)).toThrow(new BadWindow([issue]));
     expect(list.asked).toEqual([]);
   });
 
   it('are refused with every problem at once, as bad input', () => {
     const list = createUpstream(1).open();
-    expect(() => connectionFromPages({ first: 0, after: 'x' }, list, codec)).toThrow(
+    expect(() => new Connection({ first: 0, after: 'x' }, list, codec)).toThrow(
       expect.objectContaining({
         code: 'BAD_USER_INPUT',
         issues: [expect.stringContaining('"first"'), expect.stringContaining('"after"')],

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { Limiter } from '../../src/rest/client/limiter.ts';
+import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
-import { RetryBudget } from '../../src/rest/client/retry.ts';
+import { createRetryBudget } from '../../src/rest/client/retry.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import type { Setup } from '../support/rest/partner.ts';
@@ -12,7 +12,7 @@ const createCallQueue = (rank: Rank): CallQueue => ({ rank, calls: [] });
 
 /** A limiter with one slot, taken; and the order in which calls were sent. */
 function oneSlot() {
-  const limiter = new Limiter(createFakeClock(), 1);
+  const limiter = createLimiter(createFakeClock(), 1);
   const sent: string[] = [];
   const call = (name: string, queue: CallQueue) => ({
     queue,
@@ -54,11 +54,11 @@ describe('the limiter', () => {
     add('here', queue);
     add('gone too', createCallQueue('read')).isOver = true;
     expect(drain()).toEqual(['here']);
-    expect(limiter.queued).toBe(0);
+    expect(limiter.state().queued).toBe(0);
   });
 
   it('survives ten thousand queued calls that fail as they are sent', () => {
-    const limiter = new Limiter(createFakeClock(), 1);
+    const limiter = createLimiter(createFakeClock(), 1);
     const queue = createCallQueue('read');
     let sent = 0;
     const send = () => {
@@ -89,7 +89,7 @@ describe('the limiter', () => {
 describe('rate and quota', () => {
   it('spreads calls over the second', () => {
     const clock = createFakeClock();
-    const limiter = new Limiter(clock, 100, 10);
+    const limiter = createLimiter(clock, 100, 10);
     let sent = 0;
     const send = () => (sent += 1);
     for (let i = 0; i < 30; i++) {
@@ -122,7 +122,7 @@ describe('rate and quota', () => {
 
 describe('the retry budget', () => {
   it('allows a tenth of the calls, and ten in quiet times', () => {
-    const budget = new RetryBudget(createFakeClock());
+    const budget = createRetryBudget(createFakeClock());
     let retries = 0;
     for (let i = 0; i < 1000; i++) {
       budget.deposit();
@@ -134,7 +134,7 @@ describe('the retry budget', () => {
 
   it('fills up again while nobody asks', () => {
     const clock = createFakeClock();
-    const budget = new RetryBudget(clock);
+    const budget = createRetryBudget(clock);
     while (budget.withdraw());
     clock.advance(60_000);
     let retries = 0;

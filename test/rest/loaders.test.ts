@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { pathOf } from '../../src/rest/lists.ts';
-import { paths } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -142,7 +142,7 @@ describe('the loaders of two operations', () => {
     await using setup = await setUp(numbered);
     const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
     const note = await one.note(id(1));
-    setup.partner.forget([paths.note(id(1))]);
+    setup.partner.forget([endpoints.note.path(id(1))]);
     expect(await other.note(id(1))).not.toBe(note);
     expect(await one.note(id(1))).toBe(note);
   });
@@ -245,7 +245,7 @@ describe('forgetting', () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     await setup.partner.loadersFor(usage).noteOfSession(id(1));
-    setup.partner.forget([paths.noteOfSession(id(1))]);
+    setup.partner.forget([endpoints.noteOfSession.path(id(1))]);
     expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
   });
 
@@ -255,7 +255,7 @@ describe('forgetting', () => {
     const early = createUsage();
     const before = setup.partner.loadersFor(early).note(id(1));
     await setup.upstream.arrived(1);
-    setup.partner.forget([paths.note(id(1))]);
+    setup.partner.forget([endpoints.note.path(id(1))]);
     const after = loadersOf(setup.partner).note(id(1));
     await setup.upstream.arrived(2);
     release(1);
@@ -284,15 +284,13 @@ describe('forgetting', () => {
 describe('whoever listens for invalidated paths', () => {
   const list = { name: 'clientsOfClinic', id: id(1) } as const;
 
-  it('hears of each path that is forgotten, cached or not, until it stops listening', async () => {
+  it('hears of each path that is forgotten, cached or not', async () => {
     await using setup = await setUp(numbered);
     const heard: unknown[] = [];
-    const stop = setup.partner.onInvalidate((path) => heard.push(path));
-    setup.partner.forget([paths.note(id(1)), pathOf(list)]);
+    setup.partner.onInvalidate((path) => heard.push(path));
+    setup.partner.forget([endpoints.note.path(id(1)), pathOf(list)]);
     setup.partner.forgetAll();
-    stop();
-    setup.partner.forget([paths.note(id(1))]);
-    expect(heard).toEqual([paths.note(id(1)), pathOf(list), undefined]);
+    expect(heard).toEqual([endpoints.note.path(id(1)), pathOf(list), undefined]);
   });
 
   it('hears of an answer that a newer one replaces, and not of one that has expired', async () => {
@@ -305,7 +303,7 @@ describe('whoever listens for invalidated paths', () => {
     await loadersOf(setup.partner).note(id(1));
     expect(heard).toEqual([]);
     await loadersOf(setup.partner).note(id(1), { fresh: true });
-    expect(heard).toEqual([paths.note(id(1))]);
+    expect(heard).toEqual([endpoints.note.path(id(1))]);
   });
 
   it('hears of a list whose length has changed', async () => {

@@ -1,27 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import {
-  readMdm,
-  readNote,
-  readNoteOfSession,
-  readScore,
-  readTranscript,
-} from '../../src/rest/artifacts.ts';
-import type { Checked } from '../../src/rest/artifacts.ts';
 import { listKeyOf, pathOf, readPage } from '../../src/rest/lists.ts';
 import type { ListRef } from '../../src/rest/lists.ts';
 import {
+  anotherRecord,
   calendarDateOf,
   readAssessment,
   readClient,
+  readMdm,
+  readNote,
+  readNoteOfSession,
   readOrganization,
+  readScore,
   readSession,
+  readTranscript,
 } from '../../src/rest/records.ts';
+import type { Checked } from '../../src/rest/records.ts';
 import { id } from '../support/rest/partner.ts';
 import { pageBody, uuid } from '../support/rest/upstream.ts';
 
 /** What was read, where it is about what was asked. */
 function own<T>(read: Checked<T>): T | undefined {
-  if (read === 'another-record') throw new Error('it is about another record');
+  if (read === anotherRecord) throw new Error('it is about another record');
   return read;
 }
 

@@ -22,7 +22,7 @@ function sign(claims: Claims, secret = SECRET, alg = 'HS256'): Promise<string> {
 
 function withSecret(now = () => NOW, issuer?: string, audience?: string) {
   const auth = { kind: 'secret', secret: SECRET, issuer, audience } as const;
-  const { authenticate } = createAuthenticator(auth, { now });
+  const { authenticate } = createAuthenticator(auth, { now, wallNow: now });
   return { bearer: (token: string) => authenticate(`Bearer ${token}`), authenticate };
 }
 
@@ -110,7 +110,7 @@ describe('with a secret', () => {
     const first = await bearer(token);
     now = NOW + 59_999;
     expect(await bearer(token)).toBe(first);
-    now = NOW + 60_000;
+    now = NOW + 60_001;
     expect(await bearer(token)).not.toBe(first);
     now = NOW + 90_000;
     await expect(bearer(token)).rejects.toThrow(Unauthenticated);
@@ -189,11 +189,8 @@ async function openIssuer() {
   const url = `http://127.0.0.1:${port}/keys`;
   const { authenticate } = createAuthenticator(
     { kind: 'jwks', url, issuer: undefined, audience: undefined },
-    {
-      now: () => clock.now + clock.aheadMs,
-      elapsed: () => clock.now,
-      onKeysUnavailable: () => (clock.failures += 1),
-    },
+    { now: () => clock.now, wallNow: () => clock.now + clock.aheadMs },
+    () => (clock.failures += 1),
   );
   const bearer = (token: string) => authenticate(`Bearer ${token}`);
   return { keys, state, clock, addKey, bearer };

@@ -40,33 +40,23 @@ export class Breaker {
   }
 
   leave(caller: object, verdict: Verdict): void {
-    if (this.probe === caller) return this.endProbe(verdict);
+    const isFailing = verdict === 'failing';
+    if (this.probe === caller) {
+      this.probe = undefined;
+      if (isFailing) this.openedAt = this.clock.now();
+      else if (verdict === 'healthy') [this.consecutive, this.recent] = [0, []];
+      // After an unclear probe the pause is still over, so the next call is another probe.
+      return this.change(verdict === 'healthy' ? 'closed' : 'open');
+    }
     // Late answers to requests from before it opened prove nothing.
     if (this.state !== 'closed' || verdict === 'unclear') return;
-    const isFailing = verdict === 'failing';
     this.recent.push(isFailing);
     if (this.recent.length > WINDOW) this.recent.shift();
     this.consecutive = isFailing ? this.consecutive + 1 : 0;
-    if (isFailing && (this.consecutive >= CONSECUTIVE_FAILURES || this.isMostlyFailing())) {
-      this.open();
-    }
-  }
-
-  private endProbe(verdict: Verdict): void {
-    this.probe = undefined;
-    if (verdict === 'failing') return this.open();
-    // After an unclear probe the pause is still over, so the next call is another probe.
-    if (verdict === 'unclear') return this.change('open');
-    this.consecutive = 0;
-    this.recent = [];
-    this.change('closed');
-  }
-
-  private isMostlyFailing(): boolean {
-    return this.recent.length >= WINDOW && this.recent.filter(Boolean).length * 2 >= WINDOW;
-  }
-
-  private open(): void {
+    if (!isFailing) return;
+    const isFull = this.recent.length >= WINDOW;
+    const isMostlyFailing = isFull && this.recent.filter(Boolean).length * 2 >= WINDOW;
+    if (this.consecutive < CONSECUTIVE_FAILURES && !isMostlyFailing) return;
     this.openedAt = this.clock.now();
     this.change('open');
   }

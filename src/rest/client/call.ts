@@ -1,15 +1,19 @@
-import type { Route } from '../endpoints.ts';
+import type { Page } from '../../page.ts';
+import type { CacheEntry } from '../cache.ts';
 import {
   CallBudgetExhausted,
   OperationAborted,
   OutcomeUnknown,
+  PartnerContractBroken,
   PartnerError,
+  PartnerNotFound,
   PartnerRateLimited,
   PartnerUnavailable,
 } from '../errors.ts';
+import { anotherRecord } from '../records.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
-import type { Client } from './client.ts';
+import type { Client, Target } from './client.ts';
 import type { CallQueue, QueuedCall } from './limiter.ts';
 import { failureOf, isAcceptance, jsonOf, notJson, verdictOf } from './response.ts';
 import { isOutage, nextDelay } from './retry.ts';
@@ -20,6 +24,9 @@ import { Attempt } from './transport.ts';
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
+const CIRCUIT_OPEN = 'not sent, since the circuit is open';
+const NO_CLEAR_ANSWER =
+  'no clear answer came: the change may or may not have taken effect, so await its event';
 
 /** These say what became of a write even if an earlier attempt of it ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
@@ -27,7 +34,7 @@ const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 /** An operation that waits for the call. Each has a promise of its own, since each may leave alone. */
 interface Waiter {
   readonly usage: Usage;
-  readonly resolve: (result: unknown) => void;
+  readonly resolve: (entry: CacheEntry) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -37,80 +44,49 @@ interface Waiter {
  */
 export class Call implements QueuedCall {
   isOver = false;
+  readonly target: Target;
   readonly queue: CallQueue;
-  protected readonly client: Client;
-  private readonly route: Route;
-  private readonly path: string;
-  private readonly body: string | null;
-  private readonly traceHeaders: readonly string[];
+  private readonly client: Client;
   private readonly breaker: Breaker;
+  /** The operation that began it. */
+  private readonly usage: Usage;
   private waiters: Waiter[] = [];
   private attempt: Attempt | undefined;
+  private cancelTimer: (() => void) | undefined;
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
-  private cancelRetry: (() => void) | undefined;
   private readonly failures: Failure[] = [];
   private isAbandoned = false;
 
-  /** `path` with its query. */
-  constructor(client: Client, route: Route, path: string, body: string | null, usage: Usage) {
+  constructor(client: Client, target: Target, usage: Usage) {
     this.client = client;
-    this.route = route;
-    this.path = path;
-    this.body = body;
+    this.target = target;
+    this.usage = usage;
     this.queue = usage.queue;
-    this.traceHeaders = usage.traceHeaders;
-    this.breaker = client.breakerOf(route.template);
+    this.breaker = client.breakerOf(target.endpoint.template);
   }
 
-  /** Resolves with what `resultOf` makes of the answer. */
-  wait(usage: Usage): Promise<unknown> {
+  join(usage: Usage): Promise<CacheEntry> {
     usage.pending.add(this);
     return new Promise((resolve, reject) => {
       this.waiters.push({ usage, resolve, reject });
     });
   }
 
-  /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */
-  abandon(usage: Usage): void {
-    const { isWrite, template } = this.route;
-    if (!isWrite) {
-      const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
-      this.waiters = this.waiters.filter((waiter) => waiter.usage !== usage);
-      for (const { reject } of leaving) reject(new OperationAborted(template));
-      if (this.waiters.length > 0) return;
-    }
-    this.isAbandoned = true;
-    if (this.isOver || (isWrite && this.attempt?.isSent)) return;
-    if (this.attempt) return this.attempt.end('aborted');
-    this.cancelRetry?.();
-    this.fail(new OperationAborted(template));
-  }
-
-  /** `json` is undefined if a write's answer is not JSON: its body is not documented anyway. May throw. */
-  protected resultOf(json: unknown, _bytes: number): unknown {
-    return json;
-  }
-
-  /** The result in place of an error, or undefined. */
-  protected resultInsteadOf(_error: unknown): unknown {
-    return undefined;
-  }
-
-  protected ended(): void {}
-
   start(): void {
     const { limiter, tokens } = this.client;
-    if (this.breaker.refuses()) return this.fail(this.failFastError());
-    if (this.route.isAuthorized && tokens.current() === undefined) return void this.awaitToken();
+    const { isAuthorized, template } = this.target.endpoint;
+    if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
+    if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take(this)) this.send();
   }
 
   /** With a slot held. */
   send(): void {
-    const { clock, deadlines, limiter, timeoutMs, tokens } = this.client;
+    const { apiKey, clock, limiter, pathPrefix, pool, timeoutMs, tokens } = this.client;
+    const { body = null, endpoint, key } = this.target;
     // The token may have changed while the call was queued.
-    const token = this.route.isAuthorized ? tokens.current() : NO_TOKEN;
+    const token = endpoint.isAuthorized ? tokens.current() : NO_TOKEN;
     if (token === undefined) {
       limiter.release();
       return this.start();
@@ -124,53 +100,103 @@ export class Call implements QueuedCall {
       return this.fail(refusal);
     }
     this.breaker.enter(this);
-    const attemptMs = this.route.repeat === 'never' ? leftMs : Math.min(timeoutMs, leftMs);
-    this.attempt = new Attempt(this, token, now, now + attemptMs);
-    deadlines.add(this.attempt);
-    this.dispatch(this.attempt);
+    const headers = ['X-API-Key', apiKey];
+    if (token !== NO_TOKEN) headers.push('Access-Token', token);
+    if (body !== null) headers.push('Content-Type', 'application/json');
+    headers.push(...this.usage.traceHeaders);
+    const attempt = new Attempt(this, token, now);
+    this.attempt = attempt;
+    this.cancelTimer = clock.after(
+      endpoint.repeat === 'never' ? leftMs : Math.min(timeoutMs, leftMs),
+      () => attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
+    );
+    pool.dispatch({ method: endpoint.method, path: pathPrefix + key, headers, body }, attempt);
   }
 
   finished(attempt: Attempt): void {
-    const { client, route } = this;
-    const { body, outcome, status } = attempt;
-    client.deadlines.delete(attempt);
+    const { limiter, tokens } = this.client;
+    const { body, outcome, status, token } = attempt;
+    this.cancelTimer?.();
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
     // The next call is sent before this answer is read.
-    client.limiter.release();
+    limiter.release();
     this.observe(attempt);
     if (outcome !== 'answered' || status < 200 || status >= 300) return this.recover(attempt);
     const json = jsonOf(attempt);
-    if (json === notJson && !(route.isWrite && isAcceptance(attempt))) return this.recover(attempt);
-    this.credentialsAccepted(attempt.token);
+    if (json === notJson && !(this.target.endpoint.isWrite && isAcceptance(attempt))) {
+      return this.recover(attempt);
+    }
+    if (token !== NO_TOKEN) tokens.accepted(token);
     try {
-      this.resolve(this.resultOf(json === notJson ? undefined : json, body.length));
+      this.resolve(this.valueOf(json === notJson ? undefined : json), body.length);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  private resolve(result: unknown): void {
+  /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */
+  abandon(usage: Usage): void {
+    const { isWrite, template } = this.target.endpoint;
+    if (!isWrite) {
+      const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
+      this.waiters = this.waiters.filter((waiter) => waiter.usage !== usage);
+      for (const { reject } of leaving) reject(new OperationAborted(template));
+      if (this.waiters.length > 0) return;
+    }
+    this.isAbandoned = true;
+    if (this.isOver || (isWrite && this.attempt?.isSent)) return;
+    if (this.attempt) return this.attempt.end('aborted');
+    this.cancelTimer?.();
+    this.fail(new OperationAborted(template));
+  }
+
+  /** What the answer says, if it is about what was asked. */
+  private valueOf(json: unknown): unknown {
+    const { endpoint, id, listKey, page = 0 } = this.target;
+    const { template } = endpoint;
+    const { observer } = this.client;
+    const value = endpoint.read(json, id, page);
+    if (value === anotherRecord) {
+      observer.otherRecord?.(template, this.usage.requestId);
+      throw new PartnerContractBroken(template, 'the answer is about another record');
+    }
+    if (value === undefined) {
+      throw new PartnerContractBroken(template, 'the answer does not have the documented shape');
+    }
+    if (listKey !== undefined && (value as Page<unknown>).rows.includes(undefined)) {
+      const { length } = (value as Page<unknown>).rows.filter((row) => row === undefined);
+      observer.unreadableRows?.(template, length, this.usage.requestId);
+    }
+    return value;
+  }
+
+  private resolve(value: unknown, bytes: number): void {
+    const { cache, clock } = this.client;
+    const { endpoint, key, listKey, path } = this.target;
+    const entry: CacheEntry = { key, path, value, expiresAt: clock.now() + endpoint.ttlMs(value) };
+    if (this.client.detach(this)) {
+      if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
+      cache.set(entry, bytes);
+    }
     this.isOver = true;
-    this.ended();
     for (const { usage, resolve } of this.waiters) {
       usage.pending.delete(this);
-      resolve(result);
+      resolve(entry);
     }
   }
 
   private fail(error: unknown): void {
     if (this.isOver) return;
-    const instead = this.resultInsteadOf(error);
-    if (instead !== undefined) return this.resolve(instead);
+    const { isWrite, missing, template } = this.target.endpoint;
+    if (missing && error instanceof PartnerNotFound) return this.resolve(missing.value, 0);
     this.isOver = true;
-    this.ended();
+    this.client.detach(this);
     const isDefinite = error instanceof PartnerError && DEFINITE.has(error.code);
-    const isUnclear = this.failures.some((failure) => failure.isUnclear);
-    const isUnknown = this.route.isWrite && isUnclear && !isDefinite;
+    const isUnknown = isWrite && !isDefinite && this.failures.some(({ isUnclear }) => isUnclear);
     for (const { usage, reject } of this.waiters) {
       usage.pending.delete(this);
-      reject(isUnknown ? new OutcomeUnknown(this.route.template) : error);
+      reject(isUnknown ? new OutcomeUnknown(template, NO_CLEAR_ANSWER) : error);
     }
   }
 
@@ -185,9 +211,9 @@ export class Call implements QueuedCall {
 
   /** Why an attempt can't be made, although there is a slot. */
   private refusal(leftMs: number): PartnerError | undefined {
-    const { template } = this.route;
+    const { template } = this.target.endpoint;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
-    if (this.breaker.refuses()) return this.failFastError();
+    if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
     // The first that still can pays for the attempt.
     const payer = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!payer) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
@@ -198,28 +224,13 @@ export class Call implements QueuedCall {
     return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
   }
 
-  private failFastError(): PartnerError {
-    return new PartnerUnavailable(this.route.template, 'not sent, since the circuit is open');
-  }
-
-  private dispatch(attempt: Attempt): void {
-    const { apiKey, pathPrefix, pool } = this.client;
-    const { body, traceHeaders } = this;
-    const headers = ['X-API-Key', apiKey];
-    if (attempt.token !== NO_TOKEN) headers.push('Access-Token', attempt.token);
-    if (body !== null) headers.push('Content-Type', 'application/json');
-    if (traceHeaders.length > 0) headers.push(...traceHeaders);
-    const path = pathPrefix + this.path;
-    pool.dispatch({ method: this.route.method, path, headers, body }, attempt);
-  }
-
   /** After an attempt that failed: another one, or the end. */
   private recover(attempt: Attempt): void {
-    const { budget, clock, random } = this.client;
-    const { isAuthorized, repeat, template } = this.route;
+    const { budget, clock, random, tokens } = this.client;
+    const { isAuthorized, repeat, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     this.failures.push(failure);
-    if (attempt.token !== NO_TOKEN) this.checkCredentials(attempt, failure);
+    if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure);
 
     const delayMs = nextDelay(this.failures, repeat, this.endsAt - clock.now(), random);
     // The request for a token has no newer token to try.
@@ -228,33 +239,19 @@ export class Call implements QueuedCall {
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     if (this.isAbandoned) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();
-    this.cancelRetry = clock.after(delayMs, () => this.start());
-  }
-
-  /** What a failure says about the token and the API key. */
-  private checkCredentials({ status, token }: Attempt, { error, kind, refused }: Failure): void {
-    const { clock, tokens } = this.client;
-    if (kind === 'unauthorized') tokens.refused(token);
-    else if (refused === 'token') tokens.distrusted(token);
-    else if (refused === 'api-key') this.client.keyRefused = { error, at: clock.now() };
-    else if (status === 400 || status === 404 || status === 409) this.credentialsAccepted(token);
-  }
-
-  private credentialsAccepted(token: string): void {
-    if (token === NO_TOKEN) return;
-    this.client.tokens.accepted(token);
-    this.client.keyRefused = undefined;
+    this.cancelTimer = clock.after(delayMs, () => this.start());
   }
 
   private observe({ outcome = 'aborted', startedAt, status }: Attempt): void {
     const isAnswered = outcome === 'answered';
-    this.client.observer.attempt?.({
-      method: this.route.method,
-      route: this.route.template,
+    const { clock, observer } = this.client;
+    observer.attempt?.({
+      method: this.target.endpoint.method,
+      route: this.target.endpoint.template,
       status: isAnswered ? status : undefined,
       outcome: isAnswered ? (status < 300 ? 'ok' : 'status') : outcome,
-      durationMs: this.client.clock.now() - startedAt,
-      traceHeaders: this.traceHeaders,
+      durationMs: clock.now() - startedAt,
+      traceHeaders: this.usage.traceHeaders,
     });
   }
 }

@@ -12,10 +12,11 @@ import {
   PartnerRouteMissing,
   PartnerUnavailable,
 } from '../errors.ts';
+import type { PartnerError } from '../errors.ts';
 import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf } from './retry.ts';
 import type { Failure } from './retry.ts';
-import type { Attempt } from './transport.ts';
+import type { Attempt, Outcome } from './transport.ts';
 
 /** A body that is not JSON. */
 export const notJson: unique symbol = Symbol('not JSON');
@@ -45,95 +46,89 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
   return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
 
+type PartnerFailure = new (route: string, what: string) => PartnerError;
+
+const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerFailure, string]>> = {
+  answered: ['final', PartnerContractBroken, 'wanted JSON, but got something else'],
+  unsent: ['unsent', PartnerUnavailable, 'no connection could be made'],
+  timeout: ['unanswered', PartnerUnavailable, 'no answer came (timeout)'],
+  reset: ['unanswered', PartnerUnavailable, 'no answer came (reset)'],
+  cut: ['unanswered', PartnerContractBroken, 'the answer broke off'],
+  garbled: ['final', PartnerContractBroken, 'the answer is not HTTP, or too large'],
+  aborted: ['final', OperationAborted, ''],
+};
+
 /** What an attempt means that did not bring the answer that was wanted. */
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { outcome, status } = attempt;
-  switch (outcome) {
-    case 'answered':
-      if (status < 200 || status >= 300) return statusFailureOf(route, attempt, wallNow);
-      return broken(route, 'wanted JSON, but got something else');
-    case 'unsent': {
-      const error = new PartnerUnavailable(route, 'no connection could be made');
-      return { kind: 'unsent', error, isUnclear: false };
-    }
-    case 'timeout':
-    case 'reset': {
-      const error = new PartnerUnavailable(route, `no answer came (${outcome})`);
-      return { kind: 'unanswered', error, isUnclear: true };
-    }
-    case 'cut':
-      return { ...broken(route, 'the answer broke off'), kind: 'unanswered' };
-    case 'garbled':
-      return broken(route, 'the answer is not HTTP, or too large');
-    default:
-      return { kind: 'final', error: new OperationAborted(route), isUnclear: false };
+  const { outcome = 'aborted', status } = attempt;
+  if (outcome === 'answered' && (status < 200 || status >= 300)) {
+    return statusFailureOf(route, attempt, wallNow);
   }
+  const [kind, PartnerFailure, what] = MEANINGS[outcome];
+  const isUnclear = outcome !== 'unsent' && outcome !== 'aborted';
+  return { kind, error: new PartnerFailure(route, what), isUnclear };
 }
 
-const broken = (route: string, what: string): Failure => ({
+/** Another attempt would not help. */
+const final = (error: PartnerError, more?: Partial<Failure>): Failure => ({
   kind: 'final',
-  error: new PartnerContractBroken(route, what),
-  isUnclear: true,
+  error,
+  ...more,
 });
 
 /** Branches on the status; the shape only tells 403s apart, and pages of a proxy from answers. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { body, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
-  const isUnclear = status >= 500 || (status === 401 && layer !== 'application');
+  const accepted = { credentials: 'accepted' } as const;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
-    return { kind: 'unanswered', error, isUnclear };
+    return { kind: 'unanswered', error, isUnclear: true };
   }
-  const final = { kind: 'final', isUnclear } as const;
   switch (status) {
     case 400:
       if (layer === 'unknown') break;
-      return { ...final, error: new PartnerRejected(route, messages) };
+      return final(new PartnerRejected(route, messages), accepted);
     case 401: {
       const error = new PartnerCredentialsRefused(route, 'the access token was refused');
-      return { kind: 'unauthorized', error, isUnclear };
+      const isUnclear = layer !== 'application';
+      return { kind: 'unauthorized', error, isUnclear, credentials: 'expired' };
     }
     case 403:
       if (layer === 'unknown') break;
-      return { ...final, ...forbiddenOf(route, layer, messages) };
+      return forbiddenOf(route, layer, messages);
     case 404:
       // A page of a proxy must not make a record look deleted.
       if (layer === 'unknown' && body.length > 0) break;
-      return { ...final, error: new PartnerNotFound(route, 'there is no such record') };
-    case 409: {
-      const error = new PartnerConflict(route, 'the request conflicts with the present state');
-      return { ...final, error };
-    }
+      return final(new PartnerNotFound(route, 'there is no such record'), accepted);
+    case 409:
+      return final(
+        new PartnerConflict(route, 'the request conflicts with the present state'),
+        accepted,
+      );
     case 429: {
       const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
       const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
       const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
-      return { kind: 'throttled', error, isUnclear, retryAfterMs };
+      return { kind: 'throttled', error, retryAfterMs };
     }
   }
   const what = `answered with status ${status} in an unknown shape`;
-  return { ...final, error: new PartnerContractBroken(route, what) };
+  return final(new PartnerContractBroken(route, what));
 }
 
-function forbiddenOf(
-  route: string,
-  layer: 'gateway' | 'application',
-  messages: readonly string[],
-): Pick<Failure, 'error' | 'refused'> {
+function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: readonly string[]) {
+  const refused = (what: string) => new PartnerCredentialsRefused(route, what);
   if (layer === 'gateway') {
     return messages[0] === 'Missing Authentication Token'
-      ? { error: new PartnerRouteMissing(route, 'the Partner API has no such route') }
-      : {
-          error: new PartnerCredentialsRefused(route, 'the API key was refused'),
-          refused: 'api-key',
-        };
+      ? final(new PartnerRouteMissing(route, 'the Partner API has no such route'))
+      : final(refused('the API key was refused'), { credentials: 'key-refused' });
   }
-  if (messages.some((message) => /progress note is locked/i.test(message))) {
-    return { error: new NoteLocked(route, 'the progress note is locked') };
-  }
-  const what = 'the Partner API does not accept the access token';
-  return { error: new PartnerCredentialsRefused(route, what), refused: 'token' };
+  return messages.some((message) => /progress note is locked/i.test(message))
+    ? final(new NoteLocked(route, 'the progress note is locked'))
+    : final(refused('the Partner API does not accept the access token'), {
+        credentials: 'suspect',
+      });
 }
 
 /**
@@ -141,19 +136,14 @@ function forbiddenOf(
  * (`{error: {…}}`, whose `message` is a string or an object with a `message` array). `error.type` is an
  * internal class name and means nothing.
  */
-interface Shape {
-  readonly layer: 'gateway' | 'application' | 'unknown';
-  readonly messages: readonly string[];
-}
-
-function shapeOf(body: unknown): Shape {
+function shapeOf(body: unknown) {
   if (isObject(body) && isObject(body['error'])) {
-    return { layer: 'application', messages: messagesOf(body['error']['message']) };
+    return { layer: 'application', messages: messagesOf(body['error']['message']) } as const;
   }
   if (isObject(body) && typeof body['message'] === 'string') {
-    return { layer: 'gateway', messages: [body['message']] };
+    return { layer: 'gateway', messages: [body['message']] } as const;
   }
-  return { layer: 'unknown', messages: [] };
+  return { layer: 'unknown', messages: [] } as const;
 }
 
 function messagesOf(message: unknown): readonly string[] {

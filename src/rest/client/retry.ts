@@ -10,10 +10,10 @@ export interface Failure {
   readonly kind: 'unsent' | 'unanswered' | 'unauthorized' | 'throttled' | 'final';
   readonly error: PartnerError;
   /** The request may have taken effect all the same. */
-  readonly isUnclear: boolean;
+  readonly isUnclear?: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** Which credential a 403 is about. */
-  readonly refused?: 'token' | 'api-key' | undefined;
+  /** What it says about the token and the API key; `suspect` if a 403 may mean an unknown token. */
+  readonly credentials?: 'accepted' | 'expired' | 'suspect' | 'key-refused';
 }
 
 const MAX_ATTEMPTS: Readonly<Record<Repeat, number>> = { freely: 3, twice: 2, never: 1 };
@@ -24,46 +24,34 @@ const THROTTLED_BASE_MS = 1000;
 
 /** Milliseconds to wait before the next attempt, or `null` to give up. `failures` are those of this call so far. */
 export function nextDelay(
-  failures: readonly Pick<Failure, 'kind' | 'isUnclear' | 'retryAfterMs'>[],
+  failures: readonly Failure[],
   repeat: Repeat,
   leftMs: number,
   random: () => number = Math.random,
 ): number | null {
-  const delay = delayAfter(failures, repeat, random);
-  return delay !== null && delay < leftMs ? delay : null;
-}
-
-function delayAfter(
-  failures: Parameters<typeof nextDelay>[0],
-  repeat: Repeat,
-  random: () => number,
-): number | null {
   const last = failures.at(-1);
-  const alike = failures.filter(({ kind }) => kind === last?.kind).length;
-  switch (last?.kind) {
-    case 'unauthorized':
-      // An unclear 401 is not the application's own: the request may have reached it.
-      return alike === 1 && (repeat !== 'never' || !last.isUnclear) ? 0 : null;
-    case 'throttled':
-      if (alike > MAX_THROTTLED) return null;
-      return last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
-    case 'unsent':
-    case 'unanswered': {
-      const failed = failures.filter(isOutage).length;
-      // Nothing was sent, so even what must never be sent twice may be tried once more.
-      const max = Math.max(last.kind === 'unsent' ? 2 : 1, MAX_ATTEMPTS[repeat]);
-      if (failed >= max) return null;
-      return random() * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failed - 1));
+  if (!last) return null;
+  const alike = failures.filter(({ kind }) => kind === last.kind).length;
+  let delayMs = Number.POSITIVE_INFINITY;
+  if (last.kind === 'unauthorized') {
+    // An unclear 401 is not the application's own: the request may have reached it.
+    if (alike === 1 && (repeat !== 'never' || !last.isUnclear)) delayMs = 0;
+  } else if (last.kind === 'throttled') {
+    if (alike <= MAX_THROTTLED) {
+      delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
     }
-    default:
-      return null;
+  } else if (isOutage(last)) {
+    const failed = failures.filter(isOutage).length;
+    // Nothing was sent, so even what must never be sent twice may be tried once more.
+    const max = Math.max(last.kind === 'unsent' ? 2 : 1, MAX_ATTEMPTS[repeat]);
+    const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failed - 1));
+    if (failed < max) delayMs = random() * backoffMs;
   }
+  return delayMs < leftMs ? delayMs : null;
 }
 
 /** Retries of these draw on the retry budget. 401 and 429 are the API's own request to come back. */
-export function isOutage({ kind }: Pick<Failure, 'kind'>): boolean {
-  return kind === 'unsent' || kind === 'unanswered';
-}
+export const isOutage = ({ kind }: Failure): boolean => kind === 'unsent' || kind === 'unanswered';
 
 const RETRY_AFTER_MAX_MS = 24 * 3600_000;
 
@@ -78,35 +66,26 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
 }
 
 const SHARE = 0.1;
-/** In quiet times a tenth of nothing would forbid the one retry that helps. */
-const FLOOR = 10;
-const FLOOR_REFILL_MS = 2000;
-/** Good times must not save up for an outage. */
-const MAX_SAVED = 20;
+/** In quiet times a tenth of nothing would forbid the one retry that helps; good times must not save up for an outage. */
+const MAX_SAVED = 10;
+const REFILL_MS = 2000;
 
 /** Retries of all calls together: in an outage each call must not become three. */
-export class RetryBudget {
-  private saved = FLOOR;
-  private refilledAt: number;
-  private readonly clock: Clock;
-
-  constructor(clock: Clock) {
-    this.clock = clock;
-    this.refilledAt = clock.now();
-  }
-
-  /** For each new call. */
-  deposit(): void {
-    this.saved = Math.min(MAX_SAVED, this.saved + SHARE);
-  }
-
-  /** For each retry. False: not allowed. */
-  withdraw(): boolean {
-    const elapsed = this.clock.now() - this.refilledAt;
-    this.refilledAt += elapsed;
-    if (this.saved < FLOOR) this.saved = Math.min(FLOOR, this.saved + elapsed / FLOOR_REFILL_MS);
-    if (this.saved < 1) return false;
-    this.saved -= 1;
-    return true;
-  }
+export function createRetryBudget(clock: Clock) {
+  let [saved, refilledAt] = [MAX_SAVED, clock.now()];
+  return {
+    /** For each new call. */
+    deposit(): void {
+      saved = Math.min(MAX_SAVED, saved + SHARE);
+    },
+    /** For each retry. False: not allowed. */
+    withdraw(): boolean {
+      const now = clock.now();
+      saved = Math.min(MAX_SAVED, saved + (now - refilledAt) / REFILL_MS);
+      refilledAt = now;
+      if (saved < 1) return false;
+      saved -= 1;
+      return true;
+    },
+  };
 }

@@ -4,8 +4,6 @@ import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../../clock.ts';
-import type { Call } from './call.ts';
 
 /**
  * How one attempt ended. `unsent`: not a byte of the request left. `reset`: the connection broke before any answer.
@@ -31,15 +29,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
   readonly startedAt: number;
-  /** On the same clock as `startedAt`. */
-  readonly deadline: number;
-  private readonly call: Pick<Call, 'finished'>;
+  private readonly call: { finished(attempt: Attempt): void };
 
-  constructor(call: Pick<Call, 'finished'>, token: string, startedAt: number, deadline: number) {
+  constructor(call: { finished(attempt: Attempt): void }, token: string, startedAt: number) {
     this.call = call;
     this.token = token;
     this.startedAt = startedAt;
-    this.deadline = deadline;
   }
 
   /** True once a byte of it may have been sent. */
@@ -100,47 +95,19 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 }
 
-const TICK_MS = 50;
-
-/** Ends attempts at their deadlines. One timer for all of them, which runs while there are any. */
-export class Deadlines {
-  private readonly attempts = new Set<Attempt>();
-  private isTicking = false;
-  private readonly clock: Clock;
-
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
-
-  add(attempt: Attempt): void {
-    this.attempts.add(attempt);
-    if (!this.isTicking) this.tick();
-  }
-
-  delete(attempt: Attempt): void {
-    this.attempts.delete(attempt);
-  }
-
-  private tick(): void {
-    const now = this.clock.now();
-    for (const attempt of this.attempts) {
-      if (attempt.deadline <= now) attempt.end(attempt.isSent ? 'timeout' : 'unsent');
-    }
-    this.isTicking = this.attempts.size > 0;
-    if (this.isTicking) this.clock.after(TICK_MS, () => this.tick());
-  }
-}
-
 const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
 /** With HTTP/2 one lost connection would fail all calls in flight. Attempts have a timer of their own. */
 export function openPool(
-  origin: string,
+  { hostname, origin }: URL,
   connections: number,
   connectMs: number,
   lookup: LookupFunction = systemLookup,
 ): Pool {
+  if (isForbiddenHost(hostname)) {
+    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
+  }
   return new Pool(origin, {
     connections,
     connect: { timeout: connectMs, lookup: guarded(lookup) },
@@ -148,20 +115,6 @@ export function openPool(
     bodyTimeout: 0,
     allowH2: false,
   });
-}
-
-/** Without `/v2` every route is unknown to the API, and the error reads as one about credentials. */
-export function parseBaseUrl(baseUrl: string): { readonly origin: string; readonly path: string } {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const path = url?.pathname.replace(/\/+$/, '') ?? '';
-  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
-  if (!isPlain || !/^https?:$/.test(url.protocol) || !path.endsWith('/v2')) {
-    throw new Error('the base URL of the Partner API must be an http(s) URL that ends in /v2');
-  }
-  if (isForbiddenHost(url.hostname)) {
-    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
-  }
-  return { origin: url.origin, path };
 }
 
 /**
@@ -190,9 +143,9 @@ function guarded(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
-      if (!error && addresses.some(isForbiddenHost)) {
-        callback(new Error('the host resolves to a link-local or metadata address'), found, family);
-      } else callback(error, found, family);
+      const isForbidden = !error && addresses.some(isForbiddenHost);
+      const refusal = new Error('the host resolves to a link-local or metadata address');
+      callback(isForbidden ? refusal : error, found, family);
     });
   };
 }

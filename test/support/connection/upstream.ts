@@ -2,8 +2,8 @@ import { configureGlobal } from 'fast-check';
 
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
 import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
-import { connectionFromPages, type Connection } from '../../../src/connection/connection.ts';
-import type { WindowArgs } from '../../../src/connection/window-args.ts';
+import { Connection } from '../../../src/connection/connection.ts';
+import type { WindowArgs } from '../../../src/connection/window.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 
 export interface Row {
@@ -105,4 +105,4 @@ export async function everything(connection: Connection<Row>) {
 }
 
 export const ask = (args: WindowArgs, list: PagedList<Row>) =>
-  everything(connectionFromPages(args, list, codec));
+  everything(new Connection(args, list, codec));

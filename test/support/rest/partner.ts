@@ -15,7 +15,7 @@ export interface Setup extends AsyncDisposable {
 /** A partner over a scripted upstream. Waits between attempts are cut to nothing unless `random` says otherwise. */
 export async function setUp(
   script: Script,
-  options: Partial<PartnerOptions> = {},
+  options: PartnerOptions = {},
   upstreamOptions: UpstreamOptions = {},
 ): Promise<Setup> {
   const upstream = await openUpstream(script, upstreamOptions);
