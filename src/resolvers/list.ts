@@ -1,90 +1,65 @@
 import { type Connection, connectionFromPages } from '../connection/connection.ts';
-import { PAGE_SIZE, type Page } from '../page.ts';
+import { PAGE_SIZE } from '../page.ts';
 import type { WindowArgs } from '../connection/window-args.ts';
 import type { Context } from '../context.ts';
-import { type Loaded, whenLoaded } from '../loaded.ts';
-import { type ListName, type ListRef, type RecordOf, listKeyOf } from '../rest/lists.ts';
-import { auditNameOf } from './access/audit-reads.ts';
-import { requireAccess } from './access/require-access.ts';
+import type { Loaded } from '../loaded.ts';
+import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
+import type { Uuid } from '../uuid.ts';
+import type { GrantedKind } from '../viewer/viewer.ts';
+import { requireAccess } from './access/prove.ts';
 import { readPage } from './lookup/find-in-list.ts';
-import { KINDS, type ListedRef, type NodeOf, parentIn } from './refs.ts';
-
-/** Nodes of a page's rows. Nodes depend on list and row alone and are shared by all who may read the list. */
-const nodePages = new WeakMap<object, Page<unknown>>();
-
-function nodesOf<N extends ListName>(list: ListRef<N>, page: Page<RecordOf<N>>): Page<NodeOf<N>> {
-  const known = nodePages.get(page);
-  if (known) return known as Page<NodeOf<N>>;
-  const kind = KINDS[list.name];
-  const parent = parentIn(list);
-  const toNode = (record: RecordOf<ListName> | undefined) =>
-    record && {
-      kind,
-      id: record.id,
-      record,
-      open: true,
-      auditName: auditNameOf(kind, record.id),
-      ...parent,
-    };
-  const nodes = { ...page, rows: page.rows.map(toNode) };
-  nodePages.set(page, nodes);
-  return nodes as unknown as Page<NodeOf<N>>;
-}
+import type { ListedRef, OrganizationRef, RowOf } from './refs.ts';
 
 const idOf = (node: { readonly id: string }): string => node.id;
 
 /** A list of the Partner API as a connection. */
-export function connectionOf<N extends ListName>(
+function connectionOf<N extends ListName>(
   list: ListRef<N>,
   args: WindowArgs,
   ctx: Context,
-): Connection<NodeOf<N>> {
-  auditFilter(list, ctx);
+): Connection<RowOf<N>> {
+  const { name, id, filter } = list;
+  // The result of a filter says something about patients even where no row is shown, so the list's owner is audited.
+  if (filter && name === 'clientsOfClinic') ctx.audit?.recordRead(`Clinic:${id}`);
+  if (filter && name === 'clientsOfClinician') ctx.audit?.recordRead(`Clinician:${id}`);
   return connectionFromPages(
     args,
     {
       key: listKeyOf(list),
       idOf,
-      loadPage: (number, options) =>
-        whenLoaded(readPage(list, number, ctx, options), (page) => nodesOf(list, page)),
+      loadPage: (number, options) => readPage(list, number, ctx, options),
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,
   );
 }
 
-/** The result of a filter says something about patients even where no row is shown, so the list's owner is audited. */
-function auditFilter({ name, id, filter }: ListRef, ctx: Context): void {
-  if (!filter || !ctx.audit) return;
-  if (name === 'clientsOfClinic') ctx.audit.recordRead(`Clinic:${id}`);
-  if (name === 'clientsOfClinician') ctx.audit.recordRead(`Clinician:${id}`);
-}
-
-interface ListArgs extends WindowArgs {
+export interface ListArgs extends WindowArgs {
   readonly filter?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Resolves a list inside a record. An empty filter is no filter: the same list, cursors and cached pages. */
 export function listOf<N extends ListName>(name: N) {
-  return (parent: ListedRef, args: ListArgs, ctx: Context): Loaded<Connection<NodeOf<N>>> => {
+  return (parent: ListedRef, args: ListArgs, ctx: Context): Loaded<Connection<RowOf<N>>> => {
     const { filter } = args;
     const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
-    const list = { name, id: parent.id, ...(isFiltered && { filter }) };
+    const list = { name, id: parent.id as Uuid, ...(isFiltered && { filter }) };
     return requireAccess(parent, ctx, () => connectionOf(list, args, ctx));
   };
 }
 
-/** A connection over nodes that are known already: the same windows and cursors, and no call. */
-export function connectionOfNodes<Node extends { readonly id: string }>(
-  key: string,
-  nodes: readonly Node[],
+/** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
+export function organizationsOfViewer(
+  _parent: unknown,
   args: WindowArgs,
   ctx: Context,
-): Connection<Node> {
+): Connection<OrganizationRef> {
+  if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, ctx);
+  const nodes = granted('Organization', ctx);
   return connectionFromPages(
     args,
     {
-      key,
+      key: 'granted organizations',
       idOf,
       loadPage: (page) => ({
         rows: nodes.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
@@ -96,3 +71,7 @@ export function connectionOfNodes<Node extends { readonly id: string }>(
     ctx.cursors,
   );
 }
+
+/** The records of one type that the viewer's grants name: known by id, and open. */
+export const granted = <T extends Capitalize<GrantedKind>>(type: T, { reach }: Context) =>
+  reach.granted(type.toLowerCase() as GrantedKind).map((id) => ({ type, id, open: true }));

@@ -1,5 +1,5 @@
 import { BadInput } from '../resolvers/errors.ts';
-import { builder } from './builder.ts';
+import { builder, optional } from './builder.ts';
 import { type GlobalIds, idOf } from './global-id.ts';
 import { ClientStatus } from './nodes/client.ts';
 
@@ -19,8 +19,8 @@ const clientFields = (t: InputFields) => ({
   name: t.string({ description: 'Free text, across first and last name.' }),
   email: t.string({ description: 'E-mail address, exact.' }),
   phoneNumber: t.string({ description: 'Phone number with its `+` calling code.' }),
-  dateOfBirth: t.field({ type: 'Date', description: 'Date of birth.' }),
-  status: t.field({ type: ClientStatus, description: 'Status of the client.' }),
+  dateOfBirth: t.field(optional('Date', 'Date of birth.')),
+  status: t.field(optional(ClientStatus, 'Status of the client.')),
 });
 
 export const ClientFilter = builder.inputType('ClientFilter', {
@@ -59,7 +59,7 @@ export function clientFilterOf(
   if (query['phoneNumber']?.startsWith('+') === false) {
     throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
   }
-  return filter.status ? { ...query, status: filter.status.toLowerCase() } : query;
+  return query;
 }
 
 export function clinicianFilterOf(

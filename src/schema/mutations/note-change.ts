@@ -5,18 +5,17 @@ import {
   regenerateNote,
   updateNote,
 } from '../../resolvers/mutations/note-change.ts';
-import { oneCall } from '../../resolvers/price.ts';
-import { builder, required, requiredArg } from '../builder.ts';
-import { type GlobalIds, namedSessionOf, noteNameOf } from '../global-id.ts';
-import { ProgressNote } from '../nodes/refs.ts';
-import { InvalidInput, NotFound, ProgressNoteLocked, typeOfOutcome } from './problems.ts';
+import { builder, optional, required, requiredArg } from '../builder.ts';
+import { oneCall } from '../estimate-calls.ts';
+import { type GlobalIds, noteTargetOf } from '../global-id.ts';
+import { InvalidInput, NotFound, ProgressNoteLocked, resolveType } from './problems.ts';
 
 const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
   description:
     'The change was accepted. A rewrite goes on in the background; a `progress_note_regenerated` event follows.',
   fields: (t) => ({
     progressNote: t.field({
-      type: ProgressNote,
+      type: 'ProgressNote',
       description:
         'The note as it is now, read again. While a rewrite runs it has the old text, or part of the new one.',
       extensions: oneCall,
@@ -29,7 +28,7 @@ const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').i
         'Position of the event log just before the change. Subscribe with it as `after` to be sure to receive the result.',
       ),
     ),
-    raw: t.expose('raw', { type: 'JSON', description: 'The Partner API’s response.' }),
+    raw: t.expose('raw', optional('JSON', 'The Partner API’s response.')),
   }),
 });
 
@@ -37,7 +36,7 @@ const resultOf = (name: string, description: string) =>
   builder.unionType(name, {
     description,
     types: [ProgressNoteChange, ProgressNoteLocked, InvalidInput, NotFound],
-    resolveType: typeOfOutcome,
+    resolveType,
   });
 
 const NOTE = { required: true, description: 'Global id or UUID of the note.' } as const;
@@ -55,10 +54,9 @@ const MagicEditInput = builder.inputType('MagicEditInput', {
   description: 'The note to rewrite, and the instructions.',
   fields: (t) => ({
     progressNoteId: t.id(NOTE),
-    userInstructions: t.string({
-      required: true,
-      description: 'Instructions for the rewrite: 1 to 5000 characters after trimming.',
-    }),
+    userInstructions: t.field(
+      requiredArg('String', 'Instructions for the rewrite: 1 to 5000 characters after trimming.'),
+    ),
     idempotencyKey: t.string(KEY),
     sessionId: t.id(SESSION),
     clientId: t.id(CLIENT),
@@ -81,22 +79,19 @@ const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
     progressNoteId: t.id(NOTE),
     sessionId: t.id(SESSION),
     clientId: t.id(CLIENT),
-    patch: t.field({
-      type: 'JSON',
-      required: true,
-      description:
+    patch: t.field(
+      requiredArg(
+        'JSON',
         'Body of the PATCH: a JSON object, sent unchanged, since the Partner API does not document it.',
-    }),
+      ),
+    ),
   }),
 });
 
-const targetOf = (
-  input: Omit<typeof UpdateProgressNoteInput.$inferInput, 'patch'>,
+const withTarget = <I extends Omit<typeof UpdateProgressNoteInput.$inferInput, 'patch'>>(
+  input: I,
   ids: GlobalIds,
-) => ({
-  name: noteNameOf('progressNoteId', input.progressNoteId, ids),
-  ...namedSessionOf(input, ids),
-});
+) => ({ ...input, ...noteTargetOf('progressNoteId', input.progressNoteId, input, ids) });
 
 builder.mutationFields((t) => ({
   magicEdit: t.field({
@@ -105,7 +100,7 @@ builder.mutationFields((t) => ({
       'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
     args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => magicEdit({ ...input, ...targetOf(input, ctx.ids) }, ctx),
+    resolve: (_root, { input }, ctx) => magicEdit(withTarget(input, ctx.ids), ctx),
   }),
   regenerateProgressNote: t.field({
     type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
@@ -113,8 +108,7 @@ builder.mutationFields((t) => ({
       'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
     args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) =>
-      regenerateNote({ ...input, ...targetOf(input, ctx.ids) }, ctx),
+    resolve: (_root, { input }, ctx) => regenerateNote(withTarget(input, ctx.ids), ctx),
   }),
   updateProgressNote: t.field({
     type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
@@ -122,6 +116,6 @@ builder.mutationFields((t) => ({
       'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
     args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
     extensions: oneCall,
-    resolve: (_root, { input }, ctx) => updateNote({ ...input, ...targetOf(input, ctx.ids) }, ctx),
+    resolve: (_root, { input }, ctx) => updateNote(withTarget(input, ctx.ids), ctx),
   }),
 }));

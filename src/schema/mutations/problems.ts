@@ -1,10 +1,9 @@
+import type { Outcome, Rejected } from '../../resolvers/mutations/write.ts';
 import { builder, required } from '../builder.ts';
 
-type Missing = { readonly kind: 'missing'; readonly message?: string };
-type Locked = { readonly kind: 'locked' };
-type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
+type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
 
-const Problem = builder.interfaceRef<Missing | Locked | Invalid>('Problem').implement({
+const Problem = builder.interfaceRef<Rejected>('Problem').implement({
   description:
     'An expected failure of a mutation, as data. Unexpected failures are GraphQL errors with `extensions.code`.',
   fields: (t) => ({
@@ -15,12 +14,14 @@ const Problem = builder.interfaceRef<Missing | Locked | Invalid>('Problem').impl
   }),
 });
 
-export const ProgressNoteLocked = builder.objectRef<Locked>('ProgressNoteLocked').implement({
-  description: 'The note is finalized and can no longer be changed.',
-  interfaces: [Problem],
-});
+export const ProgressNoteLocked = builder
+  .objectRef<RejectedAs<'locked'>>('ProgressNoteLocked')
+  .implement({
+    description: 'The note is finalized and can no longer be changed.',
+    interfaces: [Problem],
+  });
 
-export const InvalidInput = builder.objectRef<Invalid>('InvalidInput').implement({
+export const InvalidInput = builder.objectRef<RejectedAs<'invalid'>>('InvalidInput').implement({
   description: 'The input is invalid. Nothing was changed.',
   interfaces: [Problem],
   fields: (t) => ({
@@ -31,27 +32,26 @@ export const InvalidInput = builder.objectRef<Invalid>('InvalidInput').implement
   }),
 });
 
-export const NotFound = builder.objectRef<Missing>('NotFound').implement({
+export const NotFound = builder.objectRef<RejectedAs<'missing'>>('NotFound').implement({
   description: 'The record does not exist or is not open to you: the two look the same.',
   interfaces: [Problem],
 });
 
-function messageOf(problem: Missing | Locked | Invalid): string {
+function messageOf(problem: Rejected): string {
   if (problem.kind === 'locked') return 'The progress note is locked.';
   if (problem.kind === 'missing')
     return problem.message ?? 'No such record, or none that you may see.';
   return 'The input is invalid: see "issues".';
 }
 
-const outcomeTypes = {
+const outcomeTypes: Readonly<Record<Outcome['kind'], string>> = {
   changed: 'ProgressNoteChange',
   assigned: 'SecondaryCliniciansAssigned',
   minted: 'ClinicianTokens',
   locked: 'ProgressNoteLocked',
   invalid: 'InvalidInput',
   missing: 'NotFound',
-} as const;
+};
 
 /** The union member for a resolver's outcome. */
-export const typeOfOutcome = ({ kind }: { readonly kind: keyof typeof outcomeTypes }): string =>
-  outcomeTypes[kind];
+export const resolveType = ({ kind }: Outcome): string => outcomeTypes[kind];

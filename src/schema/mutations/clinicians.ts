@@ -1,13 +1,40 @@
 import {
-  type TokenOutcome,
+  type Assigned,
+  type Minted,
+  assignSecondaryClinicians,
   authenticateClinician,
-} from '../../resolvers/mutations/clinician-tokens.ts';
-import { oneCall } from '../../resolvers/price.ts';
-import { builder, required, requiredArg } from '../builder.ts';
+} from '../../resolvers/mutations/clinicians.ts';
+import { builder, optional, required, requiredArg } from '../builder.ts';
+import { oneCall } from '../estimate-calls.ts';
 import { idOf } from '../global-id.ts';
-import { NotFound, typeOfOutcome } from './problems.ts';
+import { InvalidInput, NotFound, resolveType } from './problems.ts';
 
-type Minted = Extract<TokenOutcome, { kind: 'minted' }>;
+const SecondaryCliniciansAssigned = builder
+  .objectRef<Assigned>('SecondaryCliniciansAssigned')
+  .implement({
+    description: 'All the clinicians are assigned, including those that already were.',
+    fields: (t) => ({
+      client: t.expose('client', required('Client', 'The client.')),
+      raw: t.expose('raw', optional('JSON', 'The Partner API’s response.')),
+    }),
+  });
+
+const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryCliniciansInput', {
+  description: 'The client, and the clinicians to assign.',
+  fields: (t) => ({
+    clientId: t.field(requiredArg('ID', 'Global id or UUID of the client.')),
+    clinicianIds: t.idList({
+      required: true,
+      description: 'Global ids or UUIDs of 1 to 50 clinicians. Duplicates count once.',
+    }),
+  }),
+});
+
+const AssignSecondaryCliniciansResult = builder.unionType('AssignSecondaryCliniciansResult', {
+  description: 'The outcome of an assignment.',
+  types: [SecondaryCliniciansAssigned, InvalidInput, NotFound],
+  resolveType,
+});
 
 /** In PascalCase, as the Partner API spells the fields: its widget accepts no other spelling. */
 const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
@@ -40,17 +67,33 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
 const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput', {
   description: 'The clinician to sign in to the widget.',
   fields: (t) => ({
-    clinicianId: t.id({ required: true, description: 'Global id or UUID of the clinician.' }),
+    clinicianId: t.field(requiredArg('ID', 'Global id or UUID of the clinician.')),
   }),
 });
 
 const AuthenticateClinicianResult = builder.unionType('AuthenticateClinicianResult', {
   description: 'The outcome of a sign-in.',
   types: [ClinicianTokens, NotFound],
-  resolveType: typeOfOutcome,
+  resolveType,
 });
 
 builder.mutationFields((t) => ({
+  assignSecondaryClinicians: t.field({
+    type: AssignSecondaryCliniciansResult,
+    description:
+      'Assigns secondary clinicians to a client. Those already assigned are skipped, so it is safe to repeat, also after OUTCOME_UNKNOWN.',
+    args: {
+      input: t.arg(requiredArg(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
+    },
+    extensions: oneCall,
+    resolve: (_root, { input }, ctx) => {
+      const clientId = idOf('Client', 'clientId', input.clientId, ctx.ids);
+      const clinicianIds = input.clinicianIds.map((id) =>
+        idOf('Clinician', 'clinicianIds', id, ctx.ids),
+      );
+      return assignSecondaryClinicians(clientId, clinicianIds, ctx);
+    },
+  }),
   authenticateClinician: t.field({
     type: AuthenticateClinicianResult,
     description:

@@ -1,14 +1,14 @@
-import type { PageInfo } from '../../connection/connection.ts';
-import type { Context } from '../../context.ts';
-import { type EventStream, openEventStream } from '../../events/event-stream.ts';
-import { type EventFilter, isCandidate } from '../../events/filter.ts';
-import type { PartnerEvent, SessionEvent } from '../../events/partner-event.ts';
-import type { Position } from '../../store/event-log.ts';
-import { auditEventRead } from '../access/audit-reads.ts';
-import { matchesByList, maySeeEvent, requireFilterAccess } from '../access/event-access.ts';
-import { requireAccess } from '../access/require-access.ts';
-import { BadInput } from '../errors.ts';
-import type { SessionRef } from '../refs.ts';
+import type { PageInfo } from '../connection/connection.ts';
+import type { Context } from '../context.ts';
+import { type EventStream, openEventStream } from '../events/event-stream.ts';
+import { type EventFilter, isCandidate } from '../events/filter.ts';
+import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
+import type { Position } from '../store/event-log.ts';
+import { auditEventRead } from './access/audit-reads.ts';
+import { matchesByList, maySeeEvent, requireFilterAccess } from './access/event-access.ts';
+import { requireAccess } from './access/prove.ts';
+import { BadInput } from './errors.ts';
+import type { SessionRef } from './refs.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
@@ -40,22 +40,16 @@ export class EventBudgetExhausted extends Error {
   }
 }
 
-interface Budget {
+export interface EventBudget {
   left: number;
   /** The operation's reads run one after another, so that together they stay within what is left. */
   lastRead: Promise<unknown>;
 }
 
-/** Few operations read the log, so this is not part of every context. */
-const budgets = new WeakMap<Context, Budget>();
+const budgetOf = (ctx: Context): EventBudget =>
+  (ctx.eventBudget ??= { left: MOST_READ, lastRead: Promise.resolve() });
 
-function budgetOf(ctx: Context): Budget {
-  const budget = budgets.get(ctx) ?? { left: MOST_READ, lastRead: Promise.resolve() };
-  budgets.set(ctx, budget);
-  return budget;
-}
-
-function inTurn<T>(budget: Budget, task: () => Promise<T>): Promise<T> {
+function inTurn<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
   const reading = budget.lastRead.then(task);
   budget.lastRead = reading.catch(() => undefined);
   return reading;
@@ -163,9 +157,4 @@ export async function subscribeToEvents(
   await requireFilterAccess(filter, ctx);
   const position = typeof after === 'string' ? await ctx.hub.resume(after) : undefined;
   return openEventStream(ctx.hub, filter, position, ctx.viewer.subject);
-}
-
-export function cursorAtStart(_parent: unknown, _args: unknown, ctx: Context): string {
-  ctx.doNotCache();
-  return ctx.hub.cursorAt(ctx.beganAt);
 }
