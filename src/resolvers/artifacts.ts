@@ -3,12 +3,12 @@ import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { endpoints } from '../rest/endpoints.ts';
 import { PartnerContractBroken } from '../rest/errors.ts';
-import type { NoteRecord } from '../rest/records.ts';
+import type { NoteRecord, NotReady } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from './errors.ts';
-import { above } from './links.ts';
-import type { MdmRef, NoteRef, ScoreRef, SessionRef, TranscriptRef } from './refs.ts';
+import { above } from './records.ts';
+import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
 
 /**
  * Records that have a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the
@@ -123,57 +123,52 @@ export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loade
   return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
 }
 
-/** Null until it exists. */
-function readTranscript(session: SessionRef, ctx: Context): Loaded<TranscriptRef | null> {
-  return whenLoaded(ctx.loaders.transcript(session.id), (record) => {
-    if (record === 'not-ready') return null;
-    ctx.audit?.recordRead(`Transcript:${session.id}`);
-    return { type: 'Transcript', record, open: true, session };
-  });
-}
+/**
+ * The resolvers of a transcript or MDM, which is null until it exists: in its session, in an event of the session, and
+ * by its own global id.
+ */
+function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
+  const load = ({ id }: SessionRef, { loaders }: Context): Loaded<object | NotReady> =>
+    type === 'MDM' ? loaders.mdm(id) : loaders.transcript(id);
 
-function readMdm(session: SessionRef, ctx: Context): Loaded<MdmRef | null> {
-  return whenLoaded(ctx.loaders.mdm(session.id), (record) => {
-    if (record === 'not-ready') return null;
-    ctx.audit?.recordRead(`MDM:${session.id}`);
-    return { type: 'MDM', record, open: true, session };
-  });
-}
+  const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
+    whenLoaded(load(session, ctx), (record) => {
+      if (record === 'not-ready') return null;
+      ctx.audit?.recordRead(`${type}:${session.id}`);
+      return { type, record, open: true, session } as unknown as NodeOfType<T>;
+    });
 
-/** The resolvers of one artifact: in its session, in an event of the session, and by its own global id. */
-function artifact<T>(
-  type: 'Transcript' | 'MDM',
-  read: (session: SessionRef, ctx: Context) => Loaded<T | null>,
-) {
-  return {
-    ofSession: (session: SessionRef, _args: unknown, ctx: Context) =>
-      requireAccess(session, ctx, read),
-    ofEvent(event: SessionEvent, _args: unknown, ctx: Context): Loaded<T | null> {
-      const session = sessionOfEvent(event);
-      return ifOpen(session, ctx, () => requireAccess(session, ctx, read));
-    },
-    async byId(session: SessionRef, ctx: Context): Promise<T | null> {
-      if (await isOpen(session, ctx)) return requireAccess({ ...session, open: true }, ctx, read);
-      ctx.audit?.recordDenied(`${type}:${session.id}`);
-      return null;
-    },
-  };
-}
-export const transcripts = artifact('Transcript', readTranscript);
-export const mdms = artifact('MDM', readMdm);
-
-/** Resolves the status of a transcript or MDM. Without a transcript there is no MDM: a failed transcription fails both. */
-export function statusOf(name: 'transcript' | 'mdm') {
-  const read = (session: SessionRef, ctx: Context): Loaded<'ready' | 'not_ready' | 'failed'> =>
-    whenLoaded(ctx.loaders[name](session.id) as Loaded<unknown>, (record) => {
+  /** Without a transcript there is no MDM: a failed transcription fails both. */
+  const readStatus = (
+    session: SessionRef,
+    ctx: Context,
+  ): Loaded<'ready' | 'not_ready' | 'failed'> =>
+    whenLoaded(load(session, ctx), (record) => {
       if (record !== 'not-ready') return 'ready';
       ctx.doNotCache();
       return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) =>
         failed ? 'failed' : 'not_ready',
       );
     });
-  return (session: SessionRef, _args: unknown, ctx: Context) => requireAccess(session, ctx, read);
+
+  return {
+    ofSession: (session: SessionRef, _args: unknown, ctx: Context) =>
+      requireAccess(session, ctx, read),
+    statusOf: (session: SessionRef, _args: unknown, ctx: Context) =>
+      requireAccess(session, ctx, readStatus),
+    ofEvent(event: SessionEvent, _args: unknown, ctx: Context): Loaded<NodeOfType<T> | null> {
+      const session = sessionOfEvent(event);
+      return ifOpen(session, ctx, () => requireAccess(session, ctx, read));
+    },
+    async byId(session: SessionRef, ctx: Context): Promise<NodeOfType<T> | null> {
+      if (await isOpen(session, ctx)) return requireAccess({ ...session, open: true }, ctx, read);
+      ctx.audit?.recordDenied(`${type}:${session.id}`);
+      return null;
+    },
+  };
 }
+export const transcripts = artifact('Transcript');
+export const mdms = artifact('MDM');
 
 interface ScoreName {
   readonly id: Uuid;

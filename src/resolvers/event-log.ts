@@ -7,7 +7,7 @@ import type { Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { matchesByList, maySeeEvent, requireFilterAccess } from './access/event-access.ts';
 import { requireAccess } from './access/prove.ts';
-import { BadInput } from './errors.ts';
+import { BadInput, ResolverError } from './errors.ts';
 import type { SessionRef } from './refs.ts';
 
 const DEFAULT_EVENTS = 10;
@@ -25,19 +25,6 @@ interface EventsArgs {
 export interface EventWindow {
   readonly edges: readonly { readonly cursor: string; readonly node: PartnerEvent }[];
   readonly pageInfo: PageInfo;
-}
-
-/** The operation has read as many events as it may, and this field has no cursor to continue from. */
-export class EventBudgetExhausted extends Error {
-  readonly code = 'QUERY_TOO_EXPENSIVE';
-  readonly limit = MOST_READ;
-
-  constructor() {
-    super(
-      `One operation reads at most ${MOST_READ} events: ask for the events of fewer sessions at once.`,
-    );
-    this.name = 'EventBudgetExhausted';
-  }
 }
 
 export interface EventBudget {
@@ -143,7 +130,11 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
     const limit = Math.min(MOST_OF_SESSION, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;
-    if (limit < MOST_OF_SESSION && events.length === limit) throw new EventBudgetExhausted();
+    if (limit < MOST_OF_SESSION && events.length === limit) {
+      // This field has no cursor to continue from.
+      const message = `One operation reads at most ${MOST_READ} events: ask for the events of fewer sessions at once.`;
+      throw new ResolverError('QUERY_TOO_EXPENSIVE', message);
+    }
     return events;
   });
 }

@@ -4,7 +4,7 @@ import { GraphQLError, valueFromASTUntyped } from 'graphql';
 import type { Connection } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import type * as Events from '../events/partner-event.ts';
-import { attribute } from '../resolvers/lookup/by-id.ts';
+import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
 import { MAX_SEALED_CHARACTERS } from '../sealed-text.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
@@ -21,6 +21,14 @@ export const builder = new SchemaBuilder<{
   Context: Context;
   Objects: { [T in NodeType]: NodeOfType<T> } & {
     [T in ListedRef['type'] as `${T}Connection`]: Connection<NodeOfType<T>>;
+  } & {
+    ProgressNoteGenerated: Events.ProgressNoteEvent;
+    ProgressNoteRegenerated: Events.ProgressNoteEvent;
+    ProgressNoteFinalized: Events.ProgressNoteEvent;
+    TranscriptReady: Events.TranscriptReadyEvent;
+    SessionTranscriptError: Events.TranscriptErrorEvent;
+    MDMElementsIdentified: Events.MdmEvent;
+    AssessmentCompleted: Events.AssessmentEvent;
   };
   Interfaces: {
     Node: NodeRef;

@@ -1,9 +1,9 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
 import { auditRead, auditRows } from '../resolvers/access/audit-reads.ts';
-import { listOf } from '../resolvers/list.ts';
+import { listOf } from '../resolvers/records.ts';
 import { type ListedRef, ROW_TYPES } from '../resolvers/refs.ts';
 import type { ListName } from '../rest/lists.ts';
-import { builder, required } from './builder.ts';
+import { builder, optional, required } from './builder.ts';
 import { listPrice } from './estimate-calls.ts';
 
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
@@ -17,12 +17,12 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
       ...required('Boolean', 'Whether there are rows before this page.'),
       resolve: (info) => info.hasPreviousPage(),
     }),
-    startCursor: t.string({
-      description: 'Cursor of the first row, for `before`. Null on an empty page.',
+    startCursor: t.field({
+      ...optional('String', 'Cursor of the first row, for `before`. Null on an empty page.'),
       resolve: (info) => info.startCursor(),
     }),
-    endCursor: t.string({
-      description: 'Cursor of the last row, for `after`. Null on an empty page.',
+    endCursor: t.field({
+      ...optional('String', 'Cursor of the last row, for `after`. Null on an empty page.'),
       resolve: (info) => info.endCursor(),
     }),
   }),

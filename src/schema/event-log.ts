@@ -7,14 +7,7 @@ import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/e
 import { builder, optional, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
 import { forEvents } from './estimate-calls.ts';
-import {
-  AssessmentCompleted,
-  MDMElementsIdentified,
-  PartnerEventType,
-  ProgressNoteFinalized,
-  SessionTranscriptError,
-  TranscriptReady,
-} from './events.ts';
+import { PartnerEventType } from './events.ts';
 import { type GlobalIds, namedIn } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
@@ -133,24 +126,24 @@ builder.subscriptionType({
     ),
     noteFinalized: t.field(
       live(
-        ProgressNoteFinalized,
+        'ProgressNoteFinalized',
         'A note was finalized and is locked from now on.',
         'progress_note_finalized',
       ),
     ),
-    transcriptReady: t.field(live(TranscriptReady, 'A transcript is ready.', 'transcript_ready')),
+    transcriptReady: t.field(live('TranscriptReady', 'A transcript is ready.', 'transcript_ready')),
     transcriptFailed: t.field(
       live(
-        SessionTranscriptError,
+        'SessionTranscriptError',
         'Transcription failed: there will be no transcript and no note.',
         'session_transcript_error',
       ),
     ),
     mdmIdentified: t.field(
-      live(MDMElementsIdentified, 'MDM elements were identified.', 'mdm_elements_identified'),
+      live('MDMElementsIdentified', 'MDM elements were identified.', 'mdm_elements_identified'),
     ),
     assessmentCompleted: t.field(
-      live(AssessmentCompleted, 'A client completed an assessment.', 'assessment_completed'),
+      live('AssessmentCompleted', 'A client completed an assessment.', 'assessment_completed'),
     ),
   }),
 });

@@ -6,7 +6,7 @@ import {
   sessionOfEvent,
   transcripts,
 } from '../resolvers/artifacts.ts';
-import { above } from '../resolvers/links.ts';
+import { above } from '../resolvers/records.ts';
 import { builder, lowerCase, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 
@@ -63,7 +63,10 @@ builder.interfaceType('SessionEvent', {
   interfaces: ['PartnerEvent'],
   resolveType,
   fields: (t) => ({
-    session: t.field({ ...required('Session', 'The session.'), resolve: sessionOfEvent }),
+    session: t.field({
+      ...required('Session', 'The session.'),
+      resolve: sessionOfEvent,
+    }),
     sessionExternalId: t.exposeString('sessionExternalId', {
       description: 'The partner’s own identifier for the session, as the event has it.',
     }),
@@ -102,82 +105,72 @@ builder.interfaceType('ProgressNoteEvent', {
   }),
 });
 
-const noteEvent = (name: string, description: string) =>
-  builder
-    .objectRef<Events.ProgressNoteEvent>(name)
-    .implement({ description, interfaces: ['ProgressNoteEvent', 'SessionEvent', 'PartnerEvent'] });
-
-noteEvent('ProgressNoteGenerated', 'A progress note was generated.');
-noteEvent(
-  'ProgressNoteRegenerated',
-  'A note was generated again, after a magic edit or a regeneration.',
-);
-export const ProgressNoteFinalized = noteEvent(
-  'ProgressNoteFinalized',
-  'A note was finalized and is locked from now on.',
-);
-
-export const TranscriptReady = builder
-  .objectRef<Events.TranscriptReadyEvent>('TranscriptReady')
-  .implement({
-    description: 'The transcript of a session is ready. A note usually follows.',
-    interfaces: ['SessionEvent', 'PartnerEvent'],
-    fields: (t) => ({
-      transcript: t.field({
-        type: 'Transcript',
-        description: 'The transcript, read from the Partner API. Null if it is not open to you.',
-        extensions: oneCall,
-        resolve: transcripts.ofEvent,
-      }),
-    }),
+const noteEvents = {
+  ProgressNoteGenerated: 'A progress note was generated.',
+  ProgressNoteRegenerated: 'A note was generated again, after a magic edit or a regeneration.',
+  ProgressNoteFinalized: 'A note was finalized and is locked from now on.',
+} as const;
+for (const [name, description] of Object.entries(noteEvents)) {
+  builder.objectType(name as keyof typeof noteEvents, {
+    description,
+    interfaces: ['ProgressNoteEvent', 'SessionEvent', 'PartnerEvent'],
   });
+}
 
-export const SessionTranscriptError = builder
-  .objectRef<Events.TranscriptErrorEvent>('SessionTranscriptError')
-  .implement({
-    description: 'Transcription failed: there will be no transcript and no note.',
-    interfaces: ['SessionEvent', 'PartnerEvent'],
-    fields: (t) => ({
-      error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
+builder.objectType('TranscriptReady', {
+  description: 'The transcript of a session is ready. A note usually follows.',
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  fields: (t) => ({
+    transcript: t.field({
+      type: 'Transcript',
+      description: 'The transcript, read from the Partner API. Null if it is not open to you.',
+      extensions: oneCall,
+      resolve: transcripts.ofEvent,
     }),
-  });
+  }),
+});
 
-export const MDMElementsIdentified = builder
-  .objectRef<Events.MdmEvent>('MDMElementsIdentified')
-  .implement({
-    description: 'The MDM elements of a session are ready. Only for a prescriber’s note types.',
-    interfaces: ['SessionEvent', 'PartnerEvent'],
-    fields: (t) => ({
-      mdmId: t.expose('mdmId', optional('UUID', 'UUID of the MDM elements.')),
-      mdm: t.field({
-        ...optional('MDM', 'The MDM elements, read from the Partner API. Null if not open to you.'),
-        extensions: oneCall,
-        resolve: mdms.ofEvent,
-      }),
-    }),
-  });
+builder.objectType('SessionTranscriptError', {
+  description: 'Transcription failed: there will be no transcript and no note.',
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  fields: (t) => ({
+    error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
+  }),
+});
 
-export const AssessmentCompleted = builder
-  .objectRef<Events.AssessmentEvent>('AssessmentCompleted')
-  .implement({
-    description:
-      'A client completed one assessment. A webhook with several scores becomes one event for each new score.',
-    interfaces: ['PartnerEvent'],
-    fields: (t) => ({
-      client: t.field({
-        ...required('Client', 'The client who was assessed.'),
-        resolve: ({ clientId }) => above('Client', clientId),
-      }),
-      assessmentId: t.expose(
-        'assessmentId',
-        required('String', 'Identifier of the assessment, such as `phq9`.'),
-      ),
-      assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
-      assessmentScore: t.field({
-        type: 'AssessmentScore',
-        description: 'The score, read from the Partner API. Null if it is not open to you.',
-        extensions: oneCall,
-        resolve: scoreOfEvent,
-      }),
+builder.objectType('MDMElementsIdentified', {
+  description: 'The MDM elements of a session are ready. Only for a prescriber’s note types.',
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  fields: (t) => ({
+    mdmId: t.expose('mdmId', optional('UUID', 'UUID of the MDM elements.')),
+    mdm: t.field({
+      type: 'MDM',
+      description: 'The MDM elements, read from the Partner API. Null if not open to you.',
+      extensions: oneCall,
+      resolve: mdms.ofEvent,
     }),
-  });
+  }),
+});
+
+builder.objectType('AssessmentCompleted', {
+  description:
+    'A client completed one assessment. A webhook with several scores becomes one event for each new score.',
+  interfaces: ['PartnerEvent'],
+  fields: (t) => ({
+    client: t.field({
+      ...required('Client', 'The client who was assessed.'),
+      resolve: ({ clientId }) => above('Client', clientId),
+    }),
+    assessmentId: t.expose(
+      'assessmentId',
+      required('String', 'Identifier of the assessment, such as `phq9`.'),
+    ),
+    assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
+    assessmentScore: t.field({
+      type: 'AssessmentScore',
+      description: 'The score, read from the Partner API. Null if it is not open to you.',
+      extensions: oneCall,
+      resolve: scoreOfEvent,
+    }),
+  }),
+});

@@ -6,7 +6,7 @@ import {
   isSessionEvent,
 } from '../../events/partner-event.ts';
 import type { Loaded } from '../../loaded.ts';
-import { hasCode } from '../../has-code.ts';
+import { PartnerError } from '../../rest/errors.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../errors.ts';
 import { isClientUnder } from '../lookup/find.ts';
@@ -53,21 +53,10 @@ export async function mayReceiveEvent(
   try {
     return (await maySeeEvent(event, ctx)) && (await matchesByList(filter, event, ctx));
   } catch (error) {
-    const isUnavailable = UNAVAILABLE.some((code) => hasCode(error, code));
-    if (isUnavailable && !isSessionEvent(event)) return wasListed(event, ctx, filter);
-    throw error;
+    if (!(error instanceof PartnerError) || isSessionEvent(event)) throw error;
+    return wasListed(event, ctx, filter);
   }
 }
-
-const UNAVAILABLE = [
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_RATE_LIMITED',
-  'UPSTREAM_CREDENTIALS',
-  'UPSTREAM_BAD_RESPONSE',
-  'UPSTREAM_ROUTE',
-  'QUERY_TOO_EXPENSIVE',
-  'TIMEOUT',
-];
 
 async function wasListed(
   { clientId }: AssessmentEvent,

@@ -2,10 +2,10 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import type { GrantedKind } from '../../viewer/viewer.ts';
 import { NotFound, missingArgument } from '../errors.ts';
-import { find, findClientUnderGrants, findInParents, isGranted, listIn } from '../lookup/find.ts';
-import { type ClientRef, type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
+import { findInList } from '../lookup/find-in-list.ts';
+import { grantedLists, isGranted, knownParents, search } from '../lookup/find.ts';
+import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
 import { auditDenial, auditRead } from './audit-reads.ts';
 
 /** Reads what is inside a record, for viewers who may. For everyone else the record does not exist. */
@@ -55,81 +55,28 @@ export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
 
 /** Only lists of what is open count as proof, whatever else this operation has read to follow an upward link. */
 function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
-  const { organizationId, clinicId, clinicianId } = parentsOf(ref);
-  switch (ref.type) {
-    case 'Organization':
-      return false;
-    case 'Program':
-      return isFound(findInParents(ref, ctx));
-    case 'Clinic': {
-      const parent = organizationId && ({ type: 'Organization', id: organizationId } as const);
-      return proveInParent(ref, 'clinicsOfOrganization', parent, 'organization', ctx);
-    }
-    case 'Clinician': {
-      const parent = clinicId && ({ type: 'Clinic', id: clinicId } as const);
-      return proveInParent(ref, 'cliniciansOfClinic', parent, 'clinic', ctx);
-    }
-    case 'Client':
-      return hasGrants(ctx, 'organization', 'clinic', 'clinician') && proveClient(ref, ctx);
-    case 'Session':
-      return (
-        hasGrants(ctx, 'organization', 'clinic', 'clinician', 'client') && proveSession(ref, ctx)
-      );
-    case 'Assessment':
-      return isOpen({ type: 'Clinic', id: clinicId! }, ctx);
-    case 'MagicEdit':
-      return isOpen({ type: 'Clinician', id: clinicianId! }, ctx);
-  }
-}
-
-const hasGrants = ({ reach }: Context, ...kinds: readonly GrantedKind[]): boolean =>
-  kinds.some((kind) => reach.granted(kind).length > 0);
-
-const isFound = async (search: Promise<ListedRef | undefined>): Promise<boolean> =>
-  (await search) !== undefined;
-
-/** A parent that is named is the only place looked in, and has to be open itself. */
-function proveInParent(
-  ref: Extract<ListedRef, { readonly type: 'Clinic' | 'Clinician' }>,
-  name: 'clinicsOfOrganization' | 'cliniciansOfClinic',
-  parent: ListedRef | undefined,
-  kind: GrantedKind,
-  ctx: Context,
-): Loaded<boolean> {
-  return whenLoaded(parent ? isOpen(parent, ctx) : true, (open) => {
-    if (!open) return false;
-    const parents = parent ? [parent.id as Uuid] : ctx.reach.granted(kind);
-    return (
-      isProvenByRecent(parents.map(listIn(name)), ref.id, ctx) || isFound(findInParents(ref, ctx))
-    );
-  });
-}
-
-function proveClient(ref: ClientRef, ctx: Context): Loaded<boolean> {
-  if (ref.named?.clinicianId || ref.named?.clinicId) return proveNamedClient(ref, ctx);
-  const { reach } = ctx;
-  const lists = [
-    ...reach.granted('clinician').map(listIn('clientsOfClinician')),
-    ...reach.granted('clinic').map(listIn('clientsOfClinic')),
-  ];
-  if (isProvenByRecent(lists, ref.id, ctx) || isProvenUnderOrganization(ref.id, ctx)) return true;
-  return findClientUnderGrants(ref.id, ctx).then((found) => {
-    const { clinicianId, clinicId } = found ?? {};
-    if (clinicianId) isProvenByRecent([listIn('clientsOfClinician')(clinicianId)], ref.id, ctx);
-    if (clinicId) isProvenByRecent([listIn('clientsOfClinic')(clinicId)], ref.id, ctx);
+  const known = knownParents(ref);
+  if (ref.type === 'Organization') return false;
+  if (ref.type === 'Session') return proveSession(ref, ctx);
+  // Their parents are permanent, and come from a list or a signed id.
+  if (ref.type === 'Assessment' || ref.type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
+  if (known.length > 0) return proveInKnown(ref, ctx);
+  if (isProvenByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
+  if (ref.type === 'Client' && isProvenUnderOrganization(ref.id, ctx)) return true;
+  return search(ref, ctx).then((found) => {
+    const lists = found ? knownParents(found).map(({ list }) => list) : [];
+    isProvenByRecent(lists, ref.id, ctx);
     return found !== undefined;
   });
 }
 
-/** Both parents may be named: the client must be in the list of one that is open. */
-async function proveNamedClient({ id, named }: ClientRef, ctx: Context): Promise<boolean> {
-  const { clinicianId, clinicId } = named ?? {};
-  const isIn = async (parent: ListedRef, only: ClientRef['named']) =>
-    (await isOpen(parent, ctx)) && isFound(find({ type: 'Client', id, named: only }, ctx));
-  return (
-    (clinicianId && (await isIn({ type: 'Clinician', id: clinicianId }, { clinicianId }))) ||
-    (clinicId !== undefined && isIn({ type: 'Clinic', id: clinicId }, { clinicId }))
-  );
+/** A parent that is known is the only place looked in, and has to be open itself. A client may have two. */
+async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
+  for (const { parent, list } of knownParents(ref)) {
+    if (!(await isOpen(parent, ctx))) continue;
+    if (isProvenByRecent([list], ref.id, ctx) || (await findInList(list, ref.id, ctx))) return true;
+  }
+  return false;
 }
 
 /**
@@ -137,18 +84,13 @@ async function proveNamedClient({ id, named }: ClientRef, ctx: Context): Promise
  * client than its id does, that one counts.
  */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
-  const { clientId } = ref;
-  const named = ref.named?.clientId;
-  if (clientId && named && named !== clientId) return false;
-  if (clientId) {
-    return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>
-      isOpen({ type: 'Client', id }, ctx),
-    );
-  }
-  if (!named) throw missingArgument('`clientId`');
-  return whenLoaded(
-    isOpen({ type: 'Client', id: named }, ctx),
-    (open) => open && isFound(find(ref, ctx)),
+  const { clientId, named } = ref;
+  if (ctx.viewer.grants.every(({ kind }) => kind === 'session')) return false;
+  if (!clientId && !named?.clientId) throw missingArgument('`clientId`');
+  if (!clientId) return proveInKnown(ref, ctx);
+  if (named?.clientId && named.clientId !== clientId) return false;
+  return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>
+    isOpen({ type: 'Client', id }, ctx),
   );
 }
 

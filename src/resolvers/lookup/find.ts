@@ -2,15 +2,7 @@ import type { Context } from '../../context.ts';
 import { type ListName, type ListRef, pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { missingArgument } from '../errors.ts';
-import {
-  type ClientRef,
-  type ClinicRef,
-  type ClinicianRef,
-  type ListedRef,
-  type Parents,
-  type ProgramRef,
-  parentsOf,
-} from '../refs.ts';
+import { type ClientRef, type ListedRef, type Parents, parentsOf } from '../refs.ts';
 import { type LookupBudget, everyRow, findInList } from './find-in-list.ts';
 
 /**
@@ -19,44 +11,87 @@ import { type LookupBudget, everyRow, findInList } from './find-in-list.ts';
  * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
  */
 
-/** The list of this name in a record. */
-export const listIn =
-  <N extends ListName>(name: N) =>
-  (id: Uuid): ListRef<N> => ({ name, id });
+type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
 
-const ofClinician = listIn('clientsOfClinician');
-const ofClinic = listIn('clientsOfClinic');
+/** The parents that records of a type have, and the list of each parent that holds them. */
+const PARENTS: Record<ListedRef['type'], readonly (readonly [ParentType, ListName])[]> = {
+  Organization: [],
+  Clinic: [['Organization', 'clinicsOfOrganization']],
+  Program: [['Organization', 'programsOfOrganization']],
+  Clinician: [['Clinic', 'cliniciansOfClinic']],
+  Client: [
+    ['Clinician', 'clientsOfClinician'],
+    ['Clinic', 'clientsOfClinic'],
+  ],
+  Session: [['Client', 'sessionsOfClient']],
+  Assessment: [['Clinic', 'assessmentsOfClinic']],
+  MagicEdit: [['Clinician', 'magicEditsOfClinician']],
+};
+
+/** The list of a parent that may hold the record. */
+const listIn = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
+  // The one list that filters by id: a call a clinic, whatever its size.
+  type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
+
+const kindOf = <T extends ParentType>(type: T) => type.toLowerCase() as Lowercase<T>;
+
+/** The parents that are known, and the list of each that holds the record. */
+export function knownParents(ref: ListedRef) {
+  const ids = parentsOf(ref);
+  return PARENTS[ref.type].flatMap(([type, name]) => {
+    const id = ids[`${kindOf(type)}Id`];
+    return id ? [{ parent: { type, id }, list: listIn(ref, name, id) }] : [];
+  });
+}
+
+/** The lists that may hold the record in parents that a grant names. */
+export const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListRef[] =>
+  PARENTS[ref.type].flatMap(([type, name]) =>
+    reach.granted(kindOf(type)).map((id) => listIn(ref, name, id)),
+  );
+
+/** Everything to a `partner`; to other viewers what a grant names. */
+export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
+  reach.isPartner || reach.holds(type.toLowerCase(), id as Uuid);
 
 /** The row of the record, looked up once an operation. That it was found does not say that the viewer may read it. */
 export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
-  const search = ctx.lookups.get(name) ?? lookUp(ref, ctx);
-  ctx.lookups.set(name, search);
-  return search;
+  const lookup = ctx.lookups.get(name) ?? lookUp(ref, ctx);
+  ctx.lookups.set(name, lookup);
+  return lookup;
 }
 
 async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
-  switch (ref.type) {
-    case 'Organization':
-      return findInList({ name: 'organizations' }, ref.id, ctx);
-    case 'Client':
-      return findClient(ref, ctx);
-    case 'Session': {
-      // Only where its client is known: a scan of all clients would take too many calls.
-      const id = parentsOf(ref).clientId ?? (await ctx.hub.clientOfSession(ref.id));
-      if (!id) throw missingArgument('`clientId`');
-      return findInList({ name: 'sessionsOfClient', id }, ref.id, ctx);
-    }
-    case 'Assessment':
-      return findInList({ name: 'assessmentsOfClinic', id: ref.clinicId }, ref.id, ctx);
-    case 'MagicEdit':
-      return findInList({ name: 'magicEditsOfClinician', id: ref.clinicianId }, ref.id, ctx);
-    default:
-      return findInParents(ref, ctx, budgetFor(ref, PARENTS[ref.type].argument, ctx));
+  const lists: ListRef[] = knownParents(ref).map(({ list }) => list);
+  if (ref.type === 'Organization') lists.push({ name: 'organizations' });
+  if (ref.type === 'Session' && lists.length === 0) {
+    // Only where its client is known: a scan of all clients would take too many calls.
+    const id = await ctx.hub.clientOfSession(ref.id);
+    if (!id) throw missingArgument('`clientId`');
+    lists.push({ name: 'sessionsOfClient', id });
   }
+  for (const list of lists) {
+    const found = await findInList(list, ref.id, ctx);
+    if (found) return found;
+  }
+  if (lists.length > 0) return undefined;
+  const limit = ctx.lookupMaxCalls;
+  // Also an upward link: whose id may be shown may be located.
+  const isEverywhere = ref.above || isGranted(ref, ctx);
+  const argument = ARGUMENTS[ref.type] ?? '';
+  return search(ref, ctx, isEverywhere ? { pagesLeft: limit, limit, argument } : undefined);
 }
+
+/** The argument that would say where the record is. */
+const ARGUMENTS: Partial<Record<ListedRef['type'], string>> = {
+  Clinic: '`organizationId`',
+  Program: 'its organization',
+  Clinician: '`clinicId`',
+  Client: '`clinicId` or `clinicianId`',
+};
 
 /** In the pages that this operation has read already, if they may hold the record. */
 function findInSeenPages(ref: ListedRef, ctx: Context): ListedRef | undefined {
@@ -67,16 +102,6 @@ function findInSeenPages(ref: ListedRef, ctx: Context): ListedRef | undefined {
     if (row && (isThere || parents.length === 0)) return row;
   }
   return undefined;
-}
-
-/** Everything to a `partner`; to other viewers what a grant names. */
-export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
-  reach.isPartner || reach.holds(type.toLowerCase(), id as Uuid);
-
-/** For what is looked up in all lists: also an upward link, since whose id may be shown may be located. */
-function budgetFor(ref: ListedRef, argument: string, ctx: Context): LookupBudget | undefined {
-  const limit = ctx.lookupMaxCalls;
-  return ref.above || isGranted(ref, ctx) ? { pagesLeft: limit, limit, argument } : undefined;
 }
 
 /** All organizations within the budget; without one, those that a grant names. */
@@ -94,72 +119,39 @@ async function* clinics(ctx: Context, budget?: LookupBudget): AsyncGenerator<Uui
   }
 }
 
-/** Where the records of a type are looked up, and the argument that says so. */
-const PARENTS = {
-  Clinic: {
-    list: 'clinicsOfOrganization',
-    id: 'organizationId',
-    all: organizations,
-    argument: '`organizationId`',
-  },
-  Program: {
-    list: 'programsOfOrganization',
-    id: 'organizationId',
-    all: organizations,
-    argument: 'its organization',
-  },
-  Clinician: { list: 'cliniciansOfClinic', id: 'clinicId', all: clinics, argument: '`clinicId`' },
-} as const;
-
-export async function findInParents(
-  ref: ClinicRef | ProgramRef | ClinicianRef,
+/** A record without a known parent: in all lists within the budget; without one, in those under the viewer's grants. */
+export async function search(
+  ref: ListedRef,
   ctx: Context,
   budget?: LookupBudget,
 ): Promise<ListedRef | undefined> {
-  const { list: name, id: parentId, all } = PARENTS[ref.type];
-  const named = parentsOf(ref)[parentId];
-  // The one list that filters by id: a call a clinic, whatever its size.
-  const filter = ref.type === 'Clinician' ? { id: ref.id } : undefined;
-  for await (const id of named ? [named] : all(ctx, budget)) {
-    const options = named ? {} : { budget };
-    const found = await findInList({ name, id, filter }, ref.id, ctx, options);
-    if (found) return found;
+  if (ref.type === 'Client' && !budget) return findClientUnderGrants(ref.id, ctx);
+  if (ref.type === 'Client') {
+    const { places } = ctx.store;
+    for (const { kind, id, page } of await places.of(ref.id)) {
+      const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
+      const found = await findInList(list, ref.id, ctx, { page, budget });
+      if (found) return found;
+      places.forget(ref.id, { kind, id });
+    }
   }
-  return undefined;
-}
-
-async function findClient(ref: ClientRef, ctx: Context): Promise<ClientRef | undefined> {
-  const { clinicianId, clinicId } = parentsOf(ref);
-  if (clinicianId || clinicId) {
-    return (
-      (clinicianId && (await findInList(ofClinician(clinicianId), ref.id, ctx))) ||
-      (clinicId && (await findInList(ofClinic(clinicId), ref.id, ctx))) ||
-      undefined
-    );
-  }
-  const budget = budgetFor(ref, '`clinicId` or `clinicianId`', ctx);
-  if (!budget) return findClientUnderGrants(ref.id, ctx);
-  const { places } = ctx.store;
-  for (const { kind, id, page } of await places.of(ref.id)) {
-    const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
-    const found = await findInList(list, ref.id, ctx, { page, budget });
-    if (found) return found;
-    places.forget(ref.id, { kind, id });
-  }
-  for await (const clinic of clinics(ctx, budget)) {
-    const found = await findInList(ofClinic(clinic), ref.id, ctx, { budget });
+  const [type, name] = PARENTS[ref.type].at(-1)!;
+  for await (const id of (type === 'Organization' ? organizations : clinics)(ctx, budget)) {
+    const found = await findInList(listIn(ref, name, id), ref.id, ctx, { budget });
     if (found) return found;
   }
   return undefined;
 }
 
 type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
+const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
+const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
 
 /** In the list of a granted clinician or clinic, or of a clinic of a granted organization: proof of access. */
-export async function findClientUnderGrants(id: Uuid, ctx: Context) {
-  const lists: ClientList[] = ctx.reach.granted('clinician').map(ofClinician);
+async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<ClientRef | undefined> {
+  const lists = ctx.reach.granted('clinician').map(ofClinician);
   for await (const clinic of clinics(ctx)) lists.push(ofClinic(clinic));
-  return findClientIn(lists, id, ctx);
+  return lists.length > 0 ? findClientIn(lists, id, ctx) : undefined;
 }
 
 /** Is the client in the list of each clinician, clinic and organization that is named? */

@@ -47,7 +47,7 @@ export function magicEdit(
     hint: AWAIT_EVENT,
     issues: [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)],
     send: (noteId) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage),
-    once: onceByKey(target, ['magicEdit', JSON.stringify(target.name), instructions], ctx),
+    input: ['magicEdit', JSON.stringify(target.name), instructions],
   });
 }
 
@@ -57,7 +57,7 @@ export function regenerateNote(target: IdempotentTarget, ctx: Context): Promise<
     hint: AWAIT_EVENT,
     issues: keyIssues(target.idempotencyKey),
     send: (noteId) => ctx.partner.writes.regenerate(noteId, ctx.usage),
-    once: onceByKey(target, ['regenerate', JSON.stringify(target.name)], ctx),
+    input: ['regenerate', JSON.stringify(target.name)],
   });
 }
 
@@ -72,13 +72,8 @@ export function updateNote(
     hint: 'read the note to see',
     issues: isObject ? [] : ['"patch" must be a JSON object.'],
     send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
-    once: runOnce,
   });
 }
-
-type Once = (perform: () => Promise<StoredOutcome>) => Promise<StoredOutcome>;
-
-const runOnce: Once = (run) => run();
 
 interface Change {
   /** As in the audit log. */
@@ -88,7 +83,8 @@ interface Change {
   /** What is wrong with the input. */
   readonly issues: readonly string[];
   readonly send: (noteId: Uuid) => Promise<unknown>;
-  readonly once: Once;
+  /** What an idempotency key is used for, as the client sent it: the note may have been renamed. */
+  readonly input?: readonly string[];
 }
 
 /**
@@ -96,9 +92,9 @@ interface Change {
  * caller proves its own access, also where the change itself was another call's: a viewer may have lost access since.
  */
 function changeNote(
-  target: NoteTarget,
+  target: IdempotentTarget,
   ctx: Context,
-  { action, hint, issues, send, once }: Change,
+  { action, hint, issues, send, input = [] }: Change,
 ): Promise<ChangeOutcome> {
   const { name } = target;
   const record = `ProgressNote:${'noteId' in name ? name.noteId : `session:${name.sessionId}`}`;
@@ -107,7 +103,9 @@ function changeNote(
     const session = sessionOfTarget(target);
     const denied = await denialOf(session, ctx);
     if (denied) return denied;
-    const outcome = await once(() => perform(target, session, send, ctx));
+    const run = () => perform(target, session, send, ctx);
+    const key = target.idempotencyKey;
+    const outcome = await (typeof key === 'string' ? onceByKey(key, input, run, ctx) : run());
     return outcome.kind === 'changed'
       ? { ...outcome, session: session && { ...session, open: true } }
       : outcome;
@@ -189,23 +187,20 @@ export async function noteAfterChange(
 /**
  * The Partner API has no idempotency keys, and a second edit edits twice: so they are kept here. A key belongs to the
  * viewer's subject, whatever the grants: with them in its name, a token that was renewed with one grant more between
- * a click and its retry would edit again. The input is compared as the client sent it: the note may have been renamed.
+ * a click and its retry would edit again.
  */
-function onceByKey(
-  { idempotencyKey: key }: IdempotentTarget,
+async function onceByKey(
+  key: string,
   input: readonly string[],
+  run: () => Promise<StoredOutcome>,
   ctx: Context,
-): Once {
-  if (typeof key !== 'string') return runOnce;
-  const name = `once:${digest([ctx.viewer.subject, key])}`;
-  return async (run) => {
-    try {
-      return await ctx.once(name, digest(input), run);
-    } catch (error) {
-      if (!(error instanceof KeyReused)) throw error;
-      return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
-    }
-  };
+): Promise<StoredOutcome> {
+  try {
+    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, digest(input), run);
+  } catch (error) {
+    if (!(error instanceof KeyReused)) throw error;
+    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+  }
 }
 
 /** Characters as people count them: an emoji is one. */

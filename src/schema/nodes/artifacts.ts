@@ -26,7 +26,8 @@ builder.objectType('ProgressNote', {
         'The content of the note. Empty or partial while `isLoading`. The Partner API does not document the shape of the elements.',
       ),
     }),
-    isLocked: t.boolean({
+    isLocked: t.field({
+      type: 'Boolean',
       description:
         'True once this gateway knows that the note is finalized: changes to it then return ProgressNoteLocked. Null otherwise.',
       resolve: isNoteLocked,

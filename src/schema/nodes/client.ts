@@ -1,6 +1,5 @@
 import { whenLoaded } from '../../loaded.ts';
-import { clinicOfClient } from '../../resolvers/links.ts';
-import { attribute } from '../../resolvers/lookup/by-id.ts';
+import { attribute, clinicOfClient } from '../../resolvers/records.ts';
 import type { ClientRef } from '../../resolvers/refs.ts';
 import { ATTRIBUTE, RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
 import { list } from '../connection.ts';

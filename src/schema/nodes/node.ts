@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { mdms, noteByName, scoreById, transcripts } from '../../resolvers/artifacts.ts';
 import { BadInput } from '../../resolvers/errors.ts';
-import { byId } from '../../resolvers/lookup/by-id.ts';
+import { byId } from '../../resolvers/records.ts';
 import { find } from '../../resolvers/lookup/find.ts';
 import type { NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
 import type { Uuid } from '../../uuid.ts';

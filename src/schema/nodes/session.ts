@@ -1,6 +1,6 @@
-import { mdms, noteOfSession, statusOf, transcripts } from '../../resolvers/artifacts.ts';
+import { mdms, noteOfSession, transcripts } from '../../resolvers/artifacts.ts';
 import { eventsOfSession } from '../../resolvers/event-log.ts';
-import { clientOfSession } from '../../resolvers/links.ts';
+import { clientOfSession } from '../../resolvers/records.ts';
 import { RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
 import { forEvents, oneCall } from '../estimate-calls.ts';
 
@@ -45,7 +45,7 @@ builder.objectType('Session', {
     transcriptStatus: t.field({
       ...optional(ArtifactStatus, 'Whether the transcript exists, and why not.'),
       extensions: oneCall,
-      resolve: statusOf('transcript'),
+      resolve: transcripts.statusOf,
     }),
     mdm: t.field({
       type: 'MDM',
@@ -57,7 +57,7 @@ builder.objectType('Session', {
     mdmStatus: t.field({
       ...optional(ArtifactStatus, 'Whether the MDM elements exist, and why not.'),
       extensions: oneCall,
-      resolve: statusOf('mdm'),
+      resolve: mdms.statusOf,
     }),
     events: t.field({
       ...required(['SessionEvent'], 'The events of the session so far, oldest first.'),
