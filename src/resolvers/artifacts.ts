@@ -15,10 +15,14 @@ import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
  * partner's, so access is proven here: by the session, or by the client of a score.
  */
 
+/** A session, and its client where that is known, as in the global id of what was generated from it. */
+interface SessionName {
+  readonly sessionId: Uuid;
+  readonly clientId?: Uuid | undefined;
+}
+
 /** A note by its session, as its global id names it, or by its own UUID, which a regeneration may change. */
-export type NoteName =
-  | { readonly noteId: Uuid }
-  | { readonly sessionId: Uuid; readonly clientId?: Uuid | undefined };
+export type NoteName = { readonly noteId: Uuid } | SessionName;
 
 /** A note, and the session of a bare UUID as the arguments name it. */
 export interface NoteTarget {
@@ -160,9 +164,10 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
       const session = sessionOfEvent(event);
       return ifOpen(session, ctx, () => requireAccess(session, ctx, read));
     },
-    async byId(session: SessionRef, ctx: Context): Promise<NodeOfType<T> | null> {
+    async byId({ sessionId: id, clientId }: SessionName, ctx: Context) {
+      const session: SessionRef = { type: 'Session', id, clientId };
       if (await isOpen(session, ctx)) return requireAccess({ ...session, open: true }, ctx, read);
-      ctx.audit?.recordDenied(`${type}:${session.id}`);
+      ctx.audit?.recordDenied(`${type}:${id}`);
       return null;
     },
   };

@@ -22,11 +22,6 @@ interface EventsArgs {
   readonly filter: EventFilter;
 }
 
-export interface EventWindow {
-  readonly edges: readonly { readonly cursor: string; readonly node: PartnerEvent }[];
-  readonly pageInfo: PageInfo;
-}
-
 export interface EventBudget {
   left: number;
   /** The operation's reads run one after another, so that together they stay within what is left. */
@@ -43,29 +38,48 @@ function inTurn<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
 }
 
 /** The log, oldest first, as far as the viewer may see it. */
-export async function eventsSince(args: EventsArgs, ctx: Context): Promise<EventWindow> {
+export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
   const first = args.first ?? DEFAULT_EVENTS;
   if (first < 1 || first > MOST_EVENTS) {
     throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
   }
   ctx.doNotCache();
-  await requireFilterAccess(args.filter, ctx);
-  const isResumed = typeof args.after === 'string';
-  const { hub } = ctx;
-  if (args.filter.types?.length === 0 || ctx.viewer.grants.length === 0) {
-    return windowOf([], first, undefined, isResumed, ctx);
-  }
-  const after = isResumed ? await hub.resume(args.after) : await hub.oldestPosition();
-  const { found, nextPosition } = await readEvents(after, first, args.filter, ctx);
-  return windowOf(found, first, nextPosition, isResumed, ctx);
+  await requireFilterAccess(filter, ctx);
+  const isEmpty = filter.types?.length === 0 || ctx.viewer.grants.length === 0;
+  const { found, next } = isEmpty ? NOTHING : await readEvents(after, first, filter, ctx);
+  const edges = found.slice(0, first).map((node) => {
+    auditEventRead(node, ctx);
+    return { cursor: ctx.hub.cursorAt(node.position), node };
+  });
+  const isCut = found.length > first || next === undefined;
+  const end = isCut ? edges.at(-1)?.cursor : ctx.hub.cursorAt(next);
+  const pageInfo: PageInfo = {
+    hasNextPage: () => next !== undefined,
+    hasPreviousPage: () => typeof after === 'string',
+    startCursor: () => edges[0]?.cursor ?? null,
+    endCursor: () => end ?? null,
+  };
+  return { edges, pageInfo };
 }
+export type EventWindow = Awaited<ReturnType<typeof eventsSince>>;
 
-/** Reads one event more than `first`, to see whether there is a next page. `nextPosition`: the first position that was not read. */
-async function readEvents(after: Position, first: number, filter: EventFilter, ctx: Context) {
+/** One event more than `first`, to see whether there is a next page, and the first position that was not read. */
+interface ReadEvents {
+  readonly found: readonly PartnerEvent[];
+  readonly next: Position | undefined;
+}
+const NOTHING: ReadEvents = { found: [], next: undefined };
+
+async function readEvents(
+  after: string | null | undefined,
+  first: number,
+  filter: EventFilter,
+  ctx: Context,
+): Promise<ReadEvents> {
   const { hub } = ctx;
   const budget = budgetOf(ctx);
   const found: PartnerEvent[] = [];
-  let at = after;
+  let at = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
   while (budget.left > 0 && !ctx.usage.isOver) {
     const chunk = await inTurn(budget, async () => {
       if (budget.left === 0) return undefined;
@@ -74,47 +88,22 @@ async function readEvents(after: Position, first: number, filter: EventFilter, c
       return read;
     });
     if (!chunk) break;
-    if (chunk.scannedTo === at) return { found, nextPosition: undefined };
+    if (chunk.scannedTo === at) return { found, next: undefined };
     for (const event of chunk.events) {
       if (ctx.usage.isOver) break;
       if (!(await isWanted(event, filter, ctx))) continue;
       found.push(event);
-      if (found.length > first) return { found, nextPosition: event.position };
+      if (found.length > first) return { found, next: event.position };
     }
     at = chunk.scannedTo;
   }
-  return { found, nextPosition: at };
+  return { found, next: at };
 }
 
 const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
   (await isCandidate(filter, event, ctx.hub.placeOf)) &&
   (await maySeeEvent(event, ctx)) &&
   (await matchesByList(filter, event, ctx));
-
-function windowOf(
-  found: readonly PartnerEvent[],
-  first: number,
-  nextPosition: Position | undefined,
-  isResumed: boolean,
-  ctx: Context,
-): EventWindow {
-  const edges = found.slice(0, first).map((node) => {
-    auditEventRead(node, ctx);
-    return { cursor: ctx.hub.cursorAt(node.position), node };
-  });
-  const isCut = found.length > first;
-  const end =
-    isCut || nextPosition === undefined ? edges.at(-1)?.cursor : ctx.hub.cursorAt(nextPosition);
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: () => isCut || nextPosition !== undefined,
-      hasPreviousPage: () => isResumed,
-      startCursor: () => edges[0]?.cursor ?? null,
-      endCursor: () => end ?? null,
-    },
-  };
-}
 
 const MOST_OF_SESSION = 1_000;
 

@@ -2,12 +2,12 @@ import type { TypeParam } from '@pothos/core';
 
 import type { Context } from '../context.ts';
 import type { EventFilter as Filter } from '../events/filter.ts';
-import type { EventType } from '../events/partner-event.ts';
+import { EVENT_TYPES, type EventType } from '../events/partner-event.ts';
 import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/event-log.ts';
 import { builder, optional, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
 import { forEvents } from './estimate-calls.ts';
-import { PartnerEventType } from './events.ts';
+import { PartnerEventType, TYPE_NAMES } from './events.ts';
 import { type GlobalIds, namedIn } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
@@ -90,11 +90,14 @@ const resumable = builder.args((t) => ({
   }),
 }));
 
-/** Options of a subscription to events of these types, or of all. Each event is the root value of its own execution. */
+/**
+ * Options of a subscription to events of these types; by default to those of the GraphQL type, or to all. Each event is
+ * the root value of its own execution.
+ */
 const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   type: T,
   description: string,
-  ...types: readonly EventType[]
+  types: readonly EventType[] = EVENT_TYPES.filter((each) => TYPE_NAMES[each] === type),
 ) => ({
   ...required(type, description),
   args: resumable,
@@ -117,33 +120,22 @@ builder.subscriptionType({
   fields: (t) => ({
     events: t.field(live('PartnerEvent', 'All events.')),
     noteReady: t.field(
-      live(
-        'ProgressNoteEvent',
-        'A note was generated, or generated again after an edit.',
+      live('ProgressNoteEvent', 'A note was generated, or generated again after an edit.', [
         'progress_note_generated',
         'progress_note_regenerated',
-      ),
+      ]),
     ),
     noteFinalized: t.field(
-      live(
-        'ProgressNoteFinalized',
-        'A note was finalized and is locked from now on.',
-        'progress_note_finalized',
-      ),
+      live('ProgressNoteFinalized', 'A note was finalized and is locked from now on.'),
     ),
-    transcriptReady: t.field(live('TranscriptReady', 'A transcript is ready.', 'transcript_ready')),
+    transcriptReady: t.field(live('TranscriptReady', 'A transcript is ready.')),
     transcriptFailed: t.field(
       live(
         'SessionTranscriptError',
         'Transcription failed: there will be no transcript and no note.',
-        'session_transcript_error',
       ),
     ),
-    mdmIdentified: t.field(
-      live('MDMElementsIdentified', 'MDM elements were identified.', 'mdm_elements_identified'),
-    ),
-    assessmentCompleted: t.field(
-      live('AssessmentCompleted', 'A client completed an assessment.', 'assessment_completed'),
-    ),
+    mdmIdentified: t.field(live('MDMElementsIdentified', 'MDM elements were identified.')),
+    assessmentCompleted: t.field(live('AssessmentCompleted', 'A client completed an assessment.')),
   }),
 });

@@ -10,7 +10,7 @@ import { above } from '../resolvers/records.ts';
 import { builder, lowerCase, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 
-const typeNames: Record<Events.EventType, string> = {
+export const TYPE_NAMES: Record<Events.EventType, string> = {
   progress_note_generated: 'ProgressNoteGenerated',
   progress_note_regenerated: 'ProgressNoteRegenerated',
   progress_note_finalized: 'ProgressNoteFinalized',
@@ -20,7 +20,7 @@ const typeNames: Record<Events.EventType, string> = {
   assessment_completed: 'AssessmentCompleted',
 };
 
-const resolveType = ({ type }: Events.PartnerEvent): string => typeNames[type];
+const resolveType = ({ type }: Events.PartnerEvent): string => TYPE_NAMES[type];
 
 export const PartnerEventType = builder.enumType('PartnerEventType', {
   description: 'The seven types of events, as the Partner API names them.',

@@ -11,11 +11,12 @@ import {
   regenerateNote,
   updateNote,
 } from '../resolvers/mutations/note-change.ts';
-import type { Outcome, Rejected } from '../resolvers/mutations/write.ts';
+import type { Rejected } from '../resolvers/mutations/write.ts';
 import { builder, optional, required, requiredArg } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 import { type GlobalIds, idOf, noteTargetOf } from './global-id.ts';
 
+type Outcome = NoteChange | Assigned | Minted | Rejected;
 type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
 
 const Problem = builder.interfaceRef<Rejected>('Problem').implement({

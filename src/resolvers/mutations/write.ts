@@ -2,15 +2,12 @@ import type { Context } from '../../context.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
 import { StoreUnavailable } from '../../store/errors.ts';
 import { ResolverError } from '../errors.ts';
-import type { Assigned, Minted } from './clinicians.ts';
-import type { NoteChange } from './note-change.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
 export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
 
 /** What came of a change, as data: everything that a person can act on. */
 export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
-export type Outcome = NoteChange | Assigned | Minted | Rejected;
 
 /** The Partner API's rejection; any other error is thrown. */
 export function rejectionOf(error: unknown): Missing | Invalid {

@@ -65,22 +65,24 @@ builder.objectType('Transcript', {
   }),
 });
 
+const levels = {
+  na: 'Not applicable.',
+  minimal: 'Minimal.',
+  low: 'Low.',
+  moderate: 'Moderate.',
+  high: 'High.',
+} as const;
+
 const MDMLevel = builder.enumType('MDMLevel', {
   description: 'Level of medical decision making.',
-  values: lowerCase({
-    na: 'Not applicable.',
-    minimal: 'Minimal.',
-    low: 'Low.',
-    moderate: 'Moderate.',
-    high: 'High.',
-  }),
+  values: lowerCase(levels),
 });
 
-const levels = ['na', 'minimal', 'low', 'moderate', 'high'] as const;
-
 /** A level that the Partner API adds later is null here; `raw` has it. */
-const levelOf = (text: string | null) =>
-  levels.find((level) => level === text?.toLowerCase()) ?? null;
+function levelOf({ level }: Problem): keyof typeof levels | null {
+  const name = level?.toLowerCase() ?? '';
+  return Object.hasOwn(levels, name) ? (name as keyof typeof levels) : null;
+}
 
 const ProblemAddressed = builder.objectRef<Problem>('ProblemAddressed').implement({
   description: 'A problem addressed in the session.',
@@ -88,7 +90,7 @@ const ProblemAddressed = builder.objectRef<Problem>('ProblemAddressed').implemen
     rationale: t.exposeString('rationale', { description: 'Reason for the level.' }),
     level: t.field({
       ...optional(MDMLevel, 'Level of decision making for this problem.'),
-      resolve: (problem) => levelOf(problem.level),
+      resolve: levelOf,
     }),
   }),
 });

@@ -5,9 +5,6 @@ import { list, windowArgs } from '../connection.ts';
 import { type GlobalIds, idOf } from '../global-id.ts';
 import { ClientStatus } from './client.ts';
 
-/** Query parameters of a list. The Partner API combines them with AND. */
-type Query = Readonly<Record<string, string>>;
-
 type InputFields = PothosSchemaTypes.InputFieldBuilder<
   typeof builder.$inferSchemaTypes,
   'InputObject'
@@ -51,29 +48,12 @@ const ClinicianFilter = builder.inputType('ClinicianFilter', {
 
 const MAX_CHARACTERS = 200;
 
-function clientFilterOf(
-  filter: typeof ClinicClientFilter.$inferInput | null | undefined,
-  ids: GlobalIds,
-): Query | undefined {
-  if (!filter) return undefined;
-  const query = queryOf(filter, 'clinicianId', ids);
-  // The Partner API rejects such a number, so the call is saved.
-  if (query['phoneNumber']?.startsWith('+') === false) {
-    throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
-  }
-  return query;
-}
-
-function clinicianFilterOf(
-  filter: typeof ClinicianFilter.$inferInput | null | undefined,
-  ids: GlobalIds,
-): Query | undefined {
-  return filter ? queryOf(filter, 'id', ids) : undefined;
-}
-
-/** Sorted by name, so that equal filters have equal cache keys. Messages leave the values out: they are patient data. */
-function queryOf(filter: object, clinicianField: string, ids: GlobalIds): Query {
-  const given = Object.entries(filter)
+/**
+ * Query parameters of a list, which the Partner API combines with AND. Sorted by name, so that equal filters have equal
+ * cache keys. Messages leave the values out: they are patient data.
+ */
+function filterOf(filter: object | null | undefined, ids: GlobalIds) {
+  const given = Object.entries(filter ?? {})
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
   const issues = given
@@ -83,12 +63,15 @@ function queryOf(filter: object, clinicianField: string, ids: GlobalIds): Query 
         `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}.`,
     );
   if (issues.length > 0) throw new BadInput(...issues);
-  return Object.fromEntries(
-    given.map(([name, text]) => [
-      name,
-      name === clinicianField ? idOf('Clinician', name, text, ids) : text,
-    ]),
-  );
+  const query = given.map(([name, text]) => {
+    // The Partner API rejects such a number, so the call is saved.
+    if (name === 'phoneNumber' && !text.startsWith('+')) {
+      throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
+    }
+    const isId = name === 'id' || name === 'clinicianId';
+    return [name, isId ? idOf('Clinician', name, text, ids) : text] as const;
+  });
+  return Object.fromEntries(query);
 }
 
 const clinicians = listOf('cliniciansOfClinic');
@@ -113,7 +96,7 @@ builder.objectType('Clinic', {
         filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
       },
       resolve: (clinic, args, ctx) =>
-        clinicians(clinic, { ...args, filter: clinicianFilterOf(args.filter, ctx.ids) }, ctx),
+        clinicians(clinic, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     clients: t.field({
       ...list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.'),
@@ -122,7 +105,7 @@ builder.objectType('Clinic', {
         filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
       },
       resolve: (clinic, args, ctx) =>
-        clientsOfClinic(clinic, { ...args, filter: clientFilterOf(args.filter, ctx.ids) }, ctx),
+        clientsOfClinic(clinic, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     assessments: t.field({
       ...list('assessmentsOfClinic', 'The assessments that the clinic uses.'),
@@ -158,11 +141,7 @@ builder.objectType('Clinician', {
       ...list('clientsOfClinician', 'The clients of the clinician, filtered by the Partner API.'),
       args: { ...windowArgs, filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
       resolve: (clinician, args, ctx) =>
-        clientsOfClinician(
-          clinician,
-          { ...args, filter: clientFilterOf(args.filter, ctx.ids) },
-          ctx,
-        ),
+        clientsOfClinician(clinician, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     magicEdits: t.field(
       list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),

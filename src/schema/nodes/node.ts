@@ -64,12 +64,6 @@ function idWithSession(
 const encode = (type: NodeType, id: Uuid, clientId: Uuid | undefined, { ids }: Context) =>
   ids.encode({ type, id, sessionId: id, clientId } as NodeId);
 
-const sessionRef = (id: Uuid, clientId: Uuid | undefined): SessionRef => ({
-  type: 'Session',
-  id,
-  clientId,
-});
-
 const MAX_NODES = 100;
 
 function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
@@ -79,9 +73,9 @@ function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loade
     case 'ProgressNote':
       return noteByName({ name: node }, ctx);
     case 'Transcript':
-      return transcripts.byId(sessionRef(node.sessionId, node.clientId), ctx);
+      return transcripts.byId(node, ctx);
     case 'MDM':
-      return mdms.byId(sessionRef(node.sessionId, node.clientId), ctx);
+      return mdms.byId(node, ctx);
     case 'AssessmentScore':
       return scoreById(node, ctx);
     default:
