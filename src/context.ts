@@ -2,27 +2,19 @@ import type { CursorCodec } from './connection/cursor.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
-import type { Audit, OperationAudit } from './observability/audit.ts';
+import type { Audit } from './observability/audit.ts';
 import type { OperationTrace } from './observability/tracing.ts';
-import type { RecentLists } from './resolvers/access/recent-lists.ts';
-import type { ListName, ListRef, RecordOf } from './rest/lists.ts';
-import type { Loaders } from './rest/loaders.ts';
 import type { Page } from './page.ts';
+import type { RecentLists } from './resolvers/access/recent-lists.ts';
+import type { EventBudget } from './resolvers/event-log.ts';
+import type { ListedRef } from './resolvers/refs.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
 import type { GlobalIds } from './schema/global-id.ts';
-import type { Position } from './store/event-log.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Once } from './store/once.ts';
-import type { Places } from './store/places.ts';
 import type { Store } from './store/store.ts';
-import { type Reach, type Viewer, reachOf } from './viewer/viewer.ts';
-
-/** A row that a look-up found, and its list. */
-export interface FoundRow {
-  readonly row: RecordOf<ListName>;
-  readonly list: ListRef;
-}
+import { type Viewer, reachOf } from './viewer/viewer.ts';
 
 /** Shared by all operations. */
 export interface Services {
@@ -46,36 +38,10 @@ export interface Services {
 export type Transport = 'http' | 'sse' | 'ws';
 
 /** What a resolver may use. New for every operation and every delivered event. */
-export interface Context extends Omit<Services, 'store' | 'audit'> {
-  readonly viewer: Viewer;
-  readonly reach: Reach;
-  readonly usage: Usage;
-  readonly loaders: Loaders;
-  readonly places: Places;
-  /** Takes the name of every patient's record that is returned, and of every record that is denied. */
-  readonly audit: OperationAudit | undefined;
-  readonly transport: Transport;
-  /** Spans of fields that may cost calls, if the operation is traced. */
-  readonly trace: OperationTrace | undefined;
-  /** The event log's position when the operation began. */
-  readonly beganAt: Position;
-  /** Pages that this operation has read. A look-up starts with them. */
-  readonly seenPages: Map<Page<{ readonly id: string }>, ListRef>;
-  /** Look-ups and proofs, each made once an operation. */
-  readonly lookups: Map<string, Promise<FoundRow | undefined>>;
-  readonly proofs: Map<string, Loaded<boolean>>;
-  /** The answer depends on more than what the Partner API said: the event log, the clock, a denial. */
-  doNotCache(): void;
-  /** The answer is right until this time at most, on the clock that the REST cache expires by. */
-  expiresBy(at: number): void;
-  readonly cachePolicy: CachePolicy;
-}
-
-/** How long the operation's response may be cached, as far as the Partner API's answers do not decide it. */
-export interface CachePolicy {
-  isCacheable: boolean;
-  expiresAt: number;
-}
+export type Context = Readonly<ReturnType<typeof createContext>> & {
+  /** Of operations that read the event log. */
+  eventBudget?: EventBudget;
+};
 
 export function createContext(
   services: Services,
@@ -88,36 +54,34 @@ export function createContext(
     readonly requestId?: string | undefined;
   },
   trace?: OperationTrace,
-): Context {
-  const cachePolicy: CachePolicy = { isCacheable: true, expiresAt: Number.POSITIVE_INFINITY };
+) {
+  /** How long the operation's response may be cached, as far as the Partner API's answers do not decide it. */
+  const cachePolicy = { isCacheable: true, expiresAt: Number.POSITIVE_INFINITY };
   return {
+    ...services,
     viewer,
     reach: reachOf(viewer),
     usage,
     loaders: services.partner.loadersFor(usage),
-    partner: services.partner,
-    hub: services.hub,
-    cursors: services.cursors,
-    ids: services.ids,
-    recentLists: services.recentLists,
-    places: services.store.places,
-    milestones: services.milestones,
-    invalidation: services.invalidation,
-    once: services.once,
-    lookupMaxCalls: services.lookupMaxCalls,
+    /** Takes the name of every patient's record that is returned, and of every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
-    isAuditKept: services.isAuditKept,
     transport,
+    /** Spans of fields that may cost calls, if the operation is traced. */
     trace,
+    /** The event log's position when the operation began. */
     beganAt: services.hub.position,
-    seenPages: new Map(),
-    lookups: new Map(),
-    proofs: new Map(),
+    /** Pages that this operation has read. A look-up starts with them. */
+    seenPages: new Set<Page<ListedRef>>(),
+    /** Look-ups and proofs, each made once an operation. */
+    lookups: new Map<string, Promise<ListedRef | undefined>>(),
+    proofs: new Map<string, Loaded<boolean>>(),
     cachePolicy,
-    doNotCache() {
+    /** The answer depends on more than what the Partner API said: the event log, the clock, a denial. */
+    doNotCache(): void {
       cachePolicy.isCacheable = false;
     },
-    expiresBy(at) {
+    /** The answer is right until this time at most, on the clock that the REST cache expires by. */
+    expiresBy(at: number): void {
       cachePolicy.expiresAt = Math.min(cachePolicy.expiresAt, at);
     },
   };

@@ -1,11 +1,20 @@
+/** A failure with a message for clients to read, and the code that they branch on. */
+export class ResolverError extends Error {
+  override readonly name = 'ResolverError';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** The request is wrong: `issues` lists why. */
-export class BadInput extends Error {
-  override readonly name = 'BadInput';
-  readonly code = 'BAD_USER_INPUT';
+export class BadInput extends ResolverError {
   readonly issues: readonly string[];
 
   constructor(...issues: readonly string[]) {
-    super(issues.join(' '));
+    super('BAD_USER_INPUT', issues.join(' '));
     this.issues = issues;
   }
 }
@@ -16,12 +25,9 @@ const NOT_FOUND = 'No such record, or none that you may see.';
  * The record does not exist or is not open to the viewer: the two must look the same. The message may only add what the
  * request lacks, whether or not the record exists.
  */
-export class NotFound extends Error {
-  override readonly name = 'NotFound';
-  readonly code = 'NOT_FOUND';
-
+export class NotFound extends ResolverError {
   constructor(message = NOT_FOUND) {
-    super(message);
+    super('NOT_FOUND', message);
   }
 }
 

@@ -1,7 +1,11 @@
-import SchemaBuilder, { type InputType, type TypeParam } from '@pothos/core';
+import SchemaBuilder, { type FieldMap, type InputType, type TypeParam } from '@pothos/core';
 import { GraphQLError, valueFromASTUntyped } from 'graphql';
 
+import type { Connection } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
+import type * as Events from '../events/partner-event.ts';
+import { attribute } from '../resolvers/records.ts';
+import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
 import { MAX_SEALED_CHARACTERS } from '../sealed-text.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
@@ -12,8 +16,26 @@ type TextScalars = {
   EventCursor: { Input: string; Output: string };
 };
 
+/** Types that others link to, by name: their files need not import each other. */
 export const builder = new SchemaBuilder<{
   Context: Context;
+  Objects: { [T in NodeType]: NodeOfType<T> } & {
+    [T in ListedRef['type'] as `${T}Connection`]: Connection<NodeOfType<T>>;
+  } & {
+    ProgressNoteGenerated: Events.ProgressNoteEvent;
+    ProgressNoteRegenerated: Events.ProgressNoteEvent;
+    ProgressNoteFinalized: Events.ProgressNoteEvent;
+    TranscriptReady: Events.TranscriptReadyEvent;
+    SessionTranscriptError: Events.TranscriptErrorEvent;
+    MDMElementsIdentified: Events.MdmEvent;
+    AssessmentCompleted: Events.AssessmentEvent;
+  };
+  Interfaces: {
+    Node: NodeRef;
+    PartnerEvent: Events.PartnerEvent;
+    SessionEvent: Events.SessionEvent;
+    ProgressNoteEvent: Events.ProgressNoteEvent;
+  };
   Scalars: TextScalars & {
     ID: { Input: string; Output: string };
     JSON: { Input: unknown; Output: unknown };
@@ -21,17 +43,61 @@ export const builder = new SchemaBuilder<{
   };
 }>({});
 
+type Types = typeof builder.$inferSchemaTypes;
+
+/** Options of a nullable field or argument. */
+export const optional = <const T>(type: T, description: string) => ({ type, description });
+
 /** Options of a non-null field. */
-export const required = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
-  type: T,
-  description: string,
-) => ({ type, description, nullable: false as const });
+export const required = <T extends TypeParam<Types>>(type: T, description: string) => ({
+  type,
+  description,
+  nullable: false as const,
+});
 
 /** Options of a non-null argument. */
-export const requiredArg = <T extends InputType<typeof builder.$inferSchemaTypes>>(
-  type: T,
-  description: string,
-) => ({ type, description, required: true as const });
+export const requiredArg = <T extends InputType<Types>>(type: T, description: string) => ({
+  type,
+  description,
+  required: true as const,
+});
+
+/** Options that every `raw` field shares. */
+export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');
+
+type FieldOptions = ReturnType<typeof optional<TypeParam<Types>>>;
+type AttributesOf<R extends NodeRef> = keyof NonNullable<R['record']>;
+
+/** Extensions of a field that needs the record's row or answer: by id, the record is looked up first. */
+export const ATTRIBUTE = { isAttribute: true };
+
+/** Fields that are attributes of a record, each with its description or, if it is no nullable string, its options. */
+export function attributes<R extends NodeRef>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<Types, R>,
+  described: { readonly [K in AttributesOf<R>]?: string | FieldOptions },
+): FieldMap {
+  const fieldOf = (name: string, about: string | FieldOptions) =>
+    t.field({
+      ...(typeof about === 'string' ? optional('String', about) : about),
+      extensions: ATTRIBUTE,
+      resolve: attribute<R, AttributesOf<R>>(name as AttributesOf<R>) as never,
+    });
+  return Object.fromEntries(
+    Object.entries<string | FieldOptions | undefined>(described).map(([name, about = '']) => [
+      name,
+      fieldOf(name, about),
+    ]),
+  );
+}
+
+/** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
+export const lowerCase = <V extends string>(descriptions: Readonly<Record<V, string>>) =>
+  Object.fromEntries(
+    Object.entries<string>(descriptions).map(([value, description]) => [
+      value.toUpperCase(),
+      { value, description },
+    ]),
+  ) as { [K in Uppercase<V>]: { value: Lowercase<K>; description: string } };
 
 /** Never includes the value: a variable may hold patient data. */
 const invalidValue = (expected: string) =>

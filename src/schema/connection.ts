@@ -1,22 +1,10 @@
-import type { ObjectRef } from '@pothos/core';
-
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
-import { type AuditedRecord, auditedNode, auditedNodes } from '../resolvers/access/audit-reads.ts';
-import { listOf } from '../resolvers/list.ts';
-import { listPrice } from '../resolvers/price.ts';
-import type { NodeOf } from '../resolvers/refs.ts';
+import { auditRead, auditRows } from '../resolvers/access/audit-reads.ts';
+import { listOf } from '../resolvers/records.ts';
+import { type ListedRef, ROW_TYPES } from '../resolvers/refs.ts';
 import type { ListName } from '../rest/lists.ts';
-import { builder, required } from './builder.ts';
-import {
-  Assessment,
-  Client,
-  Clinic,
-  Clinician,
-  MagicEdit,
-  Organization,
-  Program,
-  Session,
-} from './nodes/refs.ts';
+import { builder, optional, required } from './builder.ts';
+import { listPrice } from './estimate-calls.ts';
 
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   description: 'The first and last cursor of a page, and whether there are more rows.',
@@ -29,22 +17,20 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
       ...required('Boolean', 'Whether there are rows before this page.'),
       resolve: (info) => info.hasPreviousPage(),
     }),
-    startCursor: t.string({
-      description: 'Cursor of the first row, for `before`. Null on an empty page.',
+    startCursor: t.field({
+      ...optional('String', 'Cursor of the first row, for `before`. Null on an empty page.'),
       resolve: (info) => info.startCursor(),
     }),
-    endCursor: t.string({
-      description: 'Cursor of the last row, for `after`. Null on an empty page.',
+    endCursor: t.field({
+      ...optional('String', 'Cursor of the last row, for `after`. Null on an empty page.'),
       resolve: (info) => info.endCursor(),
     }),
   }),
 });
 
-type NodeType<T> = ReturnType<typeof builder.objectRef<T>>;
-
-/** The connection and edge types of one kind of node. Each field reads only the upstream pages that it needs. */
-function connectionOf<T extends AuditedRecord>(noun: string, node: NodeType<T>) {
-  const edge = builder.objectRef<Edge<T>>(`${noun}Edge`).implement({
+/** The connection and edge types of one type of records. Each field reads only the upstream pages that it needs. */
+function connectionOf(type: ListedRef['type']) {
+  const edge = builder.objectRef<Edge<ListedRef>>(`${type}Edge`).implement({
     description: 'A row of the list and its cursor.',
     fields: (t) => ({
       cursor: t.field({
@@ -52,12 +38,12 @@ function connectionOf<T extends AuditedRecord>(noun: string, node: NodeType<T>) 
         resolve: (row) => row.cursor(),
       }),
       node: t.field({
-        ...required(node, 'The record.'),
-        resolve: (row, args, ctx) => auditedNode(row, args, ctx) as never,
+        ...required(type, 'The record.'),
+        resolve: (row, _args, ctx) => auditRead(row.node, ctx) as never,
       }),
     }),
   });
-  return builder.objectRef<Connection<T>>(`${noun}Connection`).implement({
+  builder.objectRef<Connection<ListedRef>>(`${type}Connection`).implement({
     description: 'A page of a list.',
     fields: (t) => ({
       edges: t.field({
@@ -65,8 +51,8 @@ function connectionOf<T extends AuditedRecord>(noun: string, node: NodeType<T>) 
         resolve: (page) => page.edges(),
       }),
       nodes: t.field({
-        ...required([node], 'The records of the page.'),
-        resolve: (page, args, ctx) => auditedNodes(page, args, ctx) as never,
+        ...required([type], 'The records of the page.'),
+        resolve: (page, _args, ctx) => auditRows(page.nodes(), ctx) as never,
       }),
       pageInfo: t.field({
         ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
@@ -79,15 +65,7 @@ function connectionOf<T extends AuditedRecord>(noun: string, node: NodeType<T>) 
     }),
   });
 }
-
-export const OrganizationConnection = connectionOf('Organization', Organization);
-export const ClinicConnection = connectionOf('Clinic', Clinic);
-export const ProgramConnection = connectionOf('Program', Program);
-export const ClinicianConnection = connectionOf('Clinician', Clinician);
-export const ClientConnection = connectionOf('Client', Client);
-export const SessionConnection = connectionOf('Session', Session);
-export const AssessmentConnection = connectionOf('Assessment', Assessment);
-export const MagicEditConnection = connectionOf('MagicEdit', MagicEdit);
+for (const type of new Set(Object.values(ROW_TYPES))) connectionOf(type);
 
 /** Without `first` and `last`, ten rows. */
 export const windowArgs = builder.args((t) => ({
@@ -103,8 +81,10 @@ export const windowArgs = builder.args((t) => ({
 }));
 
 /** Options of a field that returns a list inside a record. */
-export const list = <N extends ListName>(
-  name: N,
-  type: ObjectRef<typeof builder.$inferSchemaTypes, Connection<NodeOf<N>>>,
-  description: string,
-) => ({ type, description, args: windowArgs, extensions: listPrice, resolve: listOf(name) });
+export const list = <N extends ListName>(name: N, description: string) => ({
+  type: `${ROW_TYPES[name]}Connection` as const,
+  description,
+  args: windowArgs,
+  extensions: listPrice,
+  resolve: listOf(name),
+});

@@ -11,9 +11,33 @@ import {
 
 import type { CursorCodec } from '../connection/cursor.ts';
 import { type Asked, countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
-import { type Price, priceOf } from '../resolvers/price.ts';
-import type { Reach } from '../viewer/viewer.ts';
-import { type GatheredField, gatherFields } from './selections.ts';
+import type { GrantedKind, Reach } from '../viewer/viewer.ts';
+import { type GatheredField, gatherFields, setsOf } from './selections.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/**
+ * What a field may cost in upstream calls, as its `extensions` say. `below` is the cost of its subselection for one
+ * record. Searches for lazily known records are not in it: they count as they happen.
+ */
+type Price = 'list' | ((below: number, args: () => Arguments, reach: () => Reach) => number);
+const priced = (price: Price): { readonly price: Price } => ({ price });
+
+/** A connection: the pages of its window, and its subselection once for each row. */
+export const listPrice = priced('list');
+export const oneCall = priced((below) => 1 + below);
+/** A call for each item of an argument, and the subselection as often. */
+export const callForEach = (argument: string) =>
+  priced((below, args) => (1 + below) * (args()[argument] as readonly unknown[]).length);
+/** The subselection, for each record that the viewer's grants name. */
+export const forGranted = (kind: GrantedKind) =>
+  priced((below, _args, reach) => reach().granted(kind).length * below);
+/** The subselection, for as many events as the argument says, or as there usually are at most. */
+export const forEvents = (usual: number, argument = '') =>
+  priced((below, args) => 1 + Number(args()[argument] ?? usual) * below);
+
+export const priceOf = (extensions: object): Price | undefined =>
+  (extensions as { readonly price?: Price }).price;
 
 /** An operation's worst case in calls, or what is wrong with its arguments. */
 export interface Estimate {
@@ -26,12 +50,8 @@ export interface ArgumentProblem {
   readonly issues: readonly string[];
   readonly nodes: readonly FieldNode[];
   /** Without the indices of lists: nothing has been read. */
-  readonly path: Path;
+  readonly path: readonly string[];
 }
-
-type Path = readonly string[];
-
-type Arguments = Readonly<Record<string, unknown>>;
 
 /** Estimates that depend neither on variables nor on the viewer. */
 const fixed = new WeakMap<OperationDefinitionNode, Estimate>();
@@ -42,59 +62,48 @@ export function estimateCalls(
   reach: Reach,
   cursors: CursorCodec,
 ): Estimate {
-  const { operation } = validated;
+  const { schema, operation } = validated;
   const known = fixed.get(operation);
   if (known) return known;
-  const { isFixed, ...estimate } = computed(validated, reach, cursors);
-  if (isFixed) fixed.set(operation, estimate);
-  return estimate;
-}
-
-function computed(validated: ValidatedExecutionArgs, reach: Reach, cursors: CursorCodec) {
-  const { schema, operation } = validated;
   const problems: ArgumentProblem[] = [];
   // Directives may depend on variables.
   let isFixed = operation.loc?.source.body.includes('@') === false;
+  const reachOfViewer = () => {
+    isFixed = false;
+    return reach;
+  };
 
-  const ofFields = (fields: readonly GatheredField[], parent: Path): number =>
+  const ofFields = (fields: readonly GatheredField[], parent: readonly string[]): number =>
     fields.reduce((calls, field) => calls + ofField(field, parent), 0);
 
-  function ofField({ field, nodes }: GatheredField, parent: Path): number {
+  function ofField({ field, nodes }: GatheredField, parent: readonly string[]): number {
     const path = [...parent, responseName(nodes)];
     const type = getNamedType(field.type);
     const inner = isCompositeType(type) ? gatherFields(setsOf(nodes), type, validated) : [];
     const below = ofFields(inner, path);
     const price = priceOf(field.extensions);
     if (!price) return below;
-    if (price.kind === 'call') return 1 + below;
-    if (price.kind === 'granted' || nodes.some(usesVariables)) isFixed = false;
     const ofNode = (node: FieldNode): number => {
-      const args = getArgumentValues(field, node, validated.variableValues);
-      if (price.kind !== 'list') return ofTimes(price, args, below);
+      const argsOf = (): Arguments => {
+        if (node.arguments?.some(({ value }) => hasVariable(value))) isFixed = false;
+        return getArgumentValues(field, node, validated.variableValues);
+      };
+      if (price !== 'list') return price(below, argsOf, reachOfViewer);
+      const args = argsOf();
       const issues = countIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      return ofList(args, inner, below);
+      const pages = pagesOfWindow(args, askedOf(inner, validated), cursors);
+      return pages + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));
-  }
-
-  /** `below` is the cost of the subselection for one row. */
-  function ofList(args: Arguments, inner: readonly GatheredField[], below: number): number {
-    const pages = pagesOfWindow(args, askedOf(inner, validated), cursors);
-    return pages + sizeOf(args).count * below;
-  }
-
-  function ofTimes(price: Repeated, args: Arguments, below: number): number {
-    const times = timesOf(price, args, reach);
-    const own = price.kind === 'each' ? times : price.kind === 'events' ? 1 : 0;
-    return times * below + own;
   }
 
   const root = schema.getRootType(operation.operation);
   const fields = root ? gatherFields([operation.selectionSet], root, validated) : [];
   problems.push(...repeatedIn(fields));
-  const calls = ofFields(fields, []);
-  return { calls, problems, isFixed };
+  const estimate = { calls: ofFields(fields, []), problems };
+  if (isFixed) fixed.set(operation, estimate);
+  return estimate;
 }
 
 /** Fields that may stand once at the root (`once` in their extensions) and stand there under several aliases. */
@@ -110,21 +119,6 @@ function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[
 }
 
 const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;
-
-type Repeated = Exclude<Price, { kind: 'list' | 'call' }>;
-
-function timesOf(price: Repeated, args: Arguments, reach: Reach): number {
-  if (price.kind === 'granted') return reach.granted(price.of).length;
-  const given = price.argument === undefined ? undefined : args[price.argument];
-  if (Array.isArray(given)) return given.length;
-  return price.kind === 'events' ? Number(given ?? price.usual) : 1;
-}
-
-const setsOf = (nodes: readonly FieldNode[]) =>
-  nodes.map(({ selectionSet }) => selectionSet).filter((set) => set !== undefined);
-
-const usesVariables = ({ arguments: given = [] }: FieldNode): boolean =>
-  given.some(({ value }) => hasVariable(value));
 
 function hasVariable(value: ValueNode): boolean {
   if (value.kind === Kind.LIST) return value.values.some(hasVariable);

@@ -2,33 +2,18 @@ import type { TypeParam } from '@pothos/core';
 
 import type { Context } from '../context.ts';
 import type { EventFilter as Filter } from '../events/filter.ts';
-import type { EventType } from '../events/partner-event.ts';
-import {
-  type EventWindow,
-  cursorAtStart,
-  eventsSince,
-  subscribeToEvents,
-} from '../resolvers/events/event-log.ts';
-import { forEvents } from '../resolvers/price.ts';
-import { builder, required } from './builder.ts';
+import { EVENT_TYPES, type EventType } from '../events/partner-event.ts';
+import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/event-log.ts';
+import { builder, optional, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
-import {
-  AssessmentCompleted,
-  MDMElementsIdentified,
-  PartnerEvent,
-  PartnerEventType,
-  ProgressNoteEvent,
-  ProgressNoteFinalized,
-  SessionTranscriptError,
-  TranscriptReady,
-  eventTypeOf,
-} from './events.ts';
-import { type GlobalIds, idWithClientOf, parentsOf } from './global-id.ts';
+import { forEvents } from './estimate-calls.ts';
+import { PartnerEventType, TYPE_NAMES } from './events.ts';
+import { type GlobalIds, namedIn } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
   description: 'Conditions that an event must meet. All given fields must match.',
   fields: (t) => ({
-    types: t.field({ type: [PartnerEventType], description: 'Events of any of these types.' }),
+    types: t.field(optional([PartnerEventType], 'Events of any of these types.')),
     organizationId: t.id({ description: 'Events of this organization.' }),
     clinicId: t.id({ description: 'Events of this clinic.' }),
     clinicianId: t.id({ description: 'Events of this clinician’s clients.' }),
@@ -37,23 +22,12 @@ const EventFilter = builder.inputType('EventFilter', {
   }),
 });
 
-function eventFilterOf(
-  input: typeof EventFilter.$inferInput | null | undefined,
-  ids: GlobalIds,
-): Filter {
-  if (!input) return {};
-  const types = input.types?.map(eventTypeOf).filter((type) => type !== undefined);
-  const session =
-    typeof input.sessionId === 'string'
-      ? idWithClientOf('Session', 'sessionId', input.sessionId, ids)
-      : undefined;
-  return {
-    ...(types && { types }),
-    ...(parentsOf(input, ids) as Filter),
-    ...(session && { sessionId: session.id }),
-    ...(session?.clientId && { clientOfSession: session.clientId }),
-  };
-}
+type FilterInput = typeof EventFilter.$inferInput | null | undefined;
+
+const eventFilterOf = (input: FilterInput, ids: GlobalIds): Filter => ({
+  ...(input?.types && { types: input.types }),
+  ...namedIn(input ?? {}, ids),
+});
 
 const PartnerEventEdge = builder
   .objectRef<EventWindow['edges'][number]>('PartnerEventEdge')
@@ -64,7 +38,7 @@ const PartnerEventEdge = builder
         'cursor',
         required('EventCursor', 'Position of the event in the log, for `after`.'),
       ),
-      node: t.expose('node', { type: PartnerEvent, description: 'The event.', nullable: false }),
+      node: t.expose('node', required('PartnerEvent', 'The event.')),
     }),
   });
 
@@ -73,7 +47,7 @@ const PartnerEventConnection = builder.objectRef<EventWindow>('PartnerEventConne
   fields: (t) => ({
     edges: t.expose('edges', required([PartnerEventEdge], 'The events with their positions.')),
     nodes: t.field({
-      ...required([PartnerEvent], 'The events.'),
+      ...required(['PartnerEvent'], 'The events.'),
       resolve: (page) => page.edges.map((edge) => edge.node),
     }),
     pageInfo: t.expose(
@@ -89,15 +63,17 @@ builder.queryFields((t) => ({
       'EventCursor',
       'Position of the event log when this query began. Subscribe with it as `after`, and no event is missed between the two.',
     ),
-    resolve: cursorAtStart,
+    resolve: (_root, _args, ctx) => {
+      ctx.doNotCache();
+      return ctx.hub.cursorAt(ctx.beganAt);
+    },
   }),
   events: t.field({
-    type: PartnerEventConnection,
-    description: 'The event log, oldest event first.',
+    ...optional(PartnerEventConnection, 'The event log, oldest event first.'),
     args: {
       first: t.arg.int({ description: 'Number of events: 1 to 100, 10 by default.' }),
-      after: t.arg({ type: 'EventCursor', description: 'Only events after this position.' }),
-      filter: t.arg({ type: EventFilter, description: 'Only events that match.' }),
+      after: t.arg(optional('EventCursor', 'Only events after this position.')),
+      filter: t.arg(optional(EventFilter, 'Only events that match.')),
     },
     extensions: forEvents(10, 'first'),
     resolve: (_root, args, ctx) =>
@@ -106,7 +82,7 @@ builder.queryFields((t) => ({
 }));
 
 const resumable = builder.args((t) => ({
-  filter: t.field({ type: EventFilter, description: 'Only events that match.' }),
+  filter: t.field(optional(EventFilter, 'Only events that match.')),
   after: t.field({
     type: 'EventCursor',
     description:
@@ -114,20 +90,22 @@ const resumable = builder.args((t) => ({
   }),
 }));
 
-interface ResumableArgs {
-  readonly filter?: typeof EventFilter.$inferInput | null | undefined;
-  readonly after?: string | null | undefined;
-}
-
-/** Options of a subscription to events of these types, or of all. Each event is the root value of its own execution. */
+/**
+ * Options of a subscription to events of these types; by default to those of the GraphQL type, or to all. Each event is
+ * the root value of its own execution.
+ */
 const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   type: T,
   description: string,
-  ...types: readonly EventType[]
+  types: readonly EventType[] = EVENT_TYPES.filter((each) => TYPE_NAMES[each] === type),
 ) => ({
   ...required(type, description),
   args: resumable,
-  subscribe: (_root: unknown, { filter, after }: ResumableArgs, ctx: Context) => {
+  subscribe: (
+    _root: unknown,
+    { filter, after }: { filter?: FilterInput; after?: string | null | undefined },
+    ctx: Context,
+  ) => {
     const wanted = eventFilterOf(filter, ctx.ids);
     const both = wanted.types ? types.filter((each) => wanted.types?.includes(each)) : types;
     const narrowed = types.length > 0 ? { ...wanted, types: both } : wanted;
@@ -140,35 +118,24 @@ builder.subscriptionType({
   description:
     'Live events, each delivered once. Pass the last `cursor` you received as `after` to resume.',
   fields: (t) => ({
-    events: t.field(live(PartnerEvent, 'All events.')),
+    events: t.field(live('PartnerEvent', 'All events.')),
     noteReady: t.field(
-      live(
-        ProgressNoteEvent,
-        'A note was generated, or generated again after an edit.',
+      live('ProgressNoteEvent', 'A note was generated, or generated again after an edit.', [
         'progress_note_generated',
         'progress_note_regenerated',
-      ),
+      ]),
     ),
     noteFinalized: t.field(
-      live(
-        ProgressNoteFinalized,
-        'A note was finalized and is locked from now on.',
-        'progress_note_finalized',
-      ),
+      live('ProgressNoteFinalized', 'A note was finalized and is locked from now on.'),
     ),
-    transcriptReady: t.field(live(TranscriptReady, 'A transcript is ready.', 'transcript_ready')),
+    transcriptReady: t.field(live('TranscriptReady', 'A transcript is ready.')),
     transcriptFailed: t.field(
       live(
-        SessionTranscriptError,
+        'SessionTranscriptError',
         'Transcription failed: there will be no transcript and no note.',
-        'session_transcript_error',
       ),
     ),
-    mdmIdentified: t.field(
-      live(MDMElementsIdentified, 'MDM elements were identified.', 'mdm_elements_identified'),
-    ),
-    assessmentCompleted: t.field(
-      live(AssessmentCompleted, 'A client completed an assessment.', 'assessment_completed'),
-    ),
+    mdmIdentified: t.field(live('MDMElementsIdentified', 'MDM elements were identified.')),
+    assessmentCompleted: t.field(live('AssessmentCompleted', 'A client completed an assessment.')),
   }),
 });

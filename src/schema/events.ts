@@ -1,42 +1,16 @@
+import type * as Events from '../events/partner-event.ts';
 import {
-  type AssessmentEvent,
-  EVENT_TYPES,
-  type EventType,
-  type MdmEvent,
-  type PartnerEvent as AnyEvent,
-  type ProgressNoteEvent as NoteEvent,
-  type SessionEvent as AnySessionEvent,
-  type TranscriptErrorEvent,
-  type TranscriptReadyEvent,
-} from '../events/partner-event.ts';
-import {
-  clientOfEvent,
-  clinicOfEvent,
-  clinicianOfEvent,
-  mdmOfEvent,
+  mdms,
   noteOfEvent,
-  organizationOfEvent,
   scoreOfEvent,
   sessionOfEvent,
-  transcriptOfEvent,
-} from '../resolvers/events/event-links.ts';
-import { oneCall } from '../resolvers/price.ts';
-import { builder, required } from './builder.ts';
-import {
-  AssessmentScore,
-  Client,
-  Clinic,
-  Clinician,
-  Mdm,
-  Organization,
-  ProgressNote,
-  Session,
-  Transcript,
-} from './nodes/refs.ts';
+  transcripts,
+} from '../resolvers/artifacts.ts';
+import { above } from '../resolvers/records.ts';
+import { builder, lowerCase, optional, required } from './builder.ts';
+import { oneCall } from './estimate-calls.ts';
 
-type EventTypeName = Uppercase<EventType>;
-
-const typeNames: Record<EventType, string> = {
+export const TYPE_NAMES: Record<Events.EventType, string> = {
   progress_note_generated: 'ProgressNoteGenerated',
   progress_note_regenerated: 'ProgressNoteRegenerated',
   progress_note_finalized: 'ProgressNoteFinalized',
@@ -46,27 +20,24 @@ const typeNames: Record<EventType, string> = {
   assessment_completed: 'AssessmentCompleted',
 };
 
-const typeNameOfEvent = ({ type }: AnyEvent): string => typeNames[type];
+const resolveType = ({ type }: Events.PartnerEvent): string => TYPE_NAMES[type];
 
 export const PartnerEventType = builder.enumType('PartnerEventType', {
   description: 'The seven types of events, as the Partner API names them.',
-  values: {
-    PROGRESS_NOTE_GENERATED: { description: 'A note was generated.' },
-    PROGRESS_NOTE_REGENERATED: { description: 'A note was generated again.' },
-    PROGRESS_NOTE_FINALIZED: { description: 'A note was finalized and is locked.' },
-    TRANSCRIPT_READY: { description: 'A transcript is ready.' },
-    SESSION_TRANSCRIPT_ERROR: { description: 'Transcription failed.' },
-    MDM_ELEMENTS_IDENTIFIED: { description: 'MDM elements were identified.' },
-    ASSESSMENT_COMPLETED: { description: 'A client completed an assessment.' },
-  },
+  values: lowerCase({
+    progress_note_generated: 'A note was generated.',
+    progress_note_regenerated: 'A note was generated again.',
+    progress_note_finalized: 'A note was finalized and is locked.',
+    transcript_ready: 'A transcript is ready.',
+    session_transcript_error: 'Transcription failed.',
+    mdm_elements_identified: 'MDM elements were identified.',
+    assessment_completed: 'A client completed an assessment.',
+  }),
 });
 
-export const eventTypeOf = (name: EventTypeName): EventType | undefined =>
-  EVENT_TYPES.find((type) => type === name.toLowerCase());
-
-export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').implement({
+builder.interfaceType('PartnerEvent', {
   description: 'A webhook event, after deduplication.',
-  resolveType: typeNameOfEvent,
+  resolveType,
   fields: (t) => ({
     cursor: t.field({
       ...required(
@@ -75,10 +46,7 @@ export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').imple
       ),
       resolve: (event, _args, ctx) => ctx.hub.cursorAt(event.position),
     }),
-    type: t.field({
-      ...required(PartnerEventType, 'Type of the event.'),
-      resolve: (event) => event.type.toUpperCase() as EventTypeName,
-    }),
+    type: t.expose('type', required(PartnerEventType, 'Type of the event.')),
     occurredAt: t.expose(
       'occurredAt',
       required('DateTime', 'The sender’s time stamp (`timeStamp`). Events arrive in any order.'),
@@ -90,39 +58,45 @@ export const PartnerEvent = builder.interfaceRef<AnyEvent>('PartnerEvent').imple
   }),
 });
 
-export const SessionEvent = builder.interfaceRef<AnySessionEvent>('SessionEvent').implement({
+builder.interfaceType('SessionEvent', {
   description: 'An event of a session: one of six types.',
-  interfaces: [PartnerEvent],
-  resolveType: typeNameOfEvent,
+  interfaces: ['PartnerEvent'],
+  resolveType,
   fields: (t) => ({
-    session: t.field({ ...required(Session, 'The session.'), resolve: sessionOfEvent }),
+    session: t.field({
+      ...required('Session', 'The session.'),
+      resolve: sessionOfEvent,
+    }),
     sessionExternalId: t.exposeString('sessionExternalId', {
       description: 'The partner’s own identifier for the session, as the event has it.',
     }),
-    client: t.field({ ...required(Client, 'The client of the session.'), resolve: clientOfEvent }),
+    client: t.field({
+      ...required('Client', 'The client of the session.'),
+      resolve: ({ clientId }) => above('Client', clientId),
+    }),
     clinician: t.field({
-      ...required(Clinician, 'The clinician of the session.'),
-      resolve: clinicianOfEvent,
+      ...required('Clinician', 'The clinician of the session.'),
+      resolve: ({ clinicianId, clinicId }) => above('Clinician', clinicianId, { clinicId }),
     }),
     clinic: t.field({
-      ...required(Clinic, 'The clinic of the clinician.'),
-      resolve: clinicOfEvent,
+      ...required('Clinic', 'The clinic of the clinician.'),
+      resolve: ({ clinicId, organizationId }) => above('Clinic', clinicId, { organizationId }),
     }),
     organization: t.field({
-      ...required(Organization, 'The organization of the clinic.'),
-      resolve: organizationOfEvent,
+      ...required('Organization', 'The organization of the clinic.'),
+      resolve: ({ organizationId }) => above('Organization', organizationId),
     }),
   }),
 });
 
-export const ProgressNoteEvent = builder.interfaceRef<NoteEvent>('ProgressNoteEvent').implement({
+builder.interfaceType('ProgressNoteEvent', {
   description: 'An event of a progress note: one of three types.',
-  interfaces: [SessionEvent, PartnerEvent],
-  resolveType: typeNameOfEvent,
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  resolveType,
   fields: (t) => ({
     progressNoteId: t.expose('progressNoteId', required('UUID', 'UUID of the note.')),
     progressNote: t.field({
-      type: ProgressNote,
+      type: 'ProgressNote',
       description:
         'The note as it is now, read from the Partner API. Null if it no longer exists (a later regeneration may have replaced it), or is not open to you.',
       extensions: oneCall,
@@ -131,83 +105,72 @@ export const ProgressNoteEvent = builder.interfaceRef<NoteEvent>('ProgressNoteEv
   }),
 });
 
-const noteEvent = (name: string, description: string) =>
-  builder
-    .objectRef<NoteEvent>(name)
-    .implement({ description, interfaces: [ProgressNoteEvent, SessionEvent, PartnerEvent] });
-
-noteEvent('ProgressNoteGenerated', 'A progress note was generated.');
-noteEvent(
-  'ProgressNoteRegenerated',
-  'A note was generated again, after a magic edit or a regeneration.',
-);
-export const ProgressNoteFinalized = noteEvent(
-  'ProgressNoteFinalized',
-  'A note was finalized and is locked from now on.',
-);
-
-export const TranscriptReady = builder
-  .objectRef<TranscriptReadyEvent>('TranscriptReady')
-  .implement({
-    description: 'The transcript of a session is ready. A note usually follows.',
-    interfaces: [SessionEvent, PartnerEvent],
-    fields: (t) => ({
-      transcript: t.field({
-        type: Transcript,
-        description: 'The transcript, read from the Partner API. Null if it is not open to you.',
-        extensions: oneCall,
-        resolve: transcriptOfEvent,
-      }),
-    }),
+const noteEvents = {
+  ProgressNoteGenerated: 'A progress note was generated.',
+  ProgressNoteRegenerated: 'A note was generated again, after a magic edit or a regeneration.',
+  ProgressNoteFinalized: 'A note was finalized and is locked from now on.',
+} as const;
+for (const [name, description] of Object.entries(noteEvents)) {
+  builder.objectType(name as keyof typeof noteEvents, {
+    description,
+    interfaces: ['ProgressNoteEvent', 'SessionEvent', 'PartnerEvent'],
   });
+}
 
-export const SessionTranscriptError = builder
-  .objectRef<TranscriptErrorEvent>('SessionTranscriptError')
-  .implement({
-    description: 'Transcription failed: there will be no transcript and no note.',
-    interfaces: [SessionEvent, PartnerEvent],
-    fields: (t) => ({
-      error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
+builder.objectType('TranscriptReady', {
+  description: 'The transcript of a session is ready. A note usually follows.',
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  fields: (t) => ({
+    transcript: t.field({
+      type: 'Transcript',
+      description: 'The transcript, read from the Partner API. Null if it is not open to you.',
+      extensions: oneCall,
+      resolve: transcripts.ofEvent,
     }),
-  });
+  }),
+});
 
-export const MDMElementsIdentified = builder
-  .objectRef<MdmEvent>('MDMElementsIdentified')
-  .implement({
-    description: 'The MDM elements of a session are ready. Only for a prescriber’s note types.',
-    interfaces: [SessionEvent, PartnerEvent],
-    fields: (t) => ({
-      mdmId: t.expose('mdmId', { type: 'UUID', description: 'UUID of the MDM elements.' }),
-      mdm: t.field({
-        type: Mdm,
-        description: 'The MDM elements, read from the Partner API. Null if not open to you.',
-        extensions: oneCall,
-        resolve: mdmOfEvent,
-      }),
-    }),
-  });
+builder.objectType('SessionTranscriptError', {
+  description: 'Transcription failed: there will be no transcript and no note.',
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  fields: (t) => ({
+    error: t.expose('error', required('String', 'The error, as the Partner API describes it.')),
+  }),
+});
 
-export const AssessmentCompleted = builder
-  .objectRef<AssessmentEvent>('AssessmentCompleted')
-  .implement({
-    description:
-      'A client completed one assessment. A webhook with several scores becomes one event for each new score.',
-    interfaces: [PartnerEvent],
-    fields: (t) => ({
-      client: t.field({
-        ...required(Client, 'The client who was assessed.'),
-        resolve: clientOfEvent,
-      }),
-      assessmentId: t.expose(
-        'assessmentId',
-        required('String', 'Identifier of the assessment, such as `phq9`.'),
-      ),
-      assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
-      assessmentScore: t.field({
-        type: AssessmentScore,
-        description: 'The score, read from the Partner API. Null if it is not open to you.',
-        extensions: oneCall,
-        resolve: scoreOfEvent,
-      }),
+builder.objectType('MDMElementsIdentified', {
+  description: 'The MDM elements of a session are ready. Only for a prescriber’s note types.',
+  interfaces: ['SessionEvent', 'PartnerEvent'],
+  fields: (t) => ({
+    mdmId: t.expose('mdmId', optional('UUID', 'UUID of the MDM elements.')),
+    mdm: t.field({
+      type: 'MDM',
+      description: 'The MDM elements, read from the Partner API. Null if not open to you.',
+      extensions: oneCall,
+      resolve: mdms.ofEvent,
     }),
-  });
+  }),
+});
+
+builder.objectType('AssessmentCompleted', {
+  description:
+    'A client completed one assessment. A webhook with several scores becomes one event for each new score.',
+  interfaces: ['PartnerEvent'],
+  fields: (t) => ({
+    client: t.field({
+      ...required('Client', 'The client who was assessed.'),
+      resolve: ({ clientId }) => above('Client', clientId),
+    }),
+    assessmentId: t.expose(
+      'assessmentId',
+      required('String', 'Identifier of the assessment, such as `phq9`.'),
+    ),
+    assessmentScoreId: t.expose('scoreId', required('UUID', 'UUID of the score.')),
+    assessmentScore: t.field({
+      type: 'AssessmentScore',
+      description: 'The score, read from the Partner API. Null if it is not open to you.',
+      extensions: oneCall,
+      resolve: scoreOfEvent,
+    }),
+  }),
+});

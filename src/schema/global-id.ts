@@ -1,10 +1,14 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
 import { derivedKey } from '../sealed-text.ts';
+import type { NoteName, NoteTarget } from '../resolvers/artifacts.ts';
 import { BadInput } from '../resolvers/errors.ts';
-import type { NamedSession, NoteName } from '../resolvers/progress-note.ts';
-import type { Parents } from '../resolvers/refs.ts';
+import type { ListedRef, NodeType, Parents, ScoreRef } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
+
+interface WithClient {
+  readonly clientId?: Uuid | undefined;
+}
 
 /**
  * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
@@ -12,26 +16,23 @@ import { type Uuid, toUuid } from '../uuid.ts';
  */
 export type NodeId =
   | { readonly type: PlainType; readonly id: Uuid }
-  | { readonly type: 'Session'; readonly id: Uuid; readonly clientId?: Uuid | undefined }
-  | {
-      readonly type: SessionArtifact;
+  | ({ readonly type: 'Session'; readonly id: Uuid } & WithClient)
+  | ({ readonly type: 'AssessmentScore'; readonly id: Uuid } & WithClient)
+  | ({
+      readonly type: 'ProgressNote' | 'Transcript' | 'MDM';
       readonly sessionId: Uuid;
-      readonly clientId?: Uuid | undefined;
-    }
+    } & WithClient)
   | { readonly type: 'ProgressNote'; readonly noteId: Uuid }
-  | { readonly type: 'AssessmentScore'; readonly id: Uuid; readonly clientId?: Uuid | undefined }
   | { readonly type: 'Assessment'; readonly clinicId: Uuid; readonly id: string }
   | { readonly type: 'MagicEdit'; readonly clinicianId: Uuid; readonly id: Uuid };
 
 type PlainType = 'Organization' | 'Clinic' | 'Program' | 'Clinician' | 'Client';
-type SessionArtifact = 'ProgressNote' | 'Transcript' | 'MDM';
-export type NodeType = NodeId['type'];
 
-export interface GlobalIds {
-  encode(node: NodeId): string;
-  /** Undefined for an id that this gateway did not issue. */
-  decode(text: string): NodeId | undefined;
-}
+type IdFields = Readonly<
+  Partial<Record<'id' | 'sessionId' | 'noteId' | keyof Parents, string | undefined>>
+>;
+
+export type GlobalIds = ReturnType<typeof createGlobalIds>;
 
 /** The first byte of an id, and the fields that follow it. The second field of a signed id may be missing. */
 const LAYOUTS = {
@@ -64,7 +65,7 @@ const MAC_BYTES = 8;
 const MAX_LENGTH = 1_024;
 
 /** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
-export function createGlobalIds(secret: string, previousSecret?: string): GlobalIds {
+export function createGlobalIds(secret: string, previousSecret?: string) {
   const sign = createMac(derivedKey(secret, 'global id'));
   const previous = previousSecret && createMac(derivedKey(previousSecret, 'global id'));
 
@@ -72,13 +73,15 @@ export function createGlobalIds(secret: string, previousSecret?: string): Global
     timingSafeEqual(sign(body), mac) || (previous ? timingSafeEqual(previous(body), mac) : false);
 
   return {
-    encode(node) {
+    /** Also for a record with the fields of its id. */
+    encode(node: NodeId | ListedRef | ScoreRef): string {
       const body = bytesOf(node);
       return isPlain(body)
         ? body.toString('base64url')
         : Buffer.concat([body, sign(body)]).toString('base64url');
     },
-    decode(text) {
+    /** Undefined for an id that this gateway did not issue. */
+    decode(text: string): NodeId | undefined {
       if (text.length > MAX_LENGTH) return undefined;
       const bytes = Buffer.from(text, 'base64url');
       // The decoder skips characters outside base64url, so only the exact output of `encode` is accepted.
@@ -99,17 +102,13 @@ function createMac(key: Buffer): (message: Buffer) => Buffer {
     createHmac('sha256', secretKey).update(message).digest().subarray(0, MAC_BYTES);
 }
 
-type Fields = Readonly<Record<string, string | undefined>>;
-
-function bytesOf(node: NodeId): Buffer {
-  const code: Code = 'noteId' in node ? 'N' : CODES.get(node.type)!;
-  const [, first, second = ''] = LAYOUTS[code];
-  const fields: Fields = node;
-  const start = [code.charCodeAt(0).toString(16), fields[first], code !== 'Q' && fields[second]];
-  const bytes = Buffer.from(start.filter(Boolean).join('').replaceAll('-', ''), 'hex');
-  return code === 'Q'
-    ? Buffer.concat([bytes, Buffer.from(node.type === 'Assessment' ? node.id : '')])
-    : bytes;
+function bytesOf(node: NodeId | ListedRef | ScoreRef): Buffer {
+  const fields: IdFields = node;
+  const code: Code = fields.noteId ? 'N' : CODES.get(node.type)!;
+  const [, first, second] = LAYOUTS[code];
+  const uuids = [fields[first], code !== 'Q' && second && fields[second]].filter(Boolean).join('');
+  const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
+  return code === 'Q' ? Buffer.concat([bytes, Buffer.from(fields.id ?? '')]) : bytes;
 }
 
 function nodeOf(body: Buffer): NodeId | undefined {
@@ -136,20 +135,22 @@ function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
 }
 
 /** The content of a global id in an argument, which must be of the right type. */
-function decodeArgument<T extends NodeType>(
-  type: T,
-  argument: string,
-  text: string,
-  ids: GlobalIds,
-) {
+function decodeArgument(type: NodeType, argument: string, text: string, ids: GlobalIds): NodeId {
   const node = ids.decode(text);
-  if (node?.type === type) return node as Extract<NodeId, { type: T }>;
+  if (node?.type === type) return node;
   throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
 }
 
-/** The UUID in an ID argument, which takes a global id of the right type or the bare UUID. */
+type NamedRecord = { readonly id: Uuid } & WithClient;
+
+/** The record in an ID argument, which takes a global id of the right type or the bare UUID. */
+export function namedBy(type: NodeType, argument: string, text: string, ids: GlobalIds) {
+  const id = toUuid(text);
+  return id ? ({ id } as NamedRecord) : (decodeArgument(type, argument, text, ids) as NamedRecord);
+}
+
 export const idOf = (type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid =>
-  toUuid(text) ?? (decodeArgument(type, argument, text, ids) as { readonly id: Uuid }).id;
+  namedBy(type, argument, text, ids).id;
 
 const PARENT_TYPES = {
   organizationId: 'Organization',
@@ -158,46 +159,35 @@ const PARENT_TYPES = {
   clientId: 'Client',
 } as const;
 
-/** The parents that the arguments name. */
-export function parentsOf(
-  args: { readonly [K in keyof Parents]?: string | null | undefined },
-  ids: GlobalIds,
-): Parents {
-  const parents: { -readonly [K in keyof Parents]: Uuid } = {};
-  for (const name of Object.keys(PARENT_TYPES) as (keyof Parents)[]) {
-    const text = args[name];
-    if (typeof text === 'string') parents[name] = idOf(PARENT_TYPES[name], name, text, ids);
+type Named = Readonly<Partial<Record<keyof Parents | 'sessionId' | 'clientOfSession', Uuid>>>;
+type NamingArgs = {
+  readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
+};
+
+/** The parents, and the session, that the arguments name. The session's global id may say whose it is. */
+export function namedIn(args: NamingArgs, ids: GlobalIds): Named {
+  const named: { -readonly [K in keyof Named]: Named[K] } = {};
+  if (typeof args.sessionId === 'string') {
+    const { id, clientId } = namedBy('Session', 'sessionId', args.sessionId, ids);
+    named.sessionId = id;
+    if (clientId) named.clientOfSession = clientId;
   }
-  return parents;
+  for (const name of Object.keys(PARENT_TYPES) as (keyof typeof PARENT_TYPES)[]) {
+    const text = args[name];
+    if (typeof text === 'string') named[name] = idOf(PARENT_TYPES[name], name, text, ids);
+  }
+  return named;
 }
 
-/** The same for records whose global id may carry their client. */
-export function idWithClientOf(
-  type: 'Session' | 'AssessmentScore',
+/** A note by its session, as in its global id, or by its own UUID and the session in the arguments. */
+export function noteTargetOf(
   argument: string,
   text: string,
+  args: Pick<NamingArgs, 'sessionId' | 'clientId'>,
   ids: GlobalIds,
-): { readonly id: Uuid; readonly clientId?: Uuid | undefined } {
-  const id = toUuid(text);
-  return id ? { id } : decodeArgument(type, argument, text, ids);
-}
-
-/** A note by its session, as in its global id, or by its own UUID. */
-export function noteNameOf(argument: string, text: string, ids: GlobalIds): NoteName {
+): NoteTarget {
   const noteId = toUuid(text);
-  return noteId ? { noteId } : decodeArgument('ProgressNote', argument, text, ids);
-}
-
-/** The session named in the arguments, with the client named there or in the session's global id. */
-export function namedSessionOf(
-  args: { readonly [K in keyof NamedSession]: string | null | undefined },
-  ids: GlobalIds,
-): Required<NamedSession> {
-  const { sessionId } = args;
-  const session =
-    typeof sessionId === 'string'
-      ? idWithClientOf('Session', 'sessionId', sessionId, ids)
-      : undefined;
-  const { clientId = session?.clientId } = parentsOf({ clientId: args.clientId }, ids);
-  return { sessionId: session?.id, clientId };
+  const name = noteId ? { noteId } : decodeArgument('ProgressNote', argument, text, ids);
+  const { sessionId, clientOfSession, clientId = clientOfSession } = namedIn(args, ids);
+  return { name: name as NoteName, sessionId, clientId };
 }

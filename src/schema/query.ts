@@ -1,37 +1,33 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Context } from '../context.ts';
-import { scoreById } from '../resolvers/assessment.ts';
-import { byId } from '../resolvers/lookup/by-id.ts';
-import { forGranted, listPrice, oneCall } from '../resolvers/price.ts';
-import { noteByName } from '../resolvers/progress-note.ts';
-import type { ListedRef, Parents } from '../resolvers/refs.ts';
-import { granted, grantsOf, organizationsOfViewer, partnerRecord } from '../resolvers/viewer.ts';
+import { noteByName, scoreById } from '../resolvers/artifacts.ts';
+import { NotFound } from '../resolvers/errors.ts';
+import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
+import type { NodeOfType, Parents } from '../resolvers/refs.ts';
 import type { JsonObject } from '../rest/json.ts';
-import type { Viewer as ViewerShape } from '../viewer/viewer.ts';
-import { builder, required, requiredArg } from './builder.ts';
-import { OrganizationConnection, windowArgs } from './connection.ts';
-import { idOf, idWithClientOf, namedSessionOf, noteNameOf, parentsOf } from './global-id.ts';
-import { wantsAttributes, wantsAttributesOrId } from './selections.ts';
-import {
-  AssessmentScore,
-  Client,
-  Clinic,
-  Clinician,
-  Organization,
-  ProgressNote,
-  RAW,
-  Session,
-} from './nodes/refs.ts';
+import { type GrantedKind, type Viewer as ViewerShape, grantText } from '../viewer/viewer.ts';
+import { RAW, builder, optional, required } from './builder.ts';
+import { windowArgs } from './connection.ts';
+import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
+import { idOf, namedBy, namedIn, noteTargetOf } from './global-id.ts';
+import { wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, of the viewer and at the root. */
 const organizations = {
-  type: OrganizationConnection,
+  type: 'OrganizationConnection',
   description: 'The organizations named in the caller’s grants; all of them for `partner`.',
   args: windowArgs,
   extensions: listPrice,
   resolve: organizationsOfViewer,
-};
+} as const;
+
+/** Options of a field with the records of a type that the caller's grants name. */
+const grantedRecords = <T extends Capitalize<GrantedKind>>(type: T, description: string) => ({
+  ...required([type], description),
+  extensions: forGranted(type.toLowerCase() as GrantedKind),
+  resolve: (_viewer: unknown, _args: unknown, ctx: Context) => granted(type, ctx) as never,
+});
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The signed-in caller, and the records that the caller’s grants name.',
@@ -41,32 +37,18 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       description:
         'The caller’s grants: `partner`, or `organization:`, `clinic:`, `clinician:`, `client:` or `session:` and a UUID.',
       nullable: false,
-      resolve: grantsOf,
+      resolve: (viewer) => viewer.grants.map(grantText),
     }),
     organizations: t.field(organizations),
-    clinics: t.field({
-      ...required([Clinic], 'The clinics named in the caller’s grants.'),
-      extensions: forGranted('clinic'),
-      resolve: granted('clinic'),
-    }),
-    clinicians: t.field({
-      ...required(
-        [Clinician],
+    clinics: t.field(grantedRecords('Clinic', 'The clinics named in the caller’s grants.')),
+    clinicians: t.field(
+      grantedRecords(
+        'Clinician',
         'The clinicians named in the caller’s grants: for most frontends, the one who is signed in.',
       ),
-      extensions: forGranted('clinician'),
-      resolve: granted('clinician'),
-    }),
-    clients: t.field({
-      ...required([Client], 'The clients named in the caller’s grants.'),
-      extensions: forGranted('client'),
-      resolve: granted('client'),
-    }),
-    sessions: t.field({
-      ...required([Session], 'The sessions named in the caller’s grants.'),
-      extensions: forGranted('session'),
-      resolve: granted('session'),
-    }),
+    ),
+    clients: t.field(grantedRecords('Client', 'The clients named in the caller’s grants.')),
+    sessions: t.field(grantedRecords('Session', 'The sessions named in the caller’s grants.')),
   }),
 });
 
@@ -77,6 +59,18 @@ const Partner = builder.objectRef<JsonObject>('Partner').implement({
   }),
 });
 
+/** The id of a record, and the parents that may be named with it. */
+const idArgs = <P extends string = never>(noun: string, parents?: Readonly<Record<P, string>>) =>
+  builder.args((t) => ({
+    id: t.id({ required: true, description: `Global id or UUID of the ${noun}.` }),
+    ...(Object.fromEntries(
+      Object.entries<string>(parents ?? {}).map(([name, description]) => [
+        name,
+        t.id({ description }),
+      ]),
+    ) as Record<P, ReturnType<typeof t.id<false>>>),
+  }));
+
 type ByIdArgs = { readonly id: string } & {
   readonly [K in keyof Parents]?: string | null | undefined;
 };
@@ -85,13 +79,9 @@ type ByIdArgs = { readonly id: string } & {
 const recordById =
   <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client'>(type: T) =>
   (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
-    const kind = type.toLowerCase() as Lowercase<T>;
-    const { ids } = ctx;
-    const id = idOf(type, 'id', args.id, ids);
-    const ref = { kind, id, named: parentsOf(args, ids), open: false };
-    return byId(ref as RefOf<Lowercase<T>>, wantsAttributes(info, type), ctx);
+    const ref = { type, id: idOf(type, 'id', args.id, ctx.ids), named: namedIn(args, ctx.ids) };
+    return byId(ref as NodeOfType<T>, wantsAttributes(info, type), ctx);
   };
-type RefOf<K> = Extract<ListedRef, { readonly kind: K }>;
 
 builder.queryType({
   description:
@@ -102,84 +92,73 @@ builder.queryType({
       resolve: (_root, _args, ctx) => ctx.viewer,
     }),
     partner: t.field({
-      type: Partner,
-      description: 'The partner organization itself (GET /partners).',
+      ...optional(Partner, 'The partner organization itself (GET /partners).'),
       extensions: oneCall,
-      resolve: partnerRecord,
+      resolve: (_root, _args, ctx) => {
+        if (!ctx.reach.isPartner) throw new NotFound();
+        return ctx.loaders.partner();
+      },
     }),
     organizations: t.field(organizations),
     organization: t.field({
-      type: Organization,
-      description: 'An organization by its id.',
-      args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the organization.')) },
+      ...optional('Organization', 'An organization by its id.'),
+      args: idArgs('organization'),
       resolve: recordById('Organization'),
     }),
     clinic: t.field({
-      type: Clinic,
+      type: 'Clinic',
       description: 'A clinic by its id. With `organizationId`, it is looked up only there.',
-      args: {
-        id: t.arg(requiredArg('ID', 'Global id or UUID of the clinic.')),
-        organizationId: t.arg.id({ description: 'The organization of the clinic.' }),
-      },
+      args: idArgs('clinic', { organizationId: 'The organization of the clinic.' }),
       resolve: recordById('Clinic'),
     }),
     clinician: t.field({
-      type: Clinician,
+      type: 'Clinician',
       description: 'A clinician by their id. With `clinicId`, they are looked up only there.',
-      args: {
-        id: t.arg(requiredArg('ID', 'Global id or UUID of the clinician.')),
-        clinicId: t.arg.id({ description: 'The clinic of the clinician.' }),
-      },
+      args: idArgs('clinician', { clinicId: 'The clinic of the clinician.' }),
       resolve: recordById('Clinician'),
     }),
     client: t.field({
-      type: Client,
+      type: 'Client',
       description:
         'A client by their id. With `clinicId` or `clinicianId`, they are looked up only there.',
-      args: {
-        id: t.arg(requiredArg('ID', 'Global id or UUID of the client.')),
-        clinicId: t.arg.id({ description: 'The clinic of the client.' }),
-        clinicianId: t.arg.id({ description: 'The clinician of the client.' }),
-      },
+      args: idArgs('client', {
+        clinicId: 'The clinic of the client.',
+        clinicianId: 'The clinician of the client.',
+      }),
       resolve: recordById('Client'),
     }),
     session: t.field({
-      type: Session,
+      type: 'Session',
       description:
         'A session by its id. A bare UUID needs `clientId`, unless a grant names the session; it is looked up only there.',
-      args: {
-        id: t.arg(requiredArg('ID', 'Global id or UUID of the session.')),
-        clientId: t.arg.id({ description: 'The client of the session.' }),
-      },
+      args: idArgs('session', { clientId: 'The client of the session.' }),
       resolve: (_root, args, ctx, info) => {
-        const named = parentsOf({ clientId: args.clientId }, ctx.ids);
-        const name = idWithClientOf('Session', 'id', args.id, ctx.ids);
-        const session = { kind: 'session', ...name, named, open: false } as const;
-        const wants = named.clientId && !name.clientId ? wantsAttributesOrId : wantsAttributes;
-        return byId(session, wants(info, 'Session'), ctx);
+        const named = namedIn({ clientId: args.clientId }, ctx.ids);
+        const { id, clientId } = namedBy('Session', 'id', args.id, ctx.ids);
+        const isIdCompleted = named.clientId !== undefined && clientId === undefined;
+        const wanted = wantsAttributes(info, 'Session', isIdCompleted);
+        return byId({ type: 'Session', id, clientId, named }, wanted, ctx);
       },
     }),
     progressNote: t.field({
-      type: ProgressNote,
+      type: 'ProgressNote',
       description:
         'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
-      args: {
-        id: t.arg(requiredArg('ID', 'Global id or UUID of the note.')),
-        sessionId: t.arg.id({ description: 'The session of the note.' }),
-        clientId: t.arg.id({ description: 'The client of the session.' }),
-      },
+      args: idArgs('note', {
+        sessionId: 'The session of the note.',
+        clientId: 'The client of the session.',
+      }),
       extensions: oneCall,
-      resolve: (_root, args, ctx) =>
-        noteByName(noteNameOf('id', args.id, ctx.ids), namedSessionOf(args, ctx.ids), ctx),
+      resolve: (_root, args, ctx) => noteByName(noteTargetOf('id', args.id, args, ctx.ids), ctx),
     }),
     assessmentScore: t.field({
-      type: AssessmentScore,
+      type: 'AssessmentScore',
       description:
         'An assessment score by its id. A bare UUID works for `partner` only, because it does not say which client the score belongs to.',
-      args: { id: t.arg(requiredArg('ID', 'Global id or UUID of the score.')) },
+      args: idArgs('score'),
       extensions: oneCall,
       resolve: (_root, { id }, ctx) =>
-        scoreById(idWithClientOf('AssessmentScore', 'id', id, ctx.ids), ctx),
+        scoreById(namedBy('AssessmentScore', 'id', id, ctx.ids), ctx),
     }),
   }),
 });

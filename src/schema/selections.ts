@@ -9,41 +9,43 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   type ValidatedExecutionArgs,
+  doTypesOverlap,
   getDirectiveValues,
   getNamedType,
   isCompositeType,
-  isInterfaceType,
-  isObjectType,
+  isUnionType,
 } from 'graphql';
 
 /** What is executed as one field, however often the document selects it. */
 export interface GatheredField {
   readonly field: GraphQLField<unknown, unknown>;
   /** More than one where selections are merged. On types that exclude each other their arguments may differ. */
-  readonly nodes: readonly FieldNode[];
+  readonly nodes: FieldNode[];
 }
+
+type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
 
 /**
  * The fields that are selected on a type, merged as the executor merges them. Each fragment is visited once:
- * expanded, a few hundred tokens of fragments can be exponentially many fields. Fragments on types that exclude each
- * other are all included, since any of them may apply.
+ * expanded, a few hundred tokens of fragments can be exponentially many fields. On an interface, fragments on types that
+ * exclude each other are all included, since any of them may apply.
  */
 export function gatherFields(
   sets: readonly SelectionSetNode[],
   type: GraphQLCompositeType,
-  validated: ValidatedExecutionArgs,
+  { schema, fragmentDefinitions, variableValues }: Operation,
 ): readonly GatheredField[] {
-  const gathered = new Map<string, { field: GatheredField['field']; nodes: FieldNode[] }>();
+  const gathered = new Map<string, GatheredField>();
   const spread = new Set<string>();
 
   function gather(set: SelectionSetNode, owner: GraphQLCompositeType): void {
     for (const selection of set.selections) {
-      if (!isIncluded(selection, validated)) continue;
+      if (!isIncluded(selection, variableValues)) continue;
       if (selection.kind === Kind.FIELD) add(selection, owner);
       else if (selection.kind === Kind.INLINE_FRAGMENT) enter(selection, owner);
       else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
-        enter(validated.fragmentDefinitions[selection.name.value], owner);
+        enter(fragmentDefinitions[selection.name.value], owner);
       }
     }
   }
@@ -51,12 +53,14 @@ export function gatherFields(
   function enter(fragment: Fragment | undefined, owner: GraphQLCompositeType): void {
     if (!fragment) return;
     const { typeCondition, selectionSet } = fragment;
-    const narrowed = typeCondition && validated.schema.getType(typeCondition.name.value);
-    gather(selectionSet, isCompositeType(narrowed) ? narrowed : owner);
+    const narrowed = (typeCondition && schema.getType(typeCondition.name.value)) ?? owner;
+    if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed))
+      gather(selectionSet, narrowed);
   }
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
-    const field = fieldOf(owner, node);
+    // None for `__typename` and its like, which cost nothing.
+    const field = isUnionType(owner) ? undefined : owner.getFields()[node.name.value];
     if (!field) return;
     const name = node.alias?.value ?? node.name.value;
     const key = `${name} ${field.name} ${getNamedType(field.type).name}`;
@@ -77,7 +81,7 @@ type Fragment = {
 /** As the directives `skip` and `include` say. */
 function isIncluded(
   selection: SelectionNode,
-  { variableValues }: Pick<ValidatedExecutionArgs, 'variableValues'>,
+  variableValues: Operation['variableValues'],
 ): boolean {
   if (!selection.directives?.length) return true;
   return (
@@ -86,59 +90,19 @@ function isIncluded(
   );
 }
 
-/** Undefined for `__typename` and its like, which cost nothing. */
-function fieldOf(owner: GraphQLCompositeType, node: FieldNode) {
-  return isObjectType(owner) || isInterfaceType(owner)
-    ? owner.getFields()[node.name.value]
-    : undefined;
-}
+export const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
+  nodes.map(({ selectionSet }) => selectionSet).filter((set) => set !== undefined);
 
-type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>;
-
-/** Fields that come from the record's row in a list. Its id, its lists and the links to its parents need no look-up. */
-const ATTRIBUTES: ReadonlySet<string> = new Set([
-  'name',
-  'raw',
-  'firstName',
-  'lastName',
-  'email',
-  'externalId',
-  'phoneNumber',
-  'dateOfBirth',
-  'status',
-  'sessionExternalId',
-  'fileUrl',
-]);
-
-/** Whether the selection on this type needs the record's attributes. If so, the record is looked up first. */
-export const wantsAttributes = (info: Info, type: string): boolean =>
-  selects(info, type, (name) => ATTRIBUTES.has(name));
-
-/** The same, for an `id` that will include the parent named in the arguments, once a list has confirmed it. */
-export const wantsAttributesOrId = (info: Info, type: string): boolean =>
-  selects(info, type, (name) => name === 'id' || ATTRIBUTES.has(name));
-
-function selects(info: Info, type: string, isWanted: (field: string) => boolean): boolean {
-  const seen = new Set<string>();
-
-  const inSet = (set: SelectionSetNode | undefined): boolean =>
-    set?.selections.some((selection) => isIncluded(selection, info) && inSelection(selection)) ??
-    false;
-
-  const inSelection = (selection: SelectionNode): boolean => {
-    if (selection.kind === Kind.FIELD) return isWanted(selection.name.value);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return inFragment(selection);
-    if (seen.has(selection.name.value)) return false;
-    seen.add(selection.name.value);
-    const fragment = info.fragments[selection.name.value];
-    return fragment !== undefined && inFragment(fragment);
-  };
-
-  const inFragment = ({ typeCondition, selectionSet }: Fragment): boolean => {
-    const condition = typeCondition?.name.value;
-    const applies = condition === undefined || condition === type || condition === 'Node';
-    return applies && inSet(selectionSet);
-  };
-
-  return info.fieldNodes.some(({ selectionSet }: FieldNode) => inSet(selectionSet));
+/**
+ * Whether the selection on this type needs the record's attributes. If so, the record is looked up first. `orId`: also
+ * for an `id` that will include the parent named in the arguments, once a list has confirmed it.
+ */
+export function wantsAttributes(info: GraphQLResolveInfo, type: string, orId = false): boolean {
+  const { schema, fragments, variableValues } = info;
+  const object = schema.getType(type);
+  if (!isCompositeType(object)) return false;
+  const operation = { schema, fragmentDefinitions: fragments, variableValues };
+  return gatherFields(setsOf(info.fieldNodes), object, operation).some(
+    ({ field }) => field.extensions['isAttribute'] || (orId && field.name === 'id'),
+  );
 }

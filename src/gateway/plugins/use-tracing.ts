@@ -3,7 +3,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 
 import type { Context } from '../../context.ts';
 import { isTracing } from '../../observability/tracing.ts';
-import { priceOf } from '../../resolvers/price.ts';
+import { priceOf } from '../../schema/estimate-calls.ts';
 import type { ExecutionContext } from '../context.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 

@@ -1,50 +1,31 @@
-import type { Connection, Edge } from '../../connection/connection.ts';
 import type { Context } from '../../context.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 
-/** A record by its kind and id. Rows of a list have their audit name with them. */
+/** A record by its type and id. Rows of a list have their audit name with them. */
 export interface AuditedRecord {
-  readonly kind: string;
+  readonly type: string;
   readonly id: string;
   readonly auditName?: string | undefined;
 }
 
 /** A read of one of these is a read of a patient's record. */
-const PATIENT_TYPES: Readonly<Record<string, string>> = {
-  client: 'Client',
-  session: 'Session',
-  'magic-edit': 'MagicEdit',
-};
-
-/** A denial is audited whatever it is about. */
-const TYPES: Readonly<Record<string, string>> = {
-  ...PATIENT_TYPES,
-  organization: 'Organization',
-  clinic: 'Clinic',
-  clinician: 'Clinician',
-  program: 'Program',
-};
+const PATIENT_TYPES: ReadonlySet<string> = new Set(['Client', 'Session', 'MagicEdit']);
 
 /** The name of a patient's record in the audit log; undefined for other records. */
-export function auditNameOf(kind: string, id: string): string | undefined {
-  const type = PATIENT_TYPES[kind];
-  return type && `${type}:${id}`;
-}
+export const auditNameOf = (type: string, id: string): string | undefined =>
+  PATIENT_TYPES.has(type) ? `${type}:${id}` : undefined;
 
-export function auditRead({ kind, id, auditName }: AuditedRecord, { audit }: Context): void {
-  if (!audit) return;
-  const name = auditName ?? auditNameOf(kind, id);
+/** Returns the record, for a field that shows it. */
+export function auditRead<R extends AuditedRecord>(record: R, { audit }: Context): R {
+  const name = audit && (record.auditName ?? auditNameOf(record.type, record.id));
   if (name) audit.recordRead(name);
+  return record;
 }
 
-export function auditDenial({ kind, id }: AuditedRecord, ctx: Context): void {
-  ctx.audit?.recordDenied(`${TYPES[kind] ?? kind}:${id}`);
-}
-
-/** Written at once: a subscription that is rejected has no end at which it could be written. */
-export function auditDeniedFilter({ kind, id }: AuditedRecord, ctx: Context): void {
-  ctx.audit?.writeNow('filter: denied', `${TYPES[kind] ?? kind}:${id}`);
+/** Whatever it is about, but for an assessment: a questionnaire. */
+export function auditDenial({ type, id }: AuditedRecord, ctx: Context): void {
+  if (type !== 'Assessment') ctx.audit?.recordDenied(`${type}:${id}`);
 }
 
 export function auditEventRead(event: PartnerEvent, ctx: Context): void {
@@ -53,22 +34,9 @@ export function auditEventRead(event: PartnerEvent, ctx: Context): void {
   );
 }
 
-export function auditedNodes<T extends AuditedRecord>(
-  page: Connection<T>,
-  _args: unknown,
-  ctx: Context,
-): Loaded<readonly T[]> {
-  return whenLoaded(page.nodes(), (nodes) => {
-    if (ctx.audit) for (const node of nodes) auditRead(node, ctx);
-    return nodes;
+export function auditRows<R extends AuditedRecord>(rows: Loaded<readonly R[]>, ctx: Context) {
+  return whenLoaded(rows, (all) => {
+    if (ctx.audit) for (const row of all) auditRead(row, ctx);
+    return all;
   });
-}
-
-export function auditedNode<T extends AuditedRecord>(
-  { node }: Edge<T>,
-  _args: unknown,
-  ctx: Context,
-): T {
-  auditRead(node, ctx);
-  return node;
 }

@@ -6,12 +6,11 @@ import {
   isSessionEvent,
 } from '../../events/partner-event.ts';
 import type { Loaded } from '../../loaded.ts';
-import { hasCode } from '../../has-code.ts';
+import { PartnerError } from '../../rest/errors.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../errors.ts';
 import { isClientUnder } from '../lookup/find.ts';
 import type { ListedRef } from '../refs.ts';
-import { auditDeniedFilter } from './audit-reads.ts';
 import { isOpen } from './prove.ts';
 
 /**
@@ -21,8 +20,7 @@ import { isOpen } from './prove.ts';
 export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
   const { reach } = ctx;
   if (reach.isPartner || reach.holds('client', event.clientId)) return true;
-  if (!isSessionEvent(event))
-    return isOpen({ kind: 'client', id: event.clientId, open: false }, ctx);
+  if (!isSessionEvent(event)) return isOpen({ type: 'Client', id: event.clientId }, ctx);
   return (
     reach.holds('session', event.sessionId) ||
     reach.holds('clinician', event.clinicianId) ||
@@ -55,28 +53,17 @@ export async function mayReceiveEvent(
   try {
     return (await maySeeEvent(event, ctx)) && (await matchesByList(filter, event, ctx));
   } catch (error) {
-    const isUnavailable = UNAVAILABLE.some((code) => hasCode(error, code));
-    if (isUnavailable && !isSessionEvent(event)) return wasListed(event, ctx, filter);
-    throw error;
+    if (!(error instanceof PartnerError) || isSessionEvent(event)) throw error;
+    return wasListed(event, ctx, filter);
   }
 }
 
-const UNAVAILABLE = [
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_RATE_LIMITED',
-  'UPSTREAM_CREDENTIALS',
-  'UPSTREAM_BAD_RESPONSE',
-  'UPSTREAM_ROUTE',
-  'QUERY_TOO_EXPENSIVE',
-  'TIMEOUT',
-];
-
 async function wasListed(
   { clientId }: AssessmentEvent,
-  { places, reach, recentLists }: Context,
+  { store, reach, recentLists }: Context,
   filter: EventFilter,
 ): Promise<boolean> {
-  const known = await places.of(clientId);
+  const known = await store.places.of(clientId);
   const wasIn = (kind: string, id: Uuid | undefined) =>
     id === undefined || known.some((place) => place.kind === kind && place.id === id);
   const wasInOrganization = (id: Uuid | undefined) =>
@@ -101,7 +88,8 @@ async function wasListed(
 export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
   const named = mostSpecificRecord(filter);
   if (!named || (await isOpen(named, ctx))) return;
-  auditDeniedFilter(named, ctx);
+  // Written at once: a subscription that is rejected has no end at which it could be written.
+  ctx.audit?.writeNow('filter: denied', `${named.type}:${named.id}`);
   throw new NotFound();
 }
 
@@ -109,12 +97,15 @@ export async function requireFilterAccess(filter: EventFilter, ctx: Context): Pr
 function mostSpecificRecord(filter: EventFilter): ListedRef | undefined {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) {
-    const parent = filter.clientOfSession;
-    return { kind: 'session', id: sessionId, clientId: parent, named: { clientId }, open: false };
+    return {
+      type: 'Session',
+      id: sessionId,
+      clientId: filter.clientOfSession,
+      named: { clientId },
+    };
   }
-  if (clientId)
-    return { kind: 'client', id: clientId, named: { clinicianId, clinicId }, open: false };
-  if (clinicianId) return { kind: 'clinician', id: clinicianId, named: { clinicId }, open: false };
-  if (clinicId) return { kind: 'clinic', id: clinicId, named: { organizationId }, open: false };
-  return organizationId && { kind: 'organization', id: organizationId, open: false };
+  if (clientId) return { type: 'Client', id: clientId, named: { clinicianId, clinicId } };
+  if (clinicianId) return { type: 'Clinician', id: clinicianId, named: { clinicId } };
+  if (clinicId) return { type: 'Clinic', id: clinicId, named: { organizationId } };
+  return organizationId && { type: 'Organization', id: organizationId };
 }

@@ -3,10 +3,12 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
 import { hasCode } from '../../has-code.ts';
+import { auditNameOf } from '../access/audit-reads.ts';
 import { NotFound } from '../errors.ts';
+import { type ListedRef, ROW_TYPES, type RowOf, parentIn } from '../refs.ts';
 
-/** Pages whose rows have been recorded. A cached page is shared by all who read it, and is recorded once. */
-const recorded = new WeakSet<object>();
+/** The records of a page that was read. They depend on list and page alone and are shared by all who may read the list. */
+const pagesOfRecords = new WeakMap<object, Page<ListedRef>>();
 
 /** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
 export function readPage<N extends ListName>(
@@ -14,15 +16,28 @@ export function readPage<N extends ListName>(
   number: number,
   ctx: Context,
   options?: { readonly fresh?: boolean },
-): Loaded<Page<RecordOf<N>>> {
+): Loaded<Page<RowOf<N>>> {
   return whenLoaded(ctx.loaders.page(list, number, options), (page) => {
-    ctx.seenPages.set(page, list);
-    if (recorded.has(page)) return page;
-    recorded.add(page);
-    ctx.recentLists.record(list, page);
-    recordPlaces(list, page, ctx);
-    return page;
+    const known = pagesOfRecords.get(page);
+    const records = known ?? recordsOf(list, page);
+    ctx.seenPages.add(records);
+    if (!known) {
+      pagesOfRecords.set(page, records);
+      ctx.recentLists.record(list, page);
+      recordPlaces(list, page, ctx);
+    }
+    return records as Page<RowOf<N>>;
   });
+}
+
+function recordsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRef> {
+  const type = ROW_TYPES[list.name];
+  const parent = parentIn(list);
+  const rows = page.rows.map((record) => {
+    const auditName = record && auditNameOf(type, record.id);
+    return record && { type, id: record.id, record, open: true, auditName, ...parent };
+  });
+  return { ...page, rows: rows as ListedRef[] };
 }
 
 /** Page numbers of a filtered list are not those of the list itself, so only the membership is recorded. */
@@ -31,7 +46,7 @@ function recordPlaces(list: ListRef, { rows, page }: Page<{ readonly id: string 
   if (!id || (name !== 'clientsOfClinic' && name !== 'clientsOfClinician')) return;
   const kind = name === 'clientsOfClinic' ? ('clinic' as const) : ('clinician' as const);
   const place = { kind, id, page: filter ? undefined : page };
-  for (const row of rows) if (row) ctx.places.record(row.id, place);
+  for (const row of rows) if (row) ctx.store.places.record(row.id, place);
 }
 
 /** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
@@ -59,13 +74,13 @@ export async function findInList<N extends ListName>(
   id: string,
   ctx: Context,
   { page: start = 1, budget, trustAbsence }: FindOptions = {},
-): Promise<RecordOf<N> | undefined> {
+): Promise<RowOf<N> | undefined> {
   const began = ctx.recentLists.now();
   const first =
     (await pageIfThere(list, start, ctx, budget)) ??
     (start > 1 ? await pageIfThere(list, 1, ctx, budget) : undefined);
   if (!first) return undefined;
-  const here = rowOf(first.rows, id);
+  const here = first.rows.find((row) => row?.id === id);
   if (here) return here;
   if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return undefined;
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
@@ -74,21 +89,15 @@ export async function findInList<N extends ListName>(
     const room = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
     const some = rest.slice(at, at + room);
     at += room;
-    const pages = await allOf(some.map(async (page) => pageIfThere(list, page, ctx, budget)));
-    const row = rowOf(
-      pages.flatMap((page) => page?.rows ?? []),
-      id,
-    );
+    const reads = some.map(async (page) => pageIfThere(list, page, ctx, budget));
+    // All of them, also where one fails: a call that is not awaited would be counted too late.
+    await Promise.allSettled(reads);
+    const pages = await Promise.all(reads);
+    const row = pages.flatMap((page) => page?.rows ?? []).find((each) => each?.id === id);
     if (row) return row;
   }
   ctx.recentLists.recordReadThrough(list, first.total, began);
   return undefined;
-}
-
-/** Waits for all of them, also where one fails: a call that is not awaited would be counted too late. */
-async function allOf<T>(reads: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(reads);
-  return Promise.all(reads);
 }
 
 /** Every row of a list, page by page. */
@@ -96,7 +105,7 @@ export async function* everyRow<N extends ListName>(
   list: ListRef<N>,
   ctx: Context,
   budget?: LookupBudget,
-): AsyncGenerator<RecordOf<N>> {
+): AsyncGenerator<RowOf<N>> {
   for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
     const read = await pageIfThere(list, page, ctx, budget);
     total = read?.total ?? 0;
@@ -112,7 +121,12 @@ async function pageIfThere<N extends ListName>(
   budget: LookupBudget | undefined,
 ) {
   if (budget) {
-    if (budget.pagesLeft <= 0) throw cutShort(budget);
+    const { limit, argument, pagesLeft } = budget;
+    if (pagesLeft <= 0) {
+      throw new NotFound(
+        `The record was not found within ${limit} calls to the Partner API: add ${argument} to say where it is.`,
+      );
+    }
     budget.pagesLeft -= 1;
   }
   try {
@@ -121,18 +135,6 @@ async function pageIfThere<N extends ListName>(
     if (hasCode(error, 'NOT_FOUND')) return undefined;
     throw error;
   }
-}
-
-const cutShort = ({ limit, argument }: LookupBudget): NotFound =>
-  new NotFound(
-    `The record was not found within ${limit} calls to the Partner API: add ${argument} to say where it is.`,
-  );
-
-export function rowOf<R extends { readonly id: string }>(
-  rows: readonly (R | undefined)[],
-  id: string,
-): R | undefined {
-  return rows.find((row) => row?.id === id);
 }
 
 /** The other pages, nearest to `from` first: rows move by a few places, not by many. */

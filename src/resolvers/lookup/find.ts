@@ -1,18 +1,9 @@
-import type { Context, FoundRow } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { type ListName, type ListRef, pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { missingArgument } from '../errors.ts';
-import {
-  type ClientRef,
-  type ClinicRef,
-  type ClinicianRef,
-  KINDS,
-  type ListedRef,
-  type Parents,
-  type ProgramRef,
-  type SessionRef,
-} from '../refs.ts';
-import { type LookupBudget, everyRow, findInList, rowOf } from './find-in-list.ts';
+import { type ClientRef, type ListedRef, type Parents, parentsOf } from '../refs.ts';
+import { type LookupBudget, everyRow, findInList } from './find-in-list.ts';
 
 /**
  * The Partner API has no get-by-id for records in lists, so a record known by id alone is looked up there: in the
@@ -20,123 +11,147 @@ import { type LookupBudget, everyRow, findInList, rowOf } from './find-in-list.t
  * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
  */
 
-/** The list of this name in a record. */
-export const listIn =
-  <N extends ListName>(name: N) =>
-  (id: Uuid): ListRef<N> => ({ name, id });
+type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
 
-const ofClinician = listIn('clientsOfClinician');
-const ofClinic = listIn('clientsOfClinic');
-const clinicsOf = listIn('clinicsOfOrganization');
+/** The parents that records of a type have, and the list of each parent that holds them. */
+const PARENTS: Record<ListedRef['type'], readonly (readonly [ParentType, ListName])[]> = {
+  Organization: [],
+  Clinic: [['Organization', 'clinicsOfOrganization']],
+  Program: [['Organization', 'programsOfOrganization']],
+  Clinician: [['Clinic', 'cliniciansOfClinic']],
+  Client: [
+    ['Clinician', 'clientsOfClinician'],
+    ['Clinic', 'clientsOfClinic'],
+  ],
+  Session: [['Client', 'sessionsOfClient']],
+  Assessment: [['Clinic', 'assessmentsOfClinic']],
+  MagicEdit: [['Clinician', 'magicEditsOfClinician']],
+};
 
-/** The record's row and its list, looked up once an operation. */
-export function find(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined> {
-  const { clientId, clinicianId, clinicId, organizationId } = parentsOf(ref);
-  const name = [ref.kind, ref.id, clientId, clinicianId, clinicId, organizationId].join(':');
-  const known = ctx.lookups.get(name);
-  if (known) return known;
-  const search = lookUp(ref, ctx);
-  ctx.lookups.set(name, search);
-  return search;
+/** The list of a parent that may hold the record. */
+const listIn = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
+  // The one list that filters by id: a call a clinic, whatever its size.
+  type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
+
+const kindOf = <T extends ParentType>(type: T) => type.toLowerCase() as Lowercase<T>;
+
+/** The parents that are known, and the list of each that holds the record. */
+export function knownParents(ref: ListedRef) {
+  const ids = parentsOf(ref);
+  return PARENTS[ref.type].flatMap(([type, name]) => {
+    const id = ids[`${kindOf(type)}Id`];
+    return id ? [{ parent: { type, id }, list: listIn(ref, name, id) }] : [];
+  });
 }
 
-const parentsOf = (ref: ListedRef): Parents => ({ ...ref.named, ...(ref as Parents) });
+/** The lists that may hold the record in parents that a grant names. */
+export const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListRef[] =>
+  PARENTS[ref.type].flatMap(([type, name]) =>
+    reach.granted(kindOf(type)).map((id) => listIn(ref, name, id)),
+  );
 
-async function lookUp(ref: ListedRef, ctx: Context): Promise<FoundRow | undefined> {
+/** Everything to a `partner`; to other viewers what a grant names. */
+export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
+  reach.isPartner || reach.holds(type.toLowerCase(), id as Uuid);
+
+/** The row of the record, looked up once an operation. That it was found does not say that the viewer may read it. */
+export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
+  const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
+  const lookup = ctx.lookups.get(name) ?? lookUp(ref, ctx);
+  ctx.lookups.set(name, lookup);
+  return lookup;
+}
+
+async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
-  switch (ref.kind) {
-    case 'organization':
-      return inLists(ref, [{ name: 'organizations' }], ctx);
-    case 'clinic':
-      return findClinic(ref, ctx);
-    case 'program':
-      return findProgram(ref, ctx);
-    case 'clinician':
-      return findClinician(ref, ctx);
-    case 'client':
-      return findClient(ref, ctx);
-    case 'session':
-      return findSession(ref, ctx);
+  const lists: ListRef[] = knownParents(ref).map(({ list }) => list);
+  if (ref.type === 'Organization') lists.push({ name: 'organizations' });
+  if (ref.type === 'Session' && lists.length === 0) {
+    // Only where its client is known: a scan of all clients would take too many calls.
+    const id = await ctx.hub.clientOfSession(ref.id);
+    if (!id) throw missingArgument('`clientId`');
+    lists.push({ name: 'sessionsOfClient', id });
   }
+  for (const list of lists) {
+    const found = await findInList(list, ref.id, ctx);
+    if (found) return found;
+  }
+  if (lists.length > 0) return undefined;
+  const limit = ctx.lookupMaxCalls;
+  // Also an upward link: whose id may be shown may be located.
+  const isEverywhere = ref.above || isGranted(ref, ctx);
+  const argument = ARGUMENTS[ref.type] ?? '';
+  return search(ref, ctx, isEverywhere ? { pagesLeft: limit, limit, argument } : undefined);
 }
 
+/** The argument that would say where the record is. */
+const ARGUMENTS: Partial<Record<ListedRef['type'], string>> = {
+  Clinic: '`organizationId`',
+  Program: 'its organization',
+  Clinician: '`clinicId`',
+  Client: '`clinicId` or `clinicianId`',
+};
+
 /** In the pages that this operation has read already, if they may hold the record. */
-function findInSeenPages(ref: ListedRef, ctx: Context): FoundRow | undefined {
-  const parents: readonly (Uuid | undefined)[] = Object.values(parentIdsOf(ref));
-  const isNamed = parents.some((id) => id !== undefined);
-  for (const [page, list] of ctx.seenPages) {
-    if (KINDS[list.name] !== ref.kind) continue;
-    if (isNamed && list.id && !parents.includes(list.id)) continue;
-    const row = rowOf(page.rows, ref.id);
-    if (row) return { row: row as FoundRow['row'], list };
+function findInSeenPages(ref: ListedRef, ctx: Context): ListedRef | undefined {
+  const parents = Object.values(parentsOf(ref)).filter((id) => id !== undefined);
+  for (const { rows } of ctx.seenPages) {
+    const row = rows.find((each) => each?.id === ref.id && each.type === ref.type);
+    const isThere = row && Object.values(parentsOf(row)).some((id) => parents.includes(id));
+    if (row && (isThere || parents.length === 0)) return row;
   }
   return undefined;
 }
 
-const parentIdsOf = (ref: ListedRef): Parents => {
-  const { clientId, clinicianId, clinicId, organizationId } = parentsOf(ref);
-  if (ref.kind === 'session') return { clientId };
-  if (ref.kind === 'client') return { clinicianId, clinicId };
-  if (ref.kind === 'clinician') return { clinicId };
-  return { organizationId };
-};
-
-function findClinic(ref: ClinicRef, ctx: Context) {
-  const { organizationId } = parentsOf(ref);
-  if (organizationId) return inLists(ref, [clinicsOf(organizationId)], ctx);
-  if (!isSearchedEverywhere(ref, ctx)) {
-    return inLists(ref, ctx.reach.granted('organization').map(clinicsOf), ctx);
-  }
-  const budget = budgetFor('`organizationId`', ctx);
-  return inLists(ref, everyOrganization('clinicsOfOrganization', ctx, budget), ctx, budget);
+/** All organizations within the budget; without one, those that a grant names. */
+async function* organizations(ctx: Context, budget?: LookupBudget): AsyncGenerator<Uuid> {
+  if (!budget) yield* ctx.reach.granted('organization');
+  else for await (const { id } of everyRow({ name: 'organizations' }, ctx, budget)) yield id;
 }
 
-function findProgram(ref: ProgramRef, ctx: Context) {
-  const name = 'programsOfOrganization' as const;
-  if (!ctx.reach.isPartner) {
-    return inLists(ref, ctx.reach.granted('organization').map(listIn(name)), ctx);
+/** All clinics within the budget; without one, the granted ones and those of granted organizations. */
+async function* clinics(ctx: Context, budget?: LookupBudget): AsyncGenerator<Uuid> {
+  if (!budget) yield* ctx.reach.granted('clinic');
+  for await (const id of organizations(ctx, budget)) {
+    const list = { name: 'clinicsOfOrganization', id } as const;
+    for await (const clinic of everyRow(list, ctx, budget)) yield clinic.id;
   }
-  const budget = budgetFor('its organization', ctx);
-  return inLists(ref, everyOrganization(name, ctx, budget), ctx, budget);
 }
 
-/** The one list that filters by id: a call a clinic, whatever its size. */
-function findClinician(ref: ClinicianRef, ctx: Context) {
-  const filter = { id: ref.id };
-  const filtered = (id: Uuid): ListRef => ({ name: 'cliniciansOfClinic', id, filter });
-  const { clinicId } = parentsOf(ref);
-  if (clinicId) return inLists(ref, [filtered(clinicId)], ctx);
-  const isEverywhere = isSearchedEverywhere(ref, ctx);
-  const budget = isEverywhere ? budgetFor('`clinicId`', ctx) : undefined;
-  const clinics = isEverywhere ? everyClinic(ctx, budget) : clinicsUnderGrants(ctx);
-  return inLists(ref, mapped(clinics, filtered), ctx, budget);
-}
-
-async function findClient(ref: ClientRef, ctx: Context): Promise<FoundRow | undefined> {
-  const { clinicianId, clinicId } = parentsOf(ref);
-  const named: ListRef[] = [];
-  if (clinicianId) named.push(ofClinician(clinicianId));
-  if (clinicId) named.push(ofClinic(clinicId));
-  if (named.length > 0) return inLists(ref, named, ctx);
-  if (!isSearchedEverywhere(ref, ctx)) return findClientUnderGrants(ref.id, ctx);
-  const budget = budgetFor('`clinicId` or `clinicianId`', ctx);
-  for (const { kind, id, page } of await ctx.places.of(ref.id)) {
-    const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
-    const row = await findInList(list, ref.id, ctx, { page, budget });
-    if (row) return { row, list };
-    ctx.places.forget(ref.id, { kind, id });
+/** A record without a known parent: in all lists within the budget; without one, in those under the viewer's grants. */
+export async function search(
+  ref: ListedRef,
+  ctx: Context,
+  budget?: LookupBudget,
+): Promise<ListedRef | undefined> {
+  if (ref.type === 'Client' && !budget) return findClientUnderGrants(ref.id, ctx);
+  if (ref.type === 'Client') {
+    const { places } = ctx.store;
+    for (const { kind, id, page } of await places.of(ref.id)) {
+      const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
+      const found = await findInList(list, ref.id, ctx, { page, budget });
+      if (found) return found;
+      places.forget(ref.id, { kind, id });
+    }
   }
-  return inLists(ref, mapped(everyClinic(ctx, budget), ofClinic), ctx, budget);
+  const [type, name] = PARENTS[ref.type].at(-1)!;
+  for await (const id of (type === 'Organization' ? organizations : clinics)(ctx, budget)) {
+    const found = await findInList(listIn(ref, name, id), ref.id, ctx, { budget });
+    if (found) return found;
+  }
+  return undefined;
 }
 
 type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
+const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
+const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
 
-/** The list of a granted clinician or clinic, or of a clinic of a granted organization, that holds the client: proof of access. */
-export async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<FoundRow | undefined> {
-  const lists: ClientList[] = ctx.reach.granted('clinician').map(ofClinician);
-  for await (const clinic of clinicsUnderGrants(ctx)) lists.push(ofClinic(clinic));
-  return findClientIn(lists, id, ctx);
+/** In the list of a granted clinician or clinic, or of a clinic of a granted organization: proof of access. */
+async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<ClientRef | undefined> {
+  const lists = ctx.reach.granted('clinician').map(ofClinician);
+  for await (const clinic of clinics(ctx)) lists.push(ofClinic(clinic));
+  return lists.length > 0 ? findClientIn(lists, id, ctx) : undefined;
 }
 
 /** Is the client in the list of each clinician, clinic and organization that is named? */
@@ -151,10 +166,10 @@ export async function isClientUnder(
   if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
   if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
   if (!organizationId) return true;
-  const clinics: ClientList[] = [];
-  for await (const clinic of everyRow(clinicsOf(organizationId), ctx))
-    clinics.push(ofClinic(clinic.id));
-  return isIn(clinics);
+  const lists: ClientList[] = [];
+  const list = { name: 'clinicsOfOrganization', id: organizationId } as const;
+  for await (const clinic of everyRow(list, ctx)) lists.push(ofClinic(clinic.id));
+  return isIn(lists);
 }
 
 /** The lists where the client was last seen are read first, at that page; small lists before large ones. */
@@ -163,8 +178,8 @@ async function findClientIn(
   id: Uuid,
   ctx: Context,
   options?: { readonly trustAbsence: true },
-): Promise<FoundRow | undefined> {
-  const places = await ctx.places.of(id);
+): Promise<ClientRef | undefined> {
+  const places = await ctx.store.places.of(id);
   const pageIn = ({ name, id: parent }: ListRef): number | undefined =>
     places.find(
       (place) => place.id === parent && (place.kind === 'clinic') === (name === 'clientsOfClinic'),
@@ -173,70 +188,9 @@ async function findClientIn(
   for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
     // Cached pages may be older than the event that makes the list doubtful.
     if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.forget([pathOf(list)]);
-    const row = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
-    if (row) return { row, list };
+    const found = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
+    if (found) return found;
     ctx.recentLists.forget(list, id);
   }
   return undefined;
-}
-
-/** A session is looked up only where its client is known: a scan of all clients would take too many calls. */
-async function findSession(ref: SessionRef, ctx: Context): Promise<FoundRow | undefined> {
-  const { clientId } = parentsOf(ref);
-  const client = clientId ?? (await ctx.hub.clientOfSession(ref.id));
-  if (!client) throw missingArgument('`clientId`');
-  return inLists(ref, [{ name: 'sessionsOfClient', id: client }], ctx);
-}
-
-/** By a `partner`; and for a record that a grant names, or an upward link: whose id may be shown may be located. */
-const isSearchedEverywhere = ({ kind, id, above }: ListedRef, { reach }: Context): boolean =>
-  above === true || reach.isPartner || reach.holds(kind, id);
-
-async function inLists(
-  { id }: ListedRef,
-  lists: Iterable<ListRef> | AsyncIterable<ListRef>,
-  ctx: Context,
-  budget?: LookupBudget,
-): Promise<FoundRow | undefined> {
-  for await (const list of lists) {
-    const row = await findInList(list, id, ctx, { budget });
-    if (row) return { row, list };
-  }
-  return undefined;
-}
-
-const budgetFor = (argument: string, { lookupMaxCalls: limit }: Context): LookupBudget => ({
-  pagesLeft: limit,
-  limit,
-  argument,
-});
-
-async function* everyOrganization(
-  name: 'clinicsOfOrganization' | 'programsOfOrganization',
-  ctx: Context,
-  budget: LookupBudget,
-): AsyncGenerator<ListRef> {
-  for await (const { id } of everyRow({ name: 'organizations' }, ctx, budget)) yield { name, id };
-}
-
-async function* everyClinic(ctx: Context, budget: LookupBudget | undefined): AsyncGenerator<Uuid> {
-  for await (const organization of everyRow({ name: 'organizations' }, ctx, budget)) {
-    const clinics = clinicsOf(organization.id);
-    for await (const { id } of everyRow(clinics, ctx, budget)) yield id;
-  }
-}
-
-/** The granted clinics, and those of granted organizations. */
-async function* clinicsUnderGrants(ctx: Context): AsyncGenerator<Uuid> {
-  yield* ctx.reach.granted('clinic');
-  for (const organization of ctx.reach.granted('organization')) {
-    for await (const { id } of everyRow(clinicsOf(organization), ctx)) yield id;
-  }
-}
-
-async function* mapped(
-  ids: AsyncIterable<Uuid>,
-  toList: (id: Uuid) => ListRef,
-): AsyncGenerator<ListRef> {
-  for await (const id of ids) yield toList(id);
 }

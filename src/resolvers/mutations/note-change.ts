@@ -1,24 +1,15 @@
 import { createHash } from 'node:crypto';
 
 import type { Context } from '../../context.ts';
-import type { ChangedNote } from '../../invalidation.ts';
-import {
-  NoteLocked,
-  OutcomeUnknown,
-  PartnerError,
-  PartnerNotFound,
-  PartnerRejected,
-} from '../../rest/errors.ts';
+import { NoteLocked, OutcomeUnknown, PartnerError } from '../../rest/errors.ts';
 import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
+import { type NoteTarget, noteRef, sessionOfTarget } from '../artifacts.ts';
 import { NotFound, missingArgument } from '../errors.ts';
-import { type NamedSession, type NoteName, sessionOfName } from '../progress-note.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
-import { noteRef } from '../session.ts';
-import { auditedWrite } from './write.ts';
+import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
 
-/** What came of a change, as data: everything that a person can act on. */
 export type ChangeOutcome = NoteChange | Rejected;
 
 export interface NoteChange extends Accepted {
@@ -37,16 +28,7 @@ interface Accepted {
   readonly raw: unknown;
 }
 
-type Rejected =
-  | { readonly kind: 'locked' }
-  | { readonly kind: 'invalid'; readonly issues: readonly string[] }
-  | { readonly kind: 'missing'; readonly message?: string };
-
-export interface NoteTarget extends NamedSession {
-  readonly name: NoteName;
-}
-
-export interface IdempotentTarget extends NoteTarget {
+interface IdempotentTarget extends NoteTarget {
   readonly idempotencyKey?: string | null | undefined;
 }
 
@@ -65,7 +47,7 @@ export function magicEdit(
     hint: AWAIT_EVENT,
     issues: [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)],
     send: (noteId) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage),
-    once: onceByKey(target, ['magicEdit', JSON.stringify(target.name), instructions], ctx),
+    input: ['magicEdit', JSON.stringify(target.name), instructions],
   });
 }
 
@@ -75,7 +57,7 @@ export function regenerateNote(target: IdempotentTarget, ctx: Context): Promise<
     hint: AWAIT_EVENT,
     issues: keyIssues(target.idempotencyKey),
     send: (noteId) => ctx.partner.writes.regenerate(noteId, ctx.usage),
-    once: onceByKey(target, ['regenerate', JSON.stringify(target.name)], ctx),
+    input: ['regenerate', JSON.stringify(target.name)],
   });
 }
 
@@ -90,14 +72,8 @@ export function updateNote(
     hint: 'read the note to see',
     issues: isObject ? [] : ['"patch" must be a JSON object.'],
     send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
-    once: runOnce,
   });
 }
-
-type Send = (noteId: Uuid) => Promise<unknown>;
-type Once = (perform: () => Promise<StoredOutcome>) => Promise<StoredOutcome>;
-
-const runOnce: Once = (run) => run();
 
 interface Change {
   /** As in the audit log. */
@@ -106,8 +82,9 @@ interface Change {
   readonly hint: string;
   /** What is wrong with the input. */
   readonly issues: readonly string[];
-  readonly send: Send;
-  readonly once: Once;
+  readonly send: (noteId: Uuid) => Promise<unknown>;
+  /** What an idempotency key is used for, as the client sent it: the note may have been renamed. */
+  readonly input?: readonly string[];
 }
 
 /**
@@ -115,29 +92,33 @@ interface Change {
  * caller proves its own access, also where the change itself was another call's: a viewer may have lost access since.
  */
 function changeNote(
-  { name, ...named }: NoteTarget,
+  target: IdempotentTarget,
   ctx: Context,
-  { action, hint, issues, send, once }: Change,
+  { action, hint, issues, send, input = [] }: Change,
 ): Promise<ChangeOutcome> {
+  const { name } = target;
   const record = `ProgressNote:${'noteId' in name ? name.noteId : `session:${name.sessionId}`}`;
   return auditedWrite({ action, record, hint }, ctx, async () => {
     if (issues.length > 0) return { kind: 'invalid', issues };
-    const session = sessionOfName(name, named);
-    if (!session && !ctx.reach.isPartner) {
-      return { kind: 'missing', message: missingArgument('`sessionId` and `clientId`').message };
-    }
-    const denied = session && (await denialOf(session, ctx));
+    const session = sessionOfTarget(target);
+    const denied = await denialOf(session, ctx);
     if (denied) return denied;
-    const outcome = await once(() => perform(name, session, send, ctx));
+    const run = () => perform(target, session, send, ctx);
+    const key = target.idempotencyKey;
+    const outcome = await (typeof key === 'string' ? onceByKey(key, input, run, ctx) : run());
     return outcome.kind === 'changed'
       ? { ...outcome, session: session && { ...session, open: true } }
       : outcome;
   });
 }
 
-async function denialOf(session: SessionRef, ctx: Context): Promise<Rejected | undefined> {
+async function denialOf(
+  session: SessionRef | undefined,
+  ctx: Context,
+): Promise<Rejected | undefined> {
   try {
-    return (await isOpen(session, ctx)) ? undefined : { kind: 'missing' };
+    if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
+    return !session || (await isOpen(session, ctx)) ? undefined : { kind: 'missing' };
   } catch (error) {
     if (error instanceof NotFound) return { kind: 'missing', message: error.message };
     throw error;
@@ -145,9 +126,9 @@ async function denialOf(session: SessionRef, ctx: Context): Promise<Rejected | u
 }
 
 async function perform(
-  name: NoteName,
+  { name }: NoteTarget,
   session: SessionRef | undefined,
-  send: Send,
+  send: Change['send'],
   ctx: Context,
 ): Promise<StoredOutcome> {
   const noteId = await currentNoteId(name, session, ctx);
@@ -155,17 +136,19 @@ async function perform(
   const clientId = session?.clientId ?? session?.named?.clientId;
   const note = { noteId, sessionId: session?.id, clientId };
   const cursor = ctx.hub.newestCursor();
-  let raw: unknown;
   try {
-    raw = await send(noteId);
+    const raw = await send(noteId);
+    await ctx.invalidation.noteChanged(note);
+    return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
+    const isLocked = error instanceof NoteLocked;
+    // What the Partner API answered is passed on even if the store can't record it: the next attempt will bring it up again.
+    if (isLocked) await ctx.milestones.markLocked(noteId).catch(() => undefined);
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // It may have taken effect: then the caches may be wrong.
-    if (!isCertain) await ctx.invalidation.noteChanged(note);
-    return rejectionOf(error, note, ctx);
+    if (isLocked || !isCertain) await ctx.invalidation.noteChanged(note);
+    return isLocked ? { kind: 'locked' } : rejectionOf(error);
   }
-  await ctx.invalidation.noteChanged(note);
-  return { kind: 'changed', noteId, cursor, raw };
 }
 
 /**
@@ -173,7 +156,7 @@ async function perform(
  * exactly that note.
  */
 async function currentNoteId(
-  name: NoteName,
+  name: NoteTarget['name'],
   session: SessionRef | undefined,
   ctx: Context,
 ): Promise<Uuid | Rejected> {
@@ -187,26 +170,6 @@ async function currentNoteId(
     kind: 'invalid',
     issues: ['"progressNoteId": the note is still being generated for the first time.'],
   };
-}
-
-async function rejectionOf(error: unknown, note: ChangedNote, ctx: Context): Promise<Rejected> {
-  if (error instanceof NoteLocked) {
-    await markLocked(note.noteId, ctx);
-    await ctx.invalidation.noteChanged(note);
-    return { kind: 'locked' };
-  }
-  if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
-  if (error instanceof PartnerNotFound) return { kind: 'missing' };
-  throw error;
-}
-
-/** What the Partner API answered is passed on even if the store can't record it. */
-async function markLocked(noteId: Uuid, ctx: Context): Promise<void> {
-  try {
-    await ctx.milestones.markLocked(noteId);
-  } catch {
-    // The next attempt to change the note will bring it up again.
-  }
 }
 
 /** Read past every cache, by its session where that is known: a rewrite may have given it another id. */
@@ -224,23 +187,20 @@ export async function noteAfterChange(
 /**
  * The Partner API has no idempotency keys, and a second edit edits twice: so they are kept here. A key belongs to the
  * viewer's subject, whatever the grants: with them in its name, a token that was renewed with one grant more between
- * a click and its retry would edit again. The input is compared as the client sent it: the note may have been renamed.
+ * a click and its retry would edit again.
  */
-function onceByKey(
-  { idempotencyKey: key }: IdempotentTarget,
+async function onceByKey(
+  key: string,
   input: readonly string[],
+  run: () => Promise<StoredOutcome>,
   ctx: Context,
-): Once {
-  if (typeof key !== 'string') return runOnce;
-  const name = `once:${digest([ctx.viewer.subject, key])}`;
-  return async (run) => {
-    try {
-      return await ctx.once(name, digest(input), run);
-    } catch (error) {
-      if (!(error instanceof KeyReused)) throw error;
-      return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
-    }
-  };
+): Promise<StoredOutcome> {
+  try {
+    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, digest(input), run);
+  } catch (error) {
+    if (!(error instanceof KeyReused)) throw error;
+    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+  }
 }
 
 /** Characters as people count them: an emoji is one. */

@@ -1,26 +1,24 @@
 import type { Context } from '../../context.ts';
-import { OutcomeUnknown } from '../../rest/errors.ts';
+import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
 import { StoreUnavailable } from '../../store/errors.ts';
+import { ResolverError } from '../errors.ts';
 
-/** A write was sent, and it is not known whether it took effect. What to do then differs from write to write. */
-class WriteOutcomeUnknown extends Error {
-  override readonly name = 'WriteOutcomeUnknown';
-  readonly code = 'OUTCOME_UNKNOWN';
+export type Missing = { readonly kind: 'missing'; readonly message?: string };
+export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
 
-  constructor(hint: string) {
-    super(`No clear answer came: the change may or may not have taken effect, so ${hint}.`);
-  }
+/** What came of a change, as data: everything that a person can act on. */
+export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
+
+/** The Partner API's rejection; any other error is thrown. */
+export function rejectionOf(error: unknown): Missing | Invalid {
+  if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
+  if (error instanceof PartnerNotFound) return { kind: 'missing' };
+  throw error;
 }
 
 /** The gateway lacks what it needs before a write may be sent: its store, or room for the audit log. */
-class NothingSent extends Error {
-  override readonly name = 'NothingSent';
-  readonly code = 'UPSTREAM_UNAVAILABLE';
-
-  constructor(reason: string) {
-    super(`Nothing was changed: this gateway can’t ${reason}.`);
-  }
-}
+const nothingSent = (reason: string) =>
+  new ResolverError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
 
 /**
  * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
@@ -32,7 +30,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   write: () => Promise<T>,
 ): Promise<T> {
   if (ctx.audit && !ctx.isAuditKept()) {
-    throw new NothingSent('write down who changes what. Try again in some minutes');
+    throw nothingSent('write down who changes what. Try again in some minutes');
   }
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
   audit('asked for');
@@ -47,11 +45,14 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   }
 }
 
+/** Where it is not known whether the write took effect, what to do then differs from write to write. */
 function clientErrorOf(error: unknown, hint: string): unknown {
   if (error instanceof StoreUnavailable) {
-    return new NothingSent('reach its own store. Try again in a moment');
+    return nothingSent('reach its own store. Try again in a moment');
   }
-  return error instanceof OutcomeUnknown ? new WriteOutcomeUnknown(hint) : error;
+  if (!(error instanceof OutcomeUnknown)) return error;
+  const message = `No clear answer came: the change may or may not have taken effect, so ${hint}.`;
+  return new ResolverError('OUTCOME_UNKNOWN', message);
 }
 
 const codeOf = (error: unknown): string =>

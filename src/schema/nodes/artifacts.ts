@@ -1,13 +1,17 @@
-import { isNoteLocked, sessionOfNote } from '../../resolvers/progress-note.ts';
-import { required, builder } from '../builder.ts';
-import { Node } from './node.ts';
-import { ProgressNote, RAW, Session, Transcript, Mdm } from './refs.ts';
-import type { TranscriptItem as Item, ProblemAddressed as Problem } from '../../rest/records.ts';
+import { isNoteLocked, sessionOfNote } from '../../resolvers/artifacts.ts';
+import type {
+  ProblemAddressed as Problem,
+  ScoreAnswer,
+  TranscriptItem as Item,
+} from '../../rest/records.ts';
+import { RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
 
-ProgressNote.implement({
+const REQUIRED_RAW = { ...RAW, nullable: false };
+
+builder.objectType('ProgressNote', {
   description:
     'The progress note of a session, generated from its transcript. Its `id` stays the same over regenerations.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     progressNoteId: t.field({
       type: 'UUID',
@@ -15,26 +19,22 @@ ProgressNote.implement({
         'UUID of the note. Null while the first generation runs. A regeneration may change it.',
       resolve: (note) => note.record.id,
     }),
-    isLoading: t.field({
-      ...required('Boolean', 'True while the note is being generated or regenerated.'),
-      resolve: (note) => note.record.isLoading,
-    }),
-    note: t.field({
-      ...required(
+    ...attributes(t, {
+      isLoading: required('Boolean', 'True while the note is being generated or regenerated.'),
+      note: required(
         ['JSON'],
         'The content of the note. Empty or partial while `isLoading`. The Partner API does not document the shape of the elements.',
       ),
-      resolve: (note) => note.record.note,
     }),
-    isLocked: t.boolean({
+    isLocked: t.field({
+      type: 'Boolean',
       description:
         'True once this gateway knows that the note is finalized: changes to it then return ProgressNoteLocked. Null otherwise.',
       resolve: isNoteLocked,
     }),
-    raw: t.field({ ...RAW, nullable: false, resolve: (note) => note.record.raw }),
+    ...attributes(t, { raw: REQUIRED_RAW }),
     session: t.field({
-      type: Session,
-      description: 'The session of the note, if it is known.',
+      ...optional('Session', 'The session of the note, if it is known.'),
       resolve: sessionOfNote,
     }),
   }),
@@ -43,82 +43,117 @@ ProgressNote.implement({
 const TranscriptItem = builder.objectRef<Item>('TranscriptItem').implement({
   description: 'One uninterrupted utterance of a speaker.',
   fields: (t) => ({
-    startTime: t.expose('startTime', {
-      type: 'JSON',
-      description: 'Start time, as the Partner API returned it.',
-    }),
-    endTime: t.expose('endTime', {
-      type: 'JSON',
-      description: 'End time, as the Partner API returned it.',
-    }),
+    startTime: t.expose(
+      'startTime',
+      optional('JSON', 'Start time, as the Partner API returned it.'),
+    ),
+    endTime: t.expose('endTime', optional('JSON', 'End time, as the Partner API returned it.')),
     speaker: t.exposeString('speaker', { description: 'The speaker.' }),
     transcript: t.exposeString('transcript', { description: 'The spoken text.' }),
   }),
 });
 
-Transcript.implement({
+builder.objectType('Transcript', {
   description: 'The transcript of a session, by speaker.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
-    session: t.expose('session', required(Session, 'The session that was transcribed.')),
-    items: t.field({
-      ...required([TranscriptItem], 'The utterances, in the order of speaking.'),
-      resolve: (transcript) => transcript.record.items,
+    session: t.expose('session', required('Session', 'The session that was transcribed.')),
+    ...attributes(t, {
+      items: required([TranscriptItem], 'The utterances, in the order of speaking.'),
+      raw: REQUIRED_RAW,
     }),
-    raw: t.field({ ...RAW, nullable: false, resolve: (transcript) => transcript.record.raw }),
   }),
 });
 
-const levels = ['NA', 'MINIMAL', 'LOW', 'MODERATE', 'HIGH'] as const;
+const levels = {
+  na: 'Not applicable.',
+  minimal: 'Minimal.',
+  low: 'Low.',
+  moderate: 'Moderate.',
+  high: 'High.',
+} as const;
 
 const MDMLevel = builder.enumType('MDMLevel', {
   description: 'Level of medical decision making.',
-  values: {
-    NA: { description: 'Not applicable.' },
-    MINIMAL: { description: 'Minimal.' },
-    LOW: { description: 'Low.' },
-    MODERATE: { description: 'Moderate.' },
-    HIGH: { description: 'High.' },
-  },
+  values: lowerCase(levels),
 });
 
 /** A level that the Partner API adds later is null here; `raw` has it. */
-const levelOf = (text: string | null) =>
-  levels.find((level) => level === text?.toUpperCase()) ?? null;
+function levelOf({ level }: Problem): keyof typeof levels | null {
+  const name = level?.toLowerCase() ?? '';
+  return Object.hasOwn(levels, name) ? (name as keyof typeof levels) : null;
+}
 
 const ProblemAddressed = builder.objectRef<Problem>('ProblemAddressed').implement({
   description: 'A problem addressed in the session.',
   fields: (t) => ({
     rationale: t.exposeString('rationale', { description: 'Reason for the level.' }),
     level: t.field({
-      type: MDMLevel,
-      description: 'Level of decision making for this problem.',
-      resolve: (problem) => levelOf(problem.level),
+      ...optional(MDMLevel, 'Level of decision making for this problem.'),
+      resolve: levelOf,
     }),
   }),
 });
 
-Mdm.implement({
+builder.objectType('MDM', {
   description: 'Medical decision making elements of a session.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     session: t.expose(
       'session',
-      required(Session, 'The session that the elements were identified in.'),
+      required('Session', 'The session that the elements were identified in.'),
     ),
-    problemsAddressed: t.field({
-      ...required([ProblemAddressed], 'The problems addressed in the session.'),
-      resolve: (mdm) => mdm.record.problemsAddressed,
+    ...attributes(t, {
+      problemsAddressed: required([ProblemAddressed], 'The problems addressed in the session.'),
+      risk: optional('JSON', 'The risk of complications, as the Partner API returned it.'),
+      crisisIntervention: optional('Boolean', 'Whether crisis intervention was identified.'),
+      raw: REQUIRED_RAW,
     }),
-    risk: t.field({
-      type: 'JSON',
-      description: 'The risk of complications, as the Partner API returned it.',
-      resolve: (mdm) => mdm.record.risk,
+  }),
+});
+
+builder.objectType('Assessment', {
+  description: 'An assessment (questionnaire) that a clinic uses.',
+  interfaces: ['Node'],
+  fields: (t) => ({
+    assessmentId: t.expose(
+      'id',
+      required('String', 'Identifier of the assessment: a string such as `phq9`, not a UUID.'),
+    ),
+    ...attributes(t, { name: 'Name of the assessment.', raw: RAW }),
+  }),
+});
+
+const AssessmentAnswer = builder.objectRef<ScoreAnswer>('AssessmentAnswer').implement({
+  description: 'The answer to one question of an assessment.',
+  fields: (t) => ({
+    questionKey: t.exposeString('questionKey', { description: 'Key of the question.' }),
+    questionDisplay: t.exposeString('questionDisplay', { description: 'Text of the question.' }),
+    answerValue: t.expose(
+      'answerValue',
+      optional('JSON', 'Value of the answer, as the Partner API returned it.'),
+    ),
+    answerDisplay: t.exposeString('answerDisplay', { description: 'Text of the answer.' }),
+  }),
+});
+
+builder.objectType('AssessmentScore', {
+  description: 'The score of a client in one assessment.',
+  interfaces: ['Node'],
+  fields: (t) => ({
+    assessmentScoreId: t.expose('id', required('UUID', 'UUID of the score.')),
+    ...attributes(t, {
+      assessmentId: 'Identifier of the assessment, such as `phq9`.',
+      totalScore: optional('Float', 'Total score.'),
+      answers: required([AssessmentAnswer], 'The answers, one for each question.'),
     }),
-    crisisIntervention: t.boolean({
-      description: 'Whether crisis intervention was identified.',
-      resolve: (mdm) => mdm.record.crisisIntervention,
+    client: t.field({
+      type: 'Client',
+      description:
+        'The client who was assessed. Null for a score that was requested by its bare UUID.',
+      resolve: ({ clientId }) =>
+        clientId ? { type: 'Client' as const, id: clientId, open: true } : null,
     }),
-    raw: t.field({ ...RAW, nullable: false, resolve: (mdm) => mdm.record.raw }),
+    ...attributes(t, { raw: REQUIRED_RAW }),
   }),
 });

@@ -1,69 +1,57 @@
 import { whenLoaded } from '../../loaded.ts';
-import { recordOf } from '../../resolvers/lookup/by-id.ts';
-import { clinicOfClient } from '../../resolvers/parents.ts';
-import { builder, required } from '../builder.ts';
-import { ProgramConnection, SessionConnection, list } from '../connection.ts';
-import { Node } from './node.ts';
-import { Client, Clinic, RAW, attribute } from './refs.ts';
+import { attribute, clinicOfClient } from '../../resolvers/records.ts';
+import type { ClientRef } from '../../resolvers/refs.ts';
+import { ATTRIBUTE, RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
+import { list } from '../connection.ts';
 
 const statuses = {
-  AWAITING_INVITE: { description: 'Not invited yet.' },
-  ACTIVE: { description: 'In treatment.' },
-  ARCHIVED: { description: 'Archived.' },
-  DECLINED: { description: 'Declined the invitation.' },
-  INVITE_SENT: { description: 'Invited, without an answer yet.' },
-  PENDING: { description: 'Pending.' },
-  UNKNOWN: { description: 'Unknown, or a status that this gateway does not know yet.' },
+  awaiting_invite: 'Not invited yet.',
+  active: 'In treatment.',
+  archived: 'Archived.',
+  declined: 'Declined the invitation.',
+  invite_sent: 'Invited, without an answer yet.',
+  pending: 'Pending.',
+  unknown: 'Unknown, or a status that this gateway does not know yet.',
 } as const;
+type Status = keyof typeof statuses;
 
 export const ClientStatus = builder.enumType('ClientStatus', {
   description: 'Status of a client.',
-  values: statuses,
+  values: lowerCase(statuses),
 });
 
-/** The Partner API spells a status in lower case. A status that it adds later is UNKNOWN here. */
-function clientStatusOf(status: string | null): keyof typeof statuses | null {
-  if (status === null) return null;
-  const name = status.toUpperCase();
-  return Object.hasOwn(statuses, name) ? (name as keyof typeof statuses) : 'UNKNOWN';
+const statusOf = attribute<ClientRef, 'status'>('status');
+
+/** A status that the Partner API adds later is UNKNOWN here. */
+function knownStatus(text: string | null): Status | null {
+  const status = text?.toLowerCase() ?? null;
+  return status === null || Object.hasOwn(statuses, status) ? (status as Status) : 'unknown';
 }
 
-Client.implement({
+builder.objectType('Client', {
   description: 'A client: the patient.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     clientId: t.expose('id', required('UUID', 'UUID of the client.')),
-    firstName: t.string({ description: 'First name.', resolve: attribute('firstName') }),
-    lastName: t.string({ description: 'Last name.', resolve: attribute('lastName') }),
-    externalId: t.string({
-      description: 'The partner’s own identifier for the client.',
-      resolve: attribute('externalId'),
-    }),
-    email: t.string({ description: 'E-mail address.', resolve: attribute('email') }),
-    phoneNumber: t.string({
-      description: 'Phone number with its `+` calling code.',
-      resolve: attribute('phoneNumber'),
-    }),
-    dateOfBirth: t.field({
-      type: 'Date',
-      description: 'Date of birth as the Partner API wrote it, in no time zone.',
-      resolve: attribute('dateOfBirth'),
+    ...attributes(t, {
+      firstName: 'First name.',
+      lastName: 'Last name.',
+      externalId: 'The partner’s own identifier for the client.',
+      email: 'E-mail address.',
+      phoneNumber: 'Phone number with its `+` calling code.',
+      dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
     }),
     status: t.field({
-      type: ClientStatus,
-      description: 'Status of the client.',
-      resolve: (client, _args, ctx) =>
-        whenLoaded(recordOf(client, ctx), (record) => clientStatusOf(record?.status ?? null)),
+      ...optional(ClientStatus, 'Status of the client.'),
+      extensions: ATTRIBUTE,
+      resolve: (client, args, ctx) => whenLoaded(statusOf(client, args, ctx), knownStatus),
     }),
-    raw: t.field({ ...RAW, resolve: attribute('raw') }),
+    ...attributes(t, { raw: RAW }),
     clinic: t.field({
-      type: Clinic,
-      description: 'The clinic that the client belongs to.',
+      ...optional('Clinic', 'The clinic that the client belongs to.'),
       resolve: clinicOfClient,
     }),
-    sessions: t.field(list('sessionsOfClient', SessionConnection, 'The sessions of the client.')),
-    programs: t.field(
-      list('programsOfClient', ProgramConnection, 'The programs that the client takes part in.'),
-    ),
+    sessions: t.field(list('sessionsOfClient', 'The sessions of the client.')),
+    programs: t.field(list('programsOfClient', 'The programs that the client takes part in.')),
   }),
 });

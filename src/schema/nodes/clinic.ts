@@ -1,78 +1,159 @@
-import { listOf } from '../../resolvers/list.ts';
-import { organizationOfClinic } from '../../resolvers/parents.ts';
-import { listPrice } from '../../resolvers/price.ts';
-import {
-  AssessmentConnection,
-  ClientConnection,
-  ClinicianConnection,
-  windowArgs,
-} from '../connection.ts';
-import {
-  ClinicClientFilter,
-  ClinicianFilter,
-  clientFilterOf,
-  clinicianFilterOf,
-} from '../filters.ts';
-import { required } from '../builder.ts';
-import { Node } from './node.ts';
-import { Clinic, Organization, RAW, attribute } from './refs.ts';
+import { BadInput } from '../../resolvers/errors.ts';
+import { clinicOfClinician, listOf, organizationOfClinic } from '../../resolvers/records.ts';
+import { RAW, attributes, builder, optional, required } from '../builder.ts';
+import { list, windowArgs } from '../connection.ts';
+import { type GlobalIds, idOf } from '../global-id.ts';
+import { ClientStatus } from './client.ts';
+
+type InputFields = PothosSchemaTypes.InputFieldBuilder<
+  typeof builder.$inferSchemaTypes,
+  'InputObject'
+>;
+
+/** The filters that both lists of clients have. */
+const clientFields = (t: InputFields) => ({
+  externalId: t.string({ description: 'The partner’s own identifier for the client.' }),
+  firstName: t.string({ description: 'First name, exact.' }),
+  lastName: t.string({ description: 'Last name, exact.' }),
+  name: t.string({ description: 'Free text, across first and last name.' }),
+  email: t.string({ description: 'E-mail address, exact.' }),
+  phoneNumber: t.string({ description: 'Phone number with its `+` calling code.' }),
+  dateOfBirth: t.field(optional('Date', 'Date of birth.')),
+  status: t.field(optional(ClientStatus, 'Status of the client.')),
+});
+
+const ClientFilter = builder.inputType('ClientFilter', {
+  description: 'Conditions for the clients of a clinician. All given fields must match.',
+  fields: clientFields,
+});
+
+const ClinicClientFilter = builder.inputType('ClinicClientFilter', {
+  description: 'Conditions for the clients of a clinic. All given fields must match.',
+  fields: (t) => ({
+    ...clientFields(t),
+    clinicianId: t.id({ description: 'Global id or UUID of the client’s clinician.' }),
+  }),
+});
+
+const ClinicianFilter = builder.inputType('ClinicianFilter', {
+  description: 'Conditions for the clinicians of a clinic. All given fields must match.',
+  fields: (t) => ({
+    id: t.id({ description: 'Global id or UUID of the clinician.' }),
+    firstName: t.string({ description: 'First name, exact.' }),
+    lastName: t.string({ description: 'Last name, exact.' }),
+    email: t.string({ description: 'E-mail address, exact.' }),
+    externalId: t.string({ description: 'The partner’s own identifier for the clinician.' }),
+  }),
+});
+
+const MAX_CHARACTERS = 200;
+
+/**
+ * Query parameters of a list, which the Partner API combines with AND. Sorted by name, so that equal filters have equal
+ * cache keys. Messages leave the values out: they are patient data.
+ */
+function filterOf(filter: object | null | undefined, ids: GlobalIds) {
+  const given = Object.entries(filter ?? {})
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const issues = given
+    .filter(([, text]) => text.trim() === '' || text.length > MAX_CHARACTERS)
+    .map(
+      ([name, { length }]) =>
+        `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}.`,
+    );
+  if (issues.length > 0) throw new BadInput(...issues);
+  const query = given.map(([name, text]) => {
+    // The Partner API rejects such a number, so the call is saved.
+    if (name === 'phoneNumber' && !text.startsWith('+')) {
+      throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
+    }
+    const isId = name === 'id' || name === 'clinicianId';
+    return [name, isId ? idOf('Clinician', name, text, ids) : text] as const;
+  });
+  return Object.fromEntries(query);
+}
 
 const clinicians = listOf('cliniciansOfClinic');
-const clients = listOf('clientsOfClinic');
+const clientsOfClinic = listOf('clientsOfClinic');
+const clientsOfClinician = listOf('clientsOfClinician');
 const assessments = listOf('assessmentsOfClinic');
 
-Clinic.implement({
+builder.objectType('Clinic', {
   description: 'A clinic of an organization.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
-    name: t.string({ description: 'Name of the clinic.', resolve: attribute('name') }),
-    raw: t.field({ ...RAW, resolve: attribute('raw') }),
+    ...attributes(t, { name: 'Name of the clinic.', raw: RAW }),
     organization: t.field({
-      type: Organization,
-      description: 'The organization that the clinic belongs to.',
+      ...optional('Organization', 'The organization that the clinic belongs to.'),
       resolve: organizationOfClinic,
     }),
     clinicians: t.field({
-      type: ClinicianConnection,
-      description: 'The clinicians of the clinic, filtered by the Partner API.',
+      ...list('cliniciansOfClinic', 'The clinicians of the clinic, filtered by the Partner API.'),
       args: {
         ...windowArgs,
-        filter: t.arg({ type: ClinicianFilter, description: 'Only clinicians that match.' }),
+        filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
       },
-      extensions: listPrice,
       resolve: (clinic, args, ctx) =>
-        clinicians(clinic, { ...args, filter: clinicianFilterOf(args.filter, ctx.ids) }, ctx),
+        clinicians(clinic, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     clients: t.field({
-      type: ClientConnection,
-      description: 'The clients of the clinic, filtered by the Partner API.',
+      ...list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.'),
       args: {
         ...windowArgs,
-        filter: t.arg({ type: ClinicClientFilter, description: 'Only clients that match.' }),
+        filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
       },
-      extensions: listPrice,
       resolve: (clinic, args, ctx) =>
-        clients(clinic, { ...args, filter: clientFilterOf(args.filter, ctx.ids) }, ctx),
+        clientsOfClinic(clinic, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     assessments: t.field({
-      type: AssessmentConnection,
-      description: 'The assessments that the clinic uses.',
+      ...list('assessmentsOfClinic', 'The assessments that the clinic uses.'),
       args: {
         ...windowArgs,
-        defaultOnly: t.arg.boolean({
-          description: 'Only assessments that clients get by default.',
-        }),
+        defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
       },
-      extensions: listPrice,
       resolve: (clinic, { defaultOnly, ...args }, ctx) => {
-        const filter = { defaultOnly: String(defaultOnly) };
-        return assessments(
-          clinic,
-          typeof defaultOnly === 'boolean' ? { ...args, filter } : args,
-          ctx,
-        );
+        const filter = typeof defaultOnly === 'boolean' ? { defaultOnly: `${defaultOnly}` } : {};
+        return assessments(clinic, { ...args, filter }, ctx);
       },
     }),
+  }),
+});
+
+builder.objectType('Clinician', {
+  description: 'A clinician of a clinic.',
+  interfaces: ['Node'],
+  fields: (t) => ({
+    clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
+    ...attributes(t, {
+      firstName: 'First name.',
+      lastName: 'Last name.',
+      email: 'E-mail address.',
+      externalId: 'The partner’s own identifier for the clinician.',
+      raw: RAW,
+    }),
+    clinic: t.field({
+      ...optional('Clinic', 'The clinic that the clinician works in.'),
+      resolve: clinicOfClinician,
+    }),
+    clients: t.field({
+      ...list('clientsOfClinician', 'The clients of the clinician, filtered by the Partner API.'),
+      args: { ...windowArgs, filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
+      resolve: (clinician, args, ctx) =>
+        clientsOfClinician(clinician, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
+    }),
+    magicEdits: t.field(
+      list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
+    ),
+  }),
+});
+
+builder.objectType('MagicEdit', {
+  description: 'A magic edit: a rewrite of a note that a clinician requested.',
+  interfaces: ['Node'],
+  fields: (t) => ({
+    magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
+    ...attributes(t, { raw: RAW }),
   }),
 });

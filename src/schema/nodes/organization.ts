@@ -1,30 +1,22 @@
-import { ClinicConnection, ProgramConnection, list } from '../connection.ts';
-import { required } from '../builder.ts';
-import { Node } from './node.ts';
-import { Organization, Program, RAW, attribute } from './refs.ts';
+import { RAW, attributes, builder, required } from '../builder.ts';
+import { list } from '../connection.ts';
 
-Organization.implement({
+builder.objectType('Organization', {
   description: 'An organization of the partner.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
-    name: t.string({ description: 'Name of the organization.', resolve: attribute('name') }),
-    raw: t.field({ ...RAW, resolve: attribute('raw') }),
-    clinics: t.field(
-      list('clinicsOfOrganization', ClinicConnection, 'The clinics of the organization.'),
-    ),
-    programs: t.field(
-      list('programsOfOrganization', ProgramConnection, 'The programs of the organization.'),
-    ),
+    ...attributes(t, { name: 'Name of the organization.', raw: RAW }),
+    clinics: t.field(list('clinicsOfOrganization', 'The clinics of the organization.')),
+    programs: t.field(list('programsOfOrganization', 'The programs of the organization.')),
   }),
 });
 
-Program.implement({
+builder.objectType('Program', {
   description: 'A program of an organization, in which clients take part.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     programId: t.expose('id', required('UUID', 'UUID of the program.')),
-    name: t.string({ description: 'Name of the program.', resolve: attribute('name') }),
-    raw: t.field({ ...RAW, resolve: attribute('raw') }),
+    ...attributes(t, { name: 'Name of the program.', raw: RAW }),
   }),
 });

@@ -1,79 +1,66 @@
-import { eventsOfSession } from '../../resolvers/events/event-log.ts';
-import { clientOfSession } from '../../resolvers/parents.ts';
-import { forEvents, oneCall } from '../../resolvers/price.ts';
-import {
-  mdmOfSession,
-  noteOfSession,
-  statusOf,
-  transcriptOfSession,
-} from '../../resolvers/session.ts';
-import { builder, required } from '../builder.ts';
-import { SessionEvent } from '../events.ts';
-import { Node } from './node.ts';
-import { Client, Mdm, ProgressNote, RAW, Session, Transcript, attribute } from './refs.ts';
+import { mdms, noteOfSession, transcripts } from '../../resolvers/artifacts.ts';
+import { eventsOfSession } from '../../resolvers/event-log.ts';
+import { clientOfSession } from '../../resolvers/records.ts';
+import { RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
+import { forEvents, oneCall } from '../estimate-calls.ts';
 
 const ArtifactStatus = builder.enumType('ArtifactStatus', {
   description: 'Status of a transcript or MDM, which are generated after the session.',
-  values: {
-    READY: { description: 'Generated.' },
-    NOT_READY: { description: 'Not generated yet: a normal condition.' },
-    FAILED: { description: 'Transcription failed: it will never exist.' },
-  },
+  values: lowerCase({
+    ready: 'Generated.',
+    not_ready: 'Not generated yet: a normal condition.',
+    failed: 'Transcription failed: it will never exist.',
+  }),
 });
 
-Session.implement({
+builder.objectType('Session', {
   description: 'A session of a client, with the note, transcript and MDM generated from it.',
-  interfaces: [Node],
+  interfaces: ['Node'],
   fields: (t) => ({
     sessionId: t.expose('id', required('UUID', 'UUID of the session.')),
-    sessionExternalId: t.string({
-      description: 'The partner’s own identifier for the session.',
-      resolve: attribute('sessionExternalId'),
+    ...attributes(t, {
+      sessionExternalId: 'The partner’s own identifier for the session.',
+      fileUrl: optional(
+        'URL',
+        'URL of the recording, for sessions created through the Partner API.',
+      ),
+      raw: RAW,
     }),
-    fileUrl: t.field({
-      type: 'URL',
-      description: 'URL of the recording, for sessions created through the Partner API.',
-      resolve: attribute('fileUrl'),
-    }),
-    raw: t.field({ ...RAW, resolve: attribute('raw') }),
     client: t.field({
-      type: Client,
-      description: 'The client of the session.',
+      ...optional('Client', 'The client of the session.'),
       resolve: clientOfSession,
     }),
     progressNote: t.field({
-      type: ProgressNote,
+      type: 'ProgressNote',
       description: 'The progress note of the session. `isLoading` is true while it is generated.',
       extensions: oneCall,
       resolve: noteOfSession,
     }),
     transcript: t.field({
-      type: Transcript,
+      type: 'Transcript',
       description: 'The transcript of the session. Null until it exists: see `transcriptStatus`.',
       extensions: oneCall,
-      resolve: transcriptOfSession,
+      resolve: transcripts.ofSession,
     }),
     transcriptStatus: t.field({
-      type: ArtifactStatus,
-      description: 'Whether the transcript exists, and why not.',
+      ...optional(ArtifactStatus, 'Whether the transcript exists, and why not.'),
       extensions: oneCall,
-      resolve: statusOf('transcript'),
+      resolve: transcripts.statusOf,
     }),
     mdm: t.field({
-      type: Mdm,
+      type: 'MDM',
       description:
         'The MDM elements of the session. Null until they exist, and always for note types that are not a prescriber’s.',
       extensions: oneCall,
-      resolve: mdmOfSession,
+      resolve: mdms.ofSession,
     }),
     mdmStatus: t.field({
-      type: ArtifactStatus,
-      description: 'Whether the MDM elements exist, and why not.',
+      ...optional(ArtifactStatus, 'Whether the MDM elements exist, and why not.'),
       extensions: oneCall,
-      resolve: statusOf('mdm'),
+      resolve: mdms.statusOf,
     }),
     events: t.field({
-      ...required([SessionEvent], 'The events of the session so far, oldest first.'),
+      ...required(['SessionEvent'], 'The events of the session so far, oldest first.'),
       extensions: forEvents(25),
       resolve: eventsOfSession,
     }),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import type { EventHub } from '../../../src/events/event-hub.ts';
 import { readEnvelope } from '../../../src/events/envelope.ts';
-import { eventsSince } from '../../../src/resolvers/events/event-log.ts';
+import { eventsSince } from '../../../src/resolvers/event-log.ts';
 import { createUsage } from '../../../src/rest/usage.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { listen } from '../../support/access/listener.ts';

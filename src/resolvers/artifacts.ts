@@ -1,0 +1,204 @@
+import type { Context } from '../context.ts';
+import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { endpoints } from '../rest/endpoints.ts';
+import { PartnerContractBroken } from '../rest/errors.ts';
+import type { NoteRecord } from '../rest/records.ts';
+import type { Uuid } from '../uuid.ts';
+import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
+import { missingArgument } from './errors.ts';
+import { above } from './records.ts';
+import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
+
+/**
+ * Records that have a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the
+ * partner's, so access is proven here: by the session, or by the client of a score.
+ */
+
+/** A session, and its client where that is known, as in the global id of what was generated from it. */
+interface SessionName {
+  readonly sessionId: Uuid;
+  readonly clientId?: Uuid | undefined;
+}
+
+/** A note by its session, as its global id names it, or by its own UUID, which a regeneration may change. */
+export type NoteName = { readonly noteId: Uuid } | SessionName;
+
+/** A note, and the session of a bare UUID as the arguments name it. */
+export interface NoteTarget {
+  readonly name: NoteName;
+  readonly sessionId?: Uuid | undefined;
+  readonly clientId?: Uuid | undefined;
+}
+
+export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
+  requireAccess(session, ctx, readNote);
+
+function readNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
+  const record = ctx.loaders.noteOfSession(session.id);
+  // Without a closure for a note that is cached: a list may have hundreds.
+  return record instanceof Promise
+    ? record.then((loaded) => (loaded ? noteRef(loaded, session, ctx) : null))
+    : record
+      ? noteRef(record, session, ctx)
+      : null;
+}
+
+/** A note that is returned. A change of the note invalidates what was cached under its session and its client. */
+export function noteRef(
+  record: NoteRecord,
+  session: SessionRef | undefined,
+  ctx: Context,
+): NoteRef {
+  const note = session?.note?.record === record ? session.note : newNoteRef(record, session, ctx);
+  ctx.audit?.recordRead(note.auditName);
+  return note;
+}
+
+function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Context): NoteRef {
+  const sessionId = session?.id ?? record.sessionId ?? undefined;
+  if (record.id) ctx.invalidation.noteRead(record.id, sessionId, session?.clientId);
+  const auditName = `ProgressNote:${record.id ?? `session:${sessionId}`}`;
+  const note: NoteRef = { type: 'ProgressNote', record, open: true, session, auditName };
+  if (session) session.note = note;
+  return note;
+}
+
+/** A `partner` needs no proof and may name a note by its UUID alone. */
+export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
+  const session = sessionOfTarget(target);
+  const noteId = 'noteId' in target.name ? target.name.noteId : undefined;
+  const denied = () => {
+    ctx.audit?.recordDenied(`ProgressNote:${noteId ?? `session:${session?.id}`}`);
+    return null;
+  };
+  if (session) {
+    return whenLoaded(isOpen(session, ctx), (open) =>
+      whenLoaded(open ? ctx.loaders.noteOfSession(session.id) : undefined, (record) =>
+        // The arguments may be wrong: the session has to hold this very note.
+        record && (!noteId || record.id === noteId)
+          ? noteRef(record, { ...session, open: true }, ctx)
+          : denied(),
+      ),
+    );
+  }
+  if (!ctx.reach.isPartner || !noteId) {
+    denied();
+    throw missingArgument('`sessionId` and `clientId`');
+  }
+  return whenLoaded(ctx.loaders.note(noteId), (record) =>
+    record ? noteRef(record, undefined, ctx) : denied(),
+  );
+}
+
+/** Undefined for a bare UUID without the session that it belongs to. */
+export function sessionOfTarget({ name, sessionId, clientId }: NoteTarget): SessionRef | undefined {
+  if ('sessionId' in name) return { type: 'Session', id: name.sessionId, clientId: name.clientId };
+  return sessionId && { type: 'Session', id: sessionId, named: { clientId } };
+}
+
+/** Null if it no longer exists: a later regeneration may have replaced it. */
+export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
+  const session = sessionOfEvent(event);
+  return ifOpen(session, ctx, () =>
+    whenLoaded(ctx.loaders.note(event.progressNoteId), (record) => {
+      if (record?.sessionId && record.sessionId !== event.sessionId) {
+        const { template } = endpoints.note;
+        throw new PartnerContractBroken(template, 'the note belongs to another session');
+      }
+      return record ? noteRef(record, session, ctx) : null;
+    }),
+  );
+}
+
+export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
+  above('Session', sessionId, { clientId });
+
+/** Known from the id or the arguments; for `partner`, who needs no proof, also from the record. */
+export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
+  if (session) return session;
+  return record.sessionId ? { type: 'Session', id: record.sessionId, open: true } : null;
+}
+
+/** True or unknown, never false: a note is finalized elsewhere, and its event may not have arrived yet. */
+export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
+  if (!note.record.id) return null;
+  ctx.doNotCache();
+  return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
+}
+
+/**
+ * The resolvers of a transcript or MDM, which is null until it exists: in its session, in an event of the session, and
+ * by its own global id.
+ */
+function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
+  const load = ({ id }: SessionRef, { loaders }: Context): Loaded<object | 'not-ready'> =>
+    type === 'MDM' ? loaders.mdm(id) : loaders.transcript(id);
+
+  const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
+    whenLoaded(load(session, ctx), (record) => {
+      if (record === 'not-ready') return null;
+      ctx.audit?.recordRead(`${type}:${session.id}`);
+      return { type, record, open: true, session } as unknown as NodeOfType<T>;
+    });
+
+  /** Without a transcript there is no MDM: a failed transcription fails both. */
+  const readStatus = (
+    session: SessionRef,
+    ctx: Context,
+  ): Loaded<'ready' | 'not_ready' | 'failed'> =>
+    whenLoaded(load(session, ctx), (record) => {
+      if (record !== 'not-ready') return 'ready';
+      ctx.doNotCache();
+      return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) =>
+        failed ? 'failed' : 'not_ready',
+      );
+    });
+
+  return {
+    ofSession: (session: SessionRef, _args: unknown, ctx: Context) =>
+      requireAccess(session, ctx, read),
+    statusOf: (session: SessionRef, _args: unknown, ctx: Context) =>
+      requireAccess(session, ctx, readStatus),
+    ofEvent(event: SessionEvent, _args: unknown, ctx: Context): Loaded<NodeOfType<T> | null> {
+      const session = sessionOfEvent(event);
+      return ifOpen(session, ctx, () => requireAccess(session, ctx, read));
+    },
+    async byId({ sessionId: id, clientId }: SessionName, ctx: Context) {
+      const session: SessionRef = { type: 'Session', id, clientId };
+      if (await isOpen(session, ctx)) return requireAccess({ ...session, open: true }, ctx, read);
+      ctx.audit?.recordDenied(`${type}:${id}`);
+      return null;
+    },
+  };
+}
+export const transcripts = artifact('Transcript');
+export const mdms = artifact('MDM');
+
+interface ScoreName {
+  readonly id: Uuid;
+  /** From the score's global id. Without it the score is open to `partner` only. */
+  readonly clientId?: Uuid | undefined;
+}
+
+export async function scoreById(name: ScoreName, ctx: Context): Promise<ScoreRef | null> {
+  const { id, clientId } = name;
+  const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
+  const score = open ? await readScore(name, ctx) : null;
+  if (!score) ctx.audit?.recordDenied(`AssessmentScore:${id}`);
+  return score;
+}
+
+export const scoreOfEvent = (
+  { scoreId, clientId }: AssessmentEvent,
+  _args: unknown,
+  ctx: Context,
+) => ifOpen(above('Client', clientId), ctx, () => readScore({ id: scoreId, clientId }, ctx));
+
+function readScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
+  return whenLoaded(ctx.loaders.score(id, clientId ? { clientId } : undefined), (record) => {
+    if (!record) return null;
+    ctx.audit?.recordRead(`AssessmentScore:${id}`);
+    return { type: 'AssessmentScore', id, record, open: true, clientId };
+  });
+}

@@ -1,0 +1,140 @@
+import type { PageInfo } from '../connection/connection.ts';
+import type { Context } from '../context.ts';
+import { type EventStream, openEventStream } from '../events/event-stream.ts';
+import { type EventFilter, isCandidate } from '../events/filter.ts';
+import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
+import type { Position } from '../store/event-log.ts';
+import { auditEventRead } from './access/audit-reads.ts';
+import { matchesByList, maySeeEvent, requireFilterAccess } from './access/event-access.ts';
+import { requireAccess } from './access/prove.ts';
+import { BadInput, ResolverError } from './errors.ts';
+import type { SessionRef } from './refs.ts';
+
+const DEFAULT_EVENTS = 10;
+const MOST_EVENTS = 100;
+/** Events that one operation reads, matching or not, in all its fields together. */
+const MOST_READ = 2_000;
+const CHUNK = 100;
+
+interface EventsArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly filter: EventFilter;
+}
+
+export interface EventBudget {
+  left: number;
+  /** The operation's reads run one after another, so that together they stay within what is left. */
+  lastRead: Promise<unknown>;
+}
+
+const budgetOf = (ctx: Context): EventBudget =>
+  (ctx.eventBudget ??= { left: MOST_READ, lastRead: Promise.resolve() });
+
+function inTurn<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
+  const reading = budget.lastRead.then(task);
+  budget.lastRead = reading.catch(() => undefined);
+  return reading;
+}
+
+/** The log, oldest first, as far as the viewer may see it. */
+export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
+  const first = args.first ?? DEFAULT_EVENTS;
+  if (first < 1 || first > MOST_EVENTS) {
+    throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
+  }
+  ctx.doNotCache();
+  await requireFilterAccess(filter, ctx);
+  const isEmpty = filter.types?.length === 0 || ctx.viewer.grants.length === 0;
+  const { found, next } = isEmpty ? NOTHING : await readEvents(after, first, filter, ctx);
+  const edges = found.slice(0, first).map((node) => {
+    auditEventRead(node, ctx);
+    return { cursor: ctx.hub.cursorAt(node.position), node };
+  });
+  const isCut = found.length > first || next === undefined;
+  const end = isCut ? edges.at(-1)?.cursor : ctx.hub.cursorAt(next);
+  const pageInfo: PageInfo = {
+    hasNextPage: () => next !== undefined,
+    hasPreviousPage: () => typeof after === 'string',
+    startCursor: () => edges[0]?.cursor ?? null,
+    endCursor: () => end ?? null,
+  };
+  return { edges, pageInfo };
+}
+export type EventWindow = Awaited<ReturnType<typeof eventsSince>>;
+
+/** One event more than `first`, to see whether there is a next page, and the first position that was not read. */
+interface ReadEvents {
+  readonly found: readonly PartnerEvent[];
+  readonly next: Position | undefined;
+}
+const NOTHING: ReadEvents = { found: [], next: undefined };
+
+async function readEvents(
+  after: string | null | undefined,
+  first: number,
+  filter: EventFilter,
+  ctx: Context,
+): Promise<ReadEvents> {
+  const { hub } = ctx;
+  const budget = budgetOf(ctx);
+  const found: PartnerEvent[] = [];
+  let at = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
+  while (budget.left > 0 && !ctx.usage.isOver) {
+    const chunk = await inTurn(budget, async () => {
+      if (budget.left === 0) return undefined;
+      const read = await hub.scan(at, Math.min(CHUNK, budget.left), ctx.viewer.subject);
+      budget.left -= read.scannedTo - at;
+      return read;
+    });
+    if (!chunk) break;
+    if (chunk.scannedTo === at) return { found, next: undefined };
+    for (const event of chunk.events) {
+      if (ctx.usage.isOver) break;
+      if (!(await isWanted(event, filter, ctx))) continue;
+      found.push(event);
+      if (found.length > first) return { found, next: event.position };
+    }
+    at = chunk.scannedTo;
+  }
+  return { found, next: at };
+}
+
+const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
+  (await isCandidate(filter, event, ctx.hub.placeOf)) &&
+  (await maySeeEvent(event, ctx)) &&
+  (await matchesByList(filter, event, ctx));
+
+const MOST_OF_SESSION = 1_000;
+
+/** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
+export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
+  return requireAccess(session, ctx, readEventsOfSession);
+}
+
+function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
+  ctx.doNotCache();
+  const budget = budgetOf(ctx);
+  return inTurn(budget, async () => {
+    const limit = Math.min(MOST_OF_SESSION, budget.left);
+    const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
+    budget.left -= events.length;
+    if (limit < MOST_OF_SESSION && events.length === limit) {
+      // This field has no cursor to continue from.
+      const message = `One operation reads at most ${MOST_READ} events: ask for the events of fewer sessions at once.`;
+      throw new ResolverError('QUERY_TOO_EXPENSIVE', message);
+    }
+    return events;
+  });
+}
+
+/** Events that match the filter: first those after the cursor, if one is given, then live ones. */
+export async function subscribeToEvents(
+  filter: EventFilter,
+  after: string | null | undefined,
+  ctx: Context,
+): Promise<EventStream> {
+  await requireFilterAccess(filter, ctx);
+  const position = typeof after === 'string' ? await ctx.hub.resume(after) : undefined;
+  return openEventStream(ctx.hub, filter, position, ctx.viewer.subject);
+}

@@ -1,0 +1,84 @@
+import type { Context } from '../../context.ts';
+import { OutcomeUnknown } from '../../rest/errors.ts';
+import type { JsonObject } from '../../rest/json.ts';
+import { pathOf } from '../../rest/lists.ts';
+import type { Uuid } from '../../uuid.ts';
+import { isOpen } from '../access/prove.ts';
+import { BadInput } from '../errors.ts';
+import type { ClientRef } from '../refs.ts';
+import { type Invalid, type Missing, auditedWrite, rejectionOf } from './write.ts';
+
+export interface Minted {
+  readonly kind: 'minted';
+  readonly tokens: JsonObject;
+}
+
+/**
+ * One pair a call, for one browser session: a refresh token that is used twice signs its clinician out everywhere. So a
+ * pair is returned over plain HTTP only and is never stored, shared, sent again or logged.
+ */
+export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | Missing> {
+  const change = {
+    action: 'authenticateClinician',
+    record: `Clinician:${id}`,
+    hint: 'ask for another pair',
+  };
+  return auditedWrite(change, ctx, async () => {
+    if (ctx.transport !== 'http') {
+      throw new BadInput('Clinician tokens are available over plain HTTP only.');
+    }
+    if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };
+    try {
+      const tokens = await ctx.partner.writes.authenticateClinician(id, ctx.usage);
+      return { kind: 'minted', tokens };
+    } catch (error) {
+      const rejected = rejectionOf(error);
+      if (rejected.kind === 'missing') return rejected;
+      throw error;
+    }
+  });
+}
+
+const MOST_CLINICIANS = 50;
+
+export interface Assigned {
+  readonly kind: 'assigned';
+  readonly client: ClientRef;
+  readonly raw: unknown;
+}
+
+/** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
+export function assignSecondaryClinicians(
+  clientId: Uuid,
+  named: readonly Uuid[],
+  ctx: Context,
+): Promise<Assigned | Invalid | Missing> {
+  const change = {
+    action: 'assignSecondaryClinicians',
+    record: `Client:${clientId}`,
+    hint: 'send it again, which is safe',
+  };
+  const clinicianIds = [...new Set(named)];
+  const { length } = clinicianIds;
+  const invalidate = () =>
+    ctx.invalidation.listsChanged(
+      clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
+    );
+  return auditedWrite(change, ctx, async () => {
+    if (length < 1 || length > MOST_CLINICIANS) {
+      const issue = `"clinicianIds" must be 1 to ${MOST_CLINICIANS}, but got ${length}.`;
+      return { kind: 'invalid', issues: [issue] };
+    }
+    const client: ClientRef = { type: 'Client', id: clientId };
+    if (!(await isOpen(client, ctx))) return { kind: 'missing' };
+    try {
+      const { writes } = ctx.partner;
+      const raw = await writes.assignSecondaryClinicians(clientId, clinicianIds, ctx.usage);
+      await invalidate();
+      return { kind: 'assigned', client: { ...client, open: true }, raw };
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) await invalidate();
+      return rejectionOf(error);
+    }
+  });
+}

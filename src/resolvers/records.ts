@@ -1,0 +1,182 @@
+import { Connection } from '../connection/connection.ts';
+import type { WindowArgs } from '../connection/window.ts';
+import type { Context } from '../context.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
+import { PAGE_SIZE } from '../page.ts';
+import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
+import type { Uuid } from '../uuid.ts';
+import type { GrantedKind } from '../viewer/viewer.ts';
+import { auditDenial, auditRead } from './access/audit-reads.ts';
+import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
+import { NotFound } from './errors.ts';
+import { readPage } from './lookup/find-in-list.ts';
+import { find } from './lookup/find.ts';
+import type {
+  ClientRef,
+  ClinicRef,
+  ClinicianRef,
+  ListedRef,
+  NodeOfType,
+  NodeRef,
+  OrganizationRef,
+  Parents,
+  RowOf,
+  SessionRef,
+} from './refs.ts';
+
+type RecordOf<R extends NodeRef> = NonNullable<R['record']>;
+
+/** A record's attributes; undefined if it is nowhere, or not open to the viewer. */
+function recordOf(ref: ListedRef, ctx: Context): Loaded<ListedRef['record']> {
+  return whenLoaded(ref.open || isOpen(ref, ctx), (open) =>
+    whenLoaded(open ? find(ref, ctx) : undefined, (found) => {
+      (found ? auditRead : auditDenial)(ref, ctx);
+      return found?.record;
+    }),
+  );
+}
+
+/** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
+export function attribute<R extends NodeRef, K extends keyof RecordOf<R>>(name: K) {
+  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOf<R>[K] | null> =>
+    ref.record && ref.open
+      ? (ref.record as RecordOf<R>)[name]
+      : whenLoaded(
+          recordOf(ref as ListedRef, ctx),
+          (record) => (record as RecordOf<R> | undefined)?.[name] ?? null,
+        );
+}
+
+/**
+ * The record by its id: null where it is nowhere, or not the viewer's. Its attributes are looked up only if they are
+ * wanted; otherwise it costs no more than the proof of access.
+ */
+export async function byId<R extends ListedRef>(
+  ref: R,
+  wantsAttributes: boolean,
+  ctx: Context,
+): Promise<R | null> {
+  try {
+    const open = await isOpen(ref, ctx);
+    if (open && !wantsAttributes) return { ...ref, open };
+    const found = open ? await find(ref, ctx) : undefined;
+    (found ? auditRead : auditDenial)(ref, ctx);
+    return (found as R | undefined) ?? null;
+  } catch (error) {
+    // An argument is missing, or the look-up was cut: to the audit that is a denial as well.
+    if (error instanceof NotFound) auditDenial(ref, ctx);
+    throw error;
+  }
+}
+
+/** An upward link, or one of an event: only ids may be shown until access is proven by a list, as for any record. */
+export const above = <T extends ListedRef['type']>(type: T, id: Uuid, parents?: Parents) =>
+  ({ type, id, open: false, above: true, ...parents }) as NodeOfType<T>;
+
+/**
+ * Resolves a link to a parent, for viewers who may read the record or came up to it from one that they may read. For
+ * everyone else it is null: a made-up id must not reveal a record's parents.
+ */
+function parentLink<R extends ListedRef, T extends ListedRef['type']>(
+  type: T,
+  parentIdOf: (ref: R, ctx: Context) => Loaded<Uuid | undefined>,
+) {
+  const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
+    whenLoaded(parentIdOf(ref, ctx), (id) => (id ? above(type, id) : null));
+  return (ref: R, _args: unknown, ctx: Context) =>
+    ref.open || ref.above ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
+}
+
+export const organizationOfClinic = parentLink(
+  'Organization',
+  (clinic: ClinicRef, ctx) =>
+    clinic.organizationId ?? find(clinic, ctx).then((found) => found?.organizationId),
+);
+
+const clinicIdOf = (clinician: ClinicianRef, ctx: Context) =>
+  clinician.clinicId ?? find(clinician, ctx).then((found) => found?.clinicId);
+
+export const clinicOfClinician = parentLink('Clinic', clinicIdOf);
+
+/** The clinic whose list holds the client, or that of the clinician whose list does. */
+export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
+  whenLoaded(
+    client.clinicId || client.clinicianId ? client : find(client, ctx),
+    ({ clinicId, clinicianId }: Parents = {}) =>
+      clinicianId && !clinicId ? clinicIdOf(above('Clinician', clinicianId), ctx) : clinicId,
+  ),
+);
+
+/** Known from the session's id, a list or an event. Otherwise looked up where an argument names the client, or in the event log. */
+export const clientOfSession = parentLink('Client', (session: SessionRef, ctx) => {
+  if (session.clientId) return session.clientId;
+  return session.named?.clientId
+    ? find(session, ctx).then((found) => found?.clientId)
+    : ctx.hub.clientOfSession(session.id);
+});
+
+const idOf = (node: { readonly id: string }): string => node.id;
+
+/** A list of the Partner API as a connection. */
+function connectionOf<N extends ListName>(
+  list: ListRef<N>,
+  args: WindowArgs,
+  ctx: Context,
+): Connection<RowOf<N>> {
+  const { name, id, filter } = list;
+  // The result of a filter says something about patients even where no row is shown, so the list's owner is audited.
+  if (filter && name === 'clientsOfClinic') ctx.audit?.recordRead(`Clinic:${id}`);
+  if (filter && name === 'clientsOfClinician') ctx.audit?.recordRead(`Clinician:${id}`);
+  return new Connection(
+    args,
+    {
+      key: listKeyOf(list),
+      idOf,
+      loadPage: (number, options) => readPage(list, number, ctx, options),
+      totalHint: () => ctx.loaders.totalOf(list),
+    },
+    ctx.cursors,
+  );
+}
+
+export interface ListArgs extends WindowArgs {
+  readonly filter?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Resolves a list inside a record. An empty filter is no filter: the same list, cursors and cached pages. */
+export function listOf<N extends ListName>(name: N) {
+  return (parent: ListedRef, args: ListArgs, ctx: Context): Loaded<Connection<RowOf<N>>> => {
+    const { filter } = args;
+    const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
+    const list = { name, id: parent.id as Uuid, ...(isFiltered && { filter }) };
+    return requireAccess(parent, ctx, () => connectionOf(list, args, ctx));
+  };
+}
+
+/** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
+export function organizationsOfViewer(
+  _parent: unknown,
+  args: WindowArgs,
+  ctx: Context,
+): Connection<OrganizationRef> {
+  if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, ctx);
+  const nodes = granted('Organization', ctx);
+  return new Connection<OrganizationRef>(
+    args,
+    {
+      key: 'granted organizations',
+      idOf,
+      loadPage: (page) => ({
+        rows: nodes.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
+        total: nodes.length,
+        page,
+      }),
+      totalHint: () => nodes.length,
+    },
+    ctx.cursors,
+  );
+}
+
+/** The records of one type that the viewer's grants name: known by id, and open. */
+export const granted = <T extends Capitalize<GrantedKind>>(type: T, { reach }: Context) =>
+  reach.granted(type.toLowerCase() as GrantedKind).map((id) => ({ type, id, open: true }));

@@ -1,0 +1,277 @@
+import {
+  type Assigned,
+  type Minted,
+  assignSecondaryClinicians,
+  authenticateClinician,
+} from '../resolvers/mutations/clinicians.ts';
+import {
+  type NoteChange,
+  magicEdit,
+  noteAfterChange,
+  regenerateNote,
+  updateNote,
+} from '../resolvers/mutations/note-change.ts';
+import type { Rejected } from '../resolvers/mutations/write.ts';
+import { builder, optional, required, requiredArg } from './builder.ts';
+import { oneCall } from './estimate-calls.ts';
+import { type GlobalIds, idOf, noteTargetOf } from './global-id.ts';
+
+type Outcome = NoteChange | Assigned | Minted | Rejected;
+type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
+
+const Problem = builder.interfaceRef<Rejected>('Problem').implement({
+  description:
+    'An expected failure of a mutation, as data. Unexpected failures are GraphQL errors with `extensions.code`.',
+  fields: (t) => ({
+    message: t.field({
+      ...required('String', 'What went wrong, for people to read.'),
+      resolve: messageOf,
+    }),
+  }),
+});
+
+const ProgressNoteLocked = builder.objectRef<RejectedAs<'locked'>>('ProgressNoteLocked').implement({
+  description: 'The note is finalized and can no longer be changed.',
+  interfaces: [Problem],
+});
+
+const InvalidInput = builder.objectRef<RejectedAs<'invalid'>>('InvalidInput').implement({
+  description: 'The input is invalid. Nothing was changed.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    issues: t.exposeStringList('issues', {
+      description: 'One string for each invalid field, from the Partner API or from this gateway.',
+      nullable: false,
+    }),
+  }),
+});
+
+const NotFound = builder.objectRef<RejectedAs<'missing'>>('NotFound').implement({
+  description: 'The record does not exist or is not open to you: the two look the same.',
+  interfaces: [Problem],
+});
+
+function messageOf(problem: Rejected): string {
+  if (problem.kind === 'locked') return 'The progress note is locked.';
+  if (problem.kind === 'missing')
+    return problem.message ?? 'No such record, or none that you may see.';
+  return 'The input is invalid: see "issues".';
+}
+
+const outcomeTypes: Readonly<Record<Outcome['kind'], string>> = {
+  changed: 'ProgressNoteChange',
+  assigned: 'SecondaryCliniciansAssigned',
+  minted: 'ClinicianTokens',
+  locked: 'ProgressNoteLocked',
+  invalid: 'InvalidInput',
+  missing: 'NotFound',
+};
+
+/** The union member for a resolver's outcome. */
+const resolveType = ({ kind }: Outcome): string => outcomeTypes[kind];
+
+const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
+  description:
+    'The change was accepted. A rewrite goes on in the background; a `progress_note_regenerated` event follows.',
+  fields: (t) => ({
+    progressNote: t.field({
+      type: 'ProgressNote',
+      description:
+        'The note as it is now, read again. While a rewrite runs it has the old text, or part of the new one.',
+      extensions: oneCall,
+      resolve: noteAfterChange,
+    }),
+    cursor: t.expose(
+      'cursor',
+      required(
+        'EventCursor',
+        'Position of the event log just before the change. Subscribe with it as `after` to be sure to receive the result.',
+      ),
+    ),
+    raw: t.expose('raw', optional('JSON', 'The Partner API’s response.')),
+  }),
+});
+
+const resultOf = (name: string, description: string) =>
+  builder.unionType(name, {
+    description,
+    types: [ProgressNoteChange, ProgressNoteLocked, InvalidInput, NotFound],
+    resolveType,
+  });
+
+const NOTE = { required: true, description: 'Global id or UUID of the note.' } as const;
+const KEY = {
+  description:
+    'Idempotency key: 1 to 200 characters, new for each user action. For a day, the same key from the same viewer returns the first call’s result without a second edit; with other input it is InvalidInput. If the first call ended in OUTCOME_UNKNOWN, so does every later one: nothing is sent again.',
+};
+const SESSION = {
+  description:
+    'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
+};
+const CLIENT = { description: 'Client of the session.' };
+
+const MagicEditInput = builder.inputType('MagicEditInput', {
+  description: 'The note to rewrite, and the instructions.',
+  fields: (t) => ({
+    progressNoteId: t.id(NOTE),
+    userInstructions: t.field(
+      requiredArg('String', 'Instructions for the rewrite: 1 to 5000 characters after trimming.'),
+    ),
+    idempotencyKey: t.string(KEY),
+    sessionId: t.id(SESSION),
+    clientId: t.id(CLIENT),
+  }),
+});
+
+const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInput', {
+  description: 'The note to regenerate.',
+  fields: (t) => ({
+    progressNoteId: t.id(NOTE),
+    idempotencyKey: t.string(KEY),
+    sessionId: t.id(SESSION),
+    clientId: t.id(CLIENT),
+  }),
+});
+
+const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
+  description: 'The note to update, and the patch.',
+  fields: (t) => ({
+    progressNoteId: t.id(NOTE),
+    sessionId: t.id(SESSION),
+    clientId: t.id(CLIENT),
+    patch: t.field(
+      requiredArg(
+        'JSON',
+        'Body of the PATCH: a JSON object, sent unchanged, since the Partner API does not document it.',
+      ),
+    ),
+  }),
+});
+
+const withTarget = <I extends Omit<typeof UpdateProgressNoteInput.$inferInput, 'patch'>>(
+  input: I,
+  ids: GlobalIds,
+) => ({ ...input, ...noteTargetOf('progressNoteId', input.progressNoteId, input, ids) });
+
+const SecondaryCliniciansAssigned = builder
+  .objectRef<Assigned>('SecondaryCliniciansAssigned')
+  .implement({
+    description: 'All the clinicians are assigned, including those that already were.',
+    fields: (t) => ({
+      client: t.expose('client', required('Client', 'The client.')),
+      raw: t.expose('raw', optional('JSON', 'The Partner API’s response.')),
+    }),
+  });
+
+const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryCliniciansInput', {
+  description: 'The client, and the clinicians to assign.',
+  fields: (t) => ({
+    clientId: t.field(requiredArg('ID', 'Global id or UUID of the client.')),
+    clinicianIds: t.idList({
+      required: true,
+      description: 'Global ids or UUIDs of 1 to 50 clinicians. Duplicates count once.',
+    }),
+  }),
+});
+
+const AssignSecondaryCliniciansResult = builder.unionType('AssignSecondaryCliniciansResult', {
+  description: 'The outcome of an assignment.',
+  types: [SecondaryCliniciansAssigned, InvalidInput, NotFound],
+  resolveType,
+});
+
+/** In PascalCase, as the Partner API spells the fields: its widget accepts no other spelling. */
+const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
+  description:
+    'A clinician’s token pair, for the widget’s authenticate operation. Pass it on unchanged, names included.',
+  fields: (t) => ({
+    raw: t.expose(
+      'tokens',
+      required('JSON', 'The whole object as the Partner API returned it: pass this to the widget.'),
+    ),
+    AccessToken: t.field({
+      ...required('String', 'Access token, valid for some minutes.'),
+      resolve: ({ tokens }) => tokens['AccessToken'] as string,
+    }),
+    IdToken: t.field({
+      ...optional('String', 'Reserved: do not depend on it.'),
+      resolve: ({ tokens }) => tokens['IdToken'] as string | undefined,
+    }),
+    RefreshToken: t.field({
+      ...required('String', 'Refresh token, for one use by one browser session.'),
+      resolve: ({ tokens }) => tokens['RefreshToken'] as string,
+    }),
+    ExpiresIn: t.field({
+      ...required('Int', 'Lifetime of the access token in seconds.'),
+      resolve: ({ tokens }) => Math.floor(Number(tokens['ExpiresIn'])),
+    }),
+  }),
+});
+
+const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput', {
+  description: 'The clinician to sign in to the widget.',
+  fields: (t) => ({
+    clinicianId: t.field(requiredArg('ID', 'Global id or UUID of the clinician.')),
+  }),
+});
+
+const AuthenticateClinicianResult = builder.unionType('AuthenticateClinicianResult', {
+  description: 'The outcome of a sign-in.',
+  types: [ClinicianTokens, NotFound],
+  resolveType,
+});
+
+builder.mutationType({
+  description: 'Mutations. Every expected outcome is a type in the result.',
+  fields: (t) => ({
+    magicEdit: t.field({
+      type: resultOf('MagicEditResult', 'The outcome of a magic edit.'),
+      description:
+        'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
+      args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
+      extensions: oneCall,
+      resolve: (_root, { input }, ctx) => magicEdit(withTarget(input, ctx.ids), ctx),
+    }),
+    regenerateProgressNote: t.field({
+      type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
+      description:
+        'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
+      args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
+      extensions: oneCall,
+      resolve: (_root, { input }, ctx) => regenerateNote(withTarget(input, ctx.ids), ctx),
+    }),
+    updateProgressNote: t.field({
+      type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
+      description:
+        'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
+      args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
+      extensions: oneCall,
+      resolve: (_root, { input }, ctx) => updateNote(withTarget(input, ctx.ids), ctx),
+    }),
+    assignSecondaryClinicians: t.field({
+      type: AssignSecondaryCliniciansResult,
+      description:
+        'Assigns secondary clinicians to a client. Those already assigned are skipped, so it is safe to repeat, also after OUTCOME_UNKNOWN.',
+      args: {
+        input: t.arg(requiredArg(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
+      },
+      extensions: oneCall,
+      resolve: (_root, { input }, ctx) => {
+        const clientId = idOf('Client', 'clientId', input.clientId, ctx.ids);
+        const clinicianIds = input.clinicianIds.map((id) =>
+          idOf('Clinician', 'clinicianIds', id, ctx.ids),
+        );
+        return assignSecondaryClinicians(clientId, clinicianIds, ctx);
+      },
+    }),
+    authenticateClinician: t.field({
+      type: AuthenticateClinicianResult,
+      description:
+        'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
+      args: { input: t.arg(requiredArg(AuthenticateClinicianInput, 'The clinician.')) },
+      extensions: { ...oneCall, once: true },
+      resolve: (_root, { input }, ctx) =>
+        authenticateClinician(idOf('Clinician', 'clinicianId', input.clinicianId, ctx.ids), ctx),
+    }),
+  }),
+});

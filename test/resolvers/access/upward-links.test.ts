@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import {
+  clinicOfClinician,
+  organizationOfClinic,
+  seededClinicianOfClient,
+} from '../../../sandbox/data/hierarchy.ts';
+import { viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+beforeAll(async () => {
+  gateway = await openGateway();
+  ({ ids } = gateway.sandbox);
+});
+afterAll(() => gateway.close());
+
+const clinicOf = (client: number) => clinicOfClinician(seededClinicianOfClient(client));
+const organizationOf = (client: number) => organizationOfClinic(clinicOf(client));
+
+/** The first client whose organization is not that of client 0. */
+function clientElsewhere(): number {
+  let client = 1;
+  while (organizationOf(client) === organizationOf(0)) client += 1;
+  return client;
+}
+
+const UPWARDS = `query($id: ID!, $clientId: ID!) { session(id: $id, clientId: $clientId) { sessionId
+  client { clientId firstName clinic { clinicId organization { organizationId } again: clinicId name } } } }`;
+const EVENTS = `query($id: ID!) { session(id: $id) { events {
+  clinician { clinicianId firstName } clinic { clinicId name } organization { name } } } }`;
+
+it.each([
+  ['organization', () => `organization:${ids.organization(organizationOf(0))}`],
+  ['clinic', () => `clinic:${ids.clinic(clinicOf(0))}`],
+] as const)(
+  'links of a granted session show ids alone, also to a viewer who may open another %s',
+  async (_kind, otherGrant) => {
+    const client = clientElsewhere();
+    const id = ids.session(client, 0);
+    gateway.sandbox.finalize(ids.note(client, 0));
+    await gateway.sandbox.delivered();
+    const viewer = await viewerWith(gateway, [otherGrant(), `session:${id}`]);
+
+    const { data } = await viewer(UPWARDS, { id, clientId: ids.client(client) });
+    const clinicId = ids.clinic(clinicOf(client));
+    const clinic = { clinicId, name: null };
+    expect(data.session.client).toMatchObject({ firstName: null, clinic });
+
+    const { events } = (await viewer(EVENTS, { id })).data.session;
+    expect(events).not.toEqual([]);
+    for (const event of events) {
+      expect(event).toMatchObject({
+        clinician: { firstName: null },
+        clinic,
+        organization: { name: null },
+      });
+    }
+  },
+);
