@@ -99,7 +99,6 @@ export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string)
     receivedAt,
     subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : undefined,
     body: JSON.stringify(facts),
-    value: facts,
   };
 }
 
@@ -113,10 +112,9 @@ function dedupeId(facts: EventFacts): string {
 
 /** Undefined for what another version of this gateway wrote and this one can't read. */
 export function fromStored(stored: StoredEvent): PartnerEvent | undefined {
-  const { position, receivedAt, body, value } = stored;
+  const { position, receivedAt, body } = stored;
   try {
-    const facts = (value as EventFacts | undefined) ?? factsOf(JSON.parse(body));
-    return { ...facts, position, receivedAt };
+    return { ...factsOf(JSON.parse(body)), position, receivedAt };
   } catch {
     return undefined;
   }

@@ -1,3 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
+
+import { LogLost, StoreUnavailable } from './errors.ts';
+
 /** 1, 2, 3 … in the order of appending, without gaps. 0 is the place before the first event. */
 export type Position = number;
 
@@ -11,16 +15,12 @@ export interface NewEvent {
   readonly subject?: string | undefined;
   /** Opaque to the log. */
   readonly body: string;
-  /** What `body` was made of. */
-  readonly value?: unknown;
 }
 
 export interface StoredEvent {
   readonly position: Position;
   readonly receivedAt: number;
   readonly body: string;
-  /** As it was appended by this process, for a while: readers need not parse the body again. */
-  readonly value?: unknown;
 }
 
 export interface LogBounds {
@@ -62,19 +62,54 @@ export const OF_SUBJECT_LIMIT = 1_000;
 export const TIMES_KEPT = 100;
 
 /** A receipt further ahead than this came from a wrong clock; waiting for it would keep the log for ever. */
-const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
+export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
 
-/** The position up to which the oldest events may go, or 0. Only a run from the start: the log has no holes. */
-export function expiredUpTo(
-  oldest: readonly Pick<StoredEvent, 'position' | 'receivedAt'>[],
-  now: number,
-  retentionMs: number,
-): Position {
-  let upTo = 0;
-  for (const { position, receivedAt } of oldest) {
-    const kept = receivedAt >= now - retentionMs && receivedAt <= now + CLOCK_TOLERANCE_MS;
-    if (kept) break;
-    upTo = position;
+/** Events and the bounds they were read within, as one consistent look at the log. */
+export interface LogPage extends LogBounds {
+  readonly events: readonly StoredEvent[];
+}
+
+interface Followable {
+  readonly epoch: string;
+  page(after: Position, limit: number): Promise<LogPage>;
+  /** Resolves when there may be something past the position. */
+  changed(position: Position): Promise<unknown>;
+}
+
+const BATCH = 256;
+const RETRY_MS = 200;
+
+/** See `EventLog.follow`. */
+export async function* follow(
+  { epoch, page, changed }: Followable,
+  after: Position,
+  signal: AbortSignal = new AbortController().signal,
+): AsyncGenerator<readonly StoredEvent[], undefined> {
+  let position = after;
+  while (!signal.aborted) {
+    try {
+      const read = await orAborted(page(position, BATCH), signal);
+      if (!read) return;
+      if (read.epoch !== epoch || position > read.newest) throw new LogLost('replaced');
+      if (position < read.oldest) throw new LogLost('trimmed');
+      position += read.events.length;
+      if (read.events.length > 0) yield read.events;
+      else await orAborted(changed(position), signal);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await orAborted(setTimeout(RETRY_MS), signal);
+    }
   }
-  return upTo;
+}
+
+/** Undefined at once when the signal aborts. Racing one promise for the whole life would leak. */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const stop = () => resolve(undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -126,7 +126,7 @@ export async function connect(
     /** For a server that turned out to be the wrong one: a new socket may lead to another. */
     reconnect: (reason: string) => discard(client, reason),
     /** Lets what was asked for end first. */
-    async close(): Promise<void> {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       const last = client;
       if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
