@@ -10,12 +10,16 @@ import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { type EventCursors, type LogStretch, createLogReader } from './log-reader.ts';
 import { type EventFilter, type Place, createSubscriptionIndex, placeByOwnIds } from './filter.ts';
-import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
+import {
+  type PartnerEvent,
+  type SessionEvent,
+  fromStored,
+  isSessionEvent,
+} from './partner-event.ts';
 import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
-import { fromStored } from './stored-event.ts';
 
-/** A promise that a listener returns is awaited during a replay, and not once live. */
-export type EventListener = (event: PartnerEvent) => void | Promise<void>;
+/** Must not throw: it only puts the event where somebody reads it. */
+export type EventListener = (event: PartnerEvent) => void;
 
 /** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
@@ -33,18 +37,12 @@ export type HubProblem =
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: EventCursors;
-  /** Invalidates what the events make stale, and records what they say for good. Nothing is delivered before. */
-  readonly apply: (events: readonly PartnerEvent[]) => void | Promise<void>;
+  /** Invalidates what the event makes stale, and records what it says for good. It is not delivered before. */
+  readonly apply: (event: PartnerEvent) => void | Promise<void>;
   readonly places: Pick<Places, 'of'>;
   /** Keeps an event that can't be handled, for an operator to look at and replay. */
   readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
-}
-
-/** A caller that waits until an event is applied. */
-interface Waiter {
-  readonly position: Position;
-  readonly done: () => void;
 }
 
 const MAX_SESSION_CLIENTS = 50_000;
@@ -59,7 +57,8 @@ export async function openHub(parts: HubParts) {
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
-  const waiters = new Set<Waiter>();
+  /** Those who wait until an event is applied, and its position. */
+  const waiters = new Map<() => void, Position>();
   const takeTurn = createTurns(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
@@ -70,8 +69,7 @@ export async function openHub(parts: HubParts) {
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const attemptApply = createAttempt({ setAside, onFailure: reporting('apply'), signal });
-  const attempt = createAttempt({ setAside, onFailure: reporting('listener'), signal });
+  const attemptApply = createAttempt(setAside, reporting('apply'), signal);
 
   /** The lists that last held an assessment's client. */
   async function placeOf(event: PartnerEvent): Promise<Place> {
@@ -82,75 +80,43 @@ export async function openHub(parts: HubParts) {
     return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
   }
 
-  /** Returns the events that can't be applied. A store that is down is waited for, and then done without. */
-  async function apply(events: readonly PartnerEvent[]): Promise<readonly PartnerEvent[]> {
-    try {
-      await retry(() => parts.apply(events), {
-        retryable: isTransient,
-        firstPauseMs: FIRST_PAUSE_MS,
-        signal,
-        onFailure: reporting('apply'),
-      });
-      return [];
-    } catch (error) {
-      if (isTransient(error)) return [];
-      onProblem('apply', error);
-    }
-    // Each by itself, so that one does not fail the others.
-    const applied = await Promise.all(
-      events.map((event) =>
-        attemptApply(event, async () => (await parts.apply([event])) ?? true).catch(() => true),
-      ),
-    );
-    return events.filter((_, i) => applied[i] === undefined);
+  /** False if the event can't be applied. A store that is down is waited for, and then done without. */
+  async function isApplied(event: PartnerEvent): Promise<boolean> {
+    const apply = async () => {
+      await parts.apply(event);
+      return true;
+    };
+    return retry(async () => (await attemptApply(event, apply)) ?? false, {
+      retryable: isTransient,
+      firstPauseMs: FIRST_PAUSE_MS,
+      signal,
+      onFailure: reporting('apply'),
+    }).catch(() => true);
   }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
-    const events = batch.map(fromStored);
-    const readable = events.filter((event) => event !== undefined);
-    const failed = await apply(readable);
-    const assessments = readable.filter((event) => !isSessionEvent(event));
-    const placeOfAssessment = new Map<PartnerEvent, Place>(
-      await Promise.all(assessments.map(async (event) => [event, await placeOf(event)] as const)),
+    const prepared = await Promise.all(
+      batch.map(async (stored) => {
+        const event = fromStored(stored);
+        return event && { event, applied: await isApplied(event), place: await placeOf(event) };
+      }),
     );
     // From here on nothing is awaited: for a new subscription, `position` and what was delivered agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
-      const event = events[i];
-      if (event === undefined) return onProblem('unreadable');
+      if (!prepared[i]) return onProblem('unreadable');
+      const { event, applied, place } = prepared[i];
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
-      if (index.size > 0 && !failed.includes(event))
-        deliver(event, placeOfAssessment.get(event) ?? placeByOwnIds(event));
+      if (!applied) return;
+      for (const { active, listener } of index.receivers(event, place)) if (active) listener(event);
     });
-    for (const waiter of waiters) if (waiter.position <= position) waiter.done();
+    for (const [done, at] of waiters) if (at <= position) done();
   }
 
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
     const [newest] = await reader.ofSession(sessionId, 1);
     if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
     return clients.get(sessionId)?.clientId;
-  }
-
-  function deliver(event: PartnerEvent, place: Place): void {
-    for (const subscription of index.receivers(event, place)) {
-      if (!subscription.active) continue;
-      const listen = () => subscription.listener(event);
-      try {
-        listen()?.catch((error: unknown) => deliverAgain(event, error, listen));
-      } catch (error) {
-        deliverAgain(event, error, listen);
-      }
-    }
-  }
-
-  /** In the background: the others don't wait for it. */
-  function deliverAgain(event: PartnerEvent, failure: unknown, listen: () => void | Promise<void>) {
-    let failed = false;
-    attempt(event, () => {
-      if (failed) return listen();
-      failed = true;
-      throw failure;
-    }).catch(reporting('listener'));
   }
 
   /** The log may have been lost, or trimmed past our position, while it was out of reach. */
@@ -197,17 +163,16 @@ export async function openHub(parts: HubParts) {
     async applied(at: Position): Promise<void> {
       if (at <= position) return;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const waiter: Waiter = { position: at, done: resolve };
-      waiters.add(waiter);
+      waiters.set(resolve, at);
       const timer = setTimeout(resolve, APPLIED_WITHIN_MS).unref();
       await promise;
       clearTimeout(timer);
-      waiters.delete(waiter);
+      waiters.delete(resolve);
     },
     cursorAt: reader.cursorAt,
     /** Query, then subscribe after this: nothing falls between. */
     newestCursor: (): string => reader.cursorAt(position),
-    /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
+    /** Live only; `openEventStream` begins earlier. The returned function unsubscribes, at once. */
     subscribe: (filter: EventFilter, listener: EventListener): (() => void) =>
       index.add(filter, listener),
     resume: reader.resume,
@@ -235,11 +200,11 @@ export async function openHub(parts: HubParts) {
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
     /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
-    attempt,
+    attempt: createAttempt(setAside, reporting('listener'), signal),
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       await following;
-      for (const waiter of waiters) waiter.done();
+      for (const done of waiters.keys()) done();
     },
   };
 }

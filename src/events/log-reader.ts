@@ -1,8 +1,13 @@
 import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
-import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
-import { fromStored, sessionSubject } from './stored-event.ts';
 import type { Sealer } from '../sealed-text.ts';
+import {
+  type PartnerEvent,
+  type SessionEvent,
+  fromStored,
+  isSessionEvent,
+  sessionSubject,
+} from './partner-event.ts';
 
 export interface LogStretch {
   readonly events: readonly PartnerEvent[];

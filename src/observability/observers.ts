@@ -39,15 +39,22 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 const FAILURE_LINE_EVERY_MS = 60_000;
 
 /** What becomes of webhooks, in numbers. A line only for what an operator has to act on. */
-export function ingestObserver(log: Log, metrics: Metrics, now = () => performance.now()) {
-  let [failures, nextLineAt] = [0, 0];
+export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
+  let [failures, nextLineAt, forged] = [0, 0, 0];
 
   /** A full disk fails every webhook, and each is sent again and again: a line a minute says how many. */
   function failed(error: unknown): void {
     failures += 1;
-    if (now() < nextLineAt) return;
+    if (performance.now() < nextLineAt) return;
     log.error('webhooks could not be kept', { error, count: failures });
-    [failures, nextLineAt] = [0, now() + FAILURE_LINE_EVERY_MS];
+    [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
+  }
+
+  /** One line a second at most, since a line for each forged request would fill the log. Never the header's value. */
+  function reportForged(): void {
+    const count = `(${forged} in the last second)`;
+    log.warn(`webhook signature mismatch in header ${signatureHeader} ${count}`);
+    forged = 0;
   }
 
   return {
@@ -58,7 +65,12 @@ export function ingestObserver(log: Log, metrics: Metrics, now = () => performan
       log.warn('a signed webhook was not understood and is in quarantine');
     },
     badTimestamp: () => log.warn('a webhook came without a usable time stamp'),
-    refused: (reason: WebhookRefusal) => metrics.webhookRefused(reason),
+    refused(reason: WebhookRefusal): void {
+      metrics.webhookRefused(reason);
+      if (reason !== 'signature') return;
+      forged += 1;
+      if (forged === 1) setTimeout(reportForged, 1_000).unref();
+    },
     failed,
   };
 }

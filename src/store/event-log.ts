@@ -104,6 +104,7 @@ export async function* follow(
 
 /** Undefined at once when the signal aborts. Racing one promise for the whole life would leak. */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const stop = () => resolve(undefined);
   signal.addEventListener('abort', stop, { once: true });

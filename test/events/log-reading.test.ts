@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventsExpired } from '../../src/events/log-reader.ts';
 import { redrive } from '../../src/events/quarantine.ts';
-import { fromStored } from '../../src/events/stored-event.ts';
+import { fromStored } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-door.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { fromStored } from '../../src/events/stored-event.ts';
+import { fromStored } from '../../src/events/partner-event.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import { listen, openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
