@@ -2,23 +2,12 @@ import type { Log, OperationLine } from './log.ts';
 import type { Metrics, WebhookRefusal } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
 
-interface Finished extends Omit<OperationLine, 'calls' | 'cached' | 'outcome'> {
-  readonly usage: {
-    readonly calls: number;
-    readonly cached: number;
-    readonly coalesced: number;
-    readonly retried: number;
-  };
-  readonly codes: readonly string[];
-}
-
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
-  function finished(operation: Finished): void {
-    const { calls, cached, coalesced, retried } = operation.usage;
-    const outcome = operation.codes[0] ?? 'ok';
-    log.operation({ ...operation, calls, cached, outcome });
-    metrics.operation(operation.name, outcome, operation.durationMs);
+  function finished(operation: OperationLine): void {
+    const { cached, coalesced, retried } = operation.usage;
+    log.operation(operation);
+    metrics.operation(operation.name, operation.codes[0] ?? 'ok', operation.durationMs);
     if (cached > 0) metrics.cacheHit(cached);
     if (coalesced > 0) metrics.coalesced(coalesced);
     if (retried > 0) metrics.retried(retried);
@@ -27,7 +16,8 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   return {
     finished,
     /** For one that is answered again and again from a cache. */
-    repeated: (operation: Finished) => (requestId: string) => finished({ ...operation, requestId }),
+    repeated: (operation: OperationLine) => (requestId: string) =>
+      finished({ ...operation, requestId }),
     /** One that was not executed. The status is HTTP's. */
     rejected(code: string, requestId?: string, status?: number): void {
       log.info('operation rejected', { code, requestId, ...(status && { status }) });
