@@ -17,11 +17,12 @@ const MAX_READS = 8;
 const MAX_RECENT = 2_000;
 const CLEANUP_EVERY_MS = 60_000;
 
-type Kind = Batch['kind'];
-type Caller<K extends Kind> = <Name extends keyof Operations[K]>(
-  name: Name,
-  ...args: Parameters<Extract<Operations[K][Name], (...args: never[]) => unknown>>
-) => Promise<ReturnType<Extract<Operations[K][Name], (...args: never[]) => unknown>>>;
+/** Operations of the worker, as they are called from here. */
+type Remote<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (...args: infer Args) => infer Answer
+    ? (...args: Args) => Promise<Answer>
+    : never;
+};
 
 /** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
 export async function openEmbedded(dir: string, settings: StoreSettings): Promise<Store> {
@@ -30,32 +31,24 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
     onProblem(reason);
     settings.onBroken?.();
   });
-  const { read, write } = thread;
+  const { reads, writes } = thread;
   const log = createLog(thread);
-  const places = createPlaces({
-    write: (changes) => write('writePlaces', changes),
-    read: (clientId) => read('placesOf', clientId),
-  });
+  const places = createPlaces({ write: writes.writePlaces, read: reads.placesOf });
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
 
   return {
     log,
     places,
-    keys: {
-      claim: (key, value, ttlMs) => write('claim', key, value, ttlMs),
-      put: (key, value, ttlMs) => write('putFact', key, value, ttlMs),
-      get: (keys) => read('factsOf', keys),
-      delete: (key) => write('deleteFact', key),
-    },
+    keys: { claim: writes.claim, put: writes.putFact, get: reads.facts, delete: writes.deleteFact },
     // There is one instance only.
     bus: { publish: () => Promise.resolve(), subscribe: () => () => {}, onGap: () => {} },
     quarantine: {
-      add: (entry) => write('quarantine', entry),
-      list: (limit) => read('quarantined', limit),
-      remove: (id) => write('removeQuarantined', id),
-      count: () => read('countQuarantined'),
+      add: writes.quarantine,
+      list: reads.quarantined,
+      remove: writes.removeQuarantined,
+      count: reads.countQuarantined,
     },
-    check: () => write('touch'),
+    check: writes.touch,
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
       await places.close();
@@ -103,7 +96,7 @@ async function openThread(
     return new StoreUnavailable(`the event store failed: ${reason}`);
   }
 
-  async function run(kind: Kind, calls: readonly Call[]): Promise<readonly unknown[]> {
+  async function run(kind: Batch['kind'], calls: readonly Call[]): Promise<readonly unknown[]> {
     if (ended) throw ended;
     const batch = Promise.withResolvers<readonly Outcome[]>();
     underWay.push(batch);
@@ -114,13 +107,21 @@ async function openThread(
   // Batches of reads and of writes take turns in the worker, so that neither delays the other.
   const reads = createBatches((calls: readonly Call[]) => run('reads', calls), MAX_READS);
   const writes = createBatches((calls: readonly Call[]) => run('writes', calls), MAX_WRITES);
-  const read = (...call: Call) => reads.call(call);
-  const write = (...call: Call) => writes.call(call);
+  const remote = ({ call }: typeof reads) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, name: string) =>
+          (...args: unknown[]) =>
+            call([name, ...args]),
+      },
+    );
 
   return {
     opened,
-    read: read as Caller<'reads'>,
-    write: write as Caller<'writes'>,
+    reads: remote(reads) as Remote<Operations['reads']>,
+    writes: remote(writes) as Remote<Operations['writes']>,
     /** Resolves when all that was asked for is done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
@@ -133,7 +134,7 @@ async function openThread(
   };
 }
 
-function createLog({ opened, read, write }: Thread): EventLog {
+function createLog({ opened, reads, writes }: Thread): EventLog {
   const { epoch } = opened;
   let { oldest, newest } = opened;
   /** Ends with the newest, so that whoever follows the log does not wait for the disk. */
@@ -150,14 +151,14 @@ function createLog({ opened, read, write }: Thread): EventLog {
   async function eventsAfter(after: number, limit: number): Promise<readonly StoredEvent[]> {
     const from = Math.max(after, oldest);
     const skipped = from - (newest - recent.length);
-    return skipped < 0 ? read('eventsAfter', from, limit) : recent.slice(skipped, skipped + limit);
+    return skipped < 0 ? reads.eventsAfter(from, limit) : recent.slice(skipped, skipped + limit);
   }
 
   return {
     epoch,
     async append(events) {
       if (events.length === 0) return [];
-      const positions = await write('append', events);
+      const positions = await writes.append(events);
       const stored = events.map(({ receivedAt, body }, i) => {
         const position = positions[i] ?? 0;
         return position > 0 ? { position, receivedAt, body } : undefined;
@@ -168,7 +169,7 @@ function createLog({ opened, read, write }: Thread): EventLog {
       return stored;
     },
     read: eventsAfter,
-    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) => read('eventsOfSubject', subject, limit),
+    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) => reads.eventsOfSubject(subject, limit),
     bounds: async () => ({ epoch, oldest, newest }),
     follow: (after, signal) =>
       follow(
@@ -184,8 +185,8 @@ function createLog({ opened, read, write }: Thread): EventLog {
         signal,
       ),
     async trim() {
-      while (await write('trim'));
-      ({ oldest } = await read('bounds'));
+      while (await writes.trim());
+      ({ oldest } = await reads.bounds());
     },
   };
 }

@@ -77,7 +77,7 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
       )
         .all(subject, limit)
         .toReversed() as unknown as StoredEvent[],
-    factsOf: (keys: readonly string[]) => keys.map(factOf),
+    facts: (keys: readonly string[]) => keys.map(factOf),
     quarantined: (limit: number) =>
       sql(
         `SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
