@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 import type { Loaded } from '../loaded.ts';
-import { LogLost } from '../store/errors.ts';
-import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
+import { StoreUnavailable } from '../store/errors.ts';
+import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
@@ -25,7 +25,7 @@ export type EventListener = (event: PartnerEvent) => void;
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
-  /** The store is out of reach; the hub goes on trying. */
+  /** The log can't be read; the hub goes on trying. */
   | 'follow'
   /** Events were lost to this instance: subscriptions of earlier generations must resume by their cursors. */
   | 'lost'
@@ -48,6 +48,8 @@ export interface HubParts {
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
+const BATCH = 256;
+const STORE_DOWN_MS = 200;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -62,6 +64,7 @@ export async function openHub(parts: HubParts) {
   const takeTurn = createTurns(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
+  let receiving: Promise<void> | undefined;
   const reader = createLogReader(log, parts.cursors, () => epoch);
   /** By session. Events that come keep it right. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
@@ -119,11 +122,8 @@ export async function openHub(parts: HubParts) {
     return clients.get(sessionId)?.clientId;
   }
 
-  /** The log may have been lost, or trimmed past our position, while it was out of reach. */
-  async function recheck(): Promise<void> {
-    const bounds = await log.bounds();
-    const reaches = bounds.oldest <= position && position <= bounds.newest;
-    if (bounds.epoch === epoch && reaches) return;
+  /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
+  function startAnew(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
     generation += 1;
     clients.clear();
@@ -132,23 +132,28 @@ export async function openHub(parts: HubParts) {
 
   /** For as long as the process lives, whatever happens to the log. */
   async function follow(): Promise<void> {
-    for (let failures = 0; !signal.aborted; failures += 1) {
+    for (let failures = 0; !signal.aborted;) {
       try {
-        if (failures > 0) await recheck();
-        for await (const batch of log.follow(position, signal)) {
-          await receive(batch);
-          failures = 0;
-        }
-      } catch (error) {
+        const page = await log.read(position, BATCH);
         if (signal.aborted) return;
-        onProblem('follow', error);
-        if (error instanceof LogLost && failures === 0) continue;
+        if (!reader.reaches(page, position)) startAnew(page);
+        else if (page.events.length > 0) await (receiving = receive(page.events));
+        else await log.changed(position);
+        failures = 0;
+      } catch (error) {
+        // A store that is down is reported by the requests that need it.
+        if (error instanceof StoreUnavailable) await pause(STORE_DOWN_MS, signal);
+        else await failed(error, (failures += 1));
       }
-      await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
     }
   }
 
-  const following = follow();
+  async function failed(error: unknown, failures: number): Promise<void> {
+    onProblem('follow', error);
+    await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
+  }
+
+  void follow();
 
   return {
     /** Everything up to here has been applied and delivered on this instance. */
@@ -203,7 +208,7 @@ export async function openHub(parts: HubParts) {
     attempt: createAttempt(setAside, reporting('listener'), signal),
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
-      await following;
+      await receiving;
       for (const done of waiters.keys()) done();
     },
   };

@@ -1,4 +1,4 @@
-import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
+import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { Uuid } from '../uuid.ts';
 import type { Sealer } from '../sealed-text.ts';
 import {
@@ -23,31 +23,31 @@ const NOWHERE: Position = -1;
  * `epoch` is of the log that the hub's position belongs to: the store's may have changed since.
  */
 export function createLogReader(log: EventLog, cursors: EventCursors, epoch: () => string) {
-  async function mustReach(after: Position): Promise<void> {
-    const bounds = await log.bounds();
-    // Past the newest: the log lost its end, and numbers that were used once will be used again.
-    const reaches = bounds.oldest <= after && after <= bounds.newest;
-    if (bounds.epoch === epoch() && reaches) return;
-    throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
+  // Past the newest: the log lost its end, and numbers that were used once will be used again.
+  const reaches = (bounds: LogBounds, after: Position): boolean =>
+    bounds.epoch === epoch() && bounds.oldest <= after && after <= bounds.newest;
+  function mustReach(bounds: LogBounds, after: Position): void {
+    if (!reaches(bounds, after))
+      throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
   }
 
   return {
+    reaches,
     cursorAt: (position: Position) => cursors.encode(epoch(), position),
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
       if (decoded === undefined) throw new BadCursor();
-      await mustReach(decoded.epoch === epoch() ? decoded.position : NOWHERE);
+      mustReach(await log.bounds(), decoded.epoch === epoch() ? decoded.position : NOWHERE);
       return decoded.position;
     },
     /** The position before the oldest event that is kept: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     /** Nothing past `newest`: the caches may not know of it yet. */
     async scan(after: Position, limit: number, newest: Position): Promise<LogStretch> {
-      const stored = await log.read(after, limit);
-      // Positions have no gaps, so one in front means that events were trimmed meanwhile.
-      if (stored[0]?.position !== after + 1) await mustReach(after);
-      const known = stored.filter(({ position }) => position <= newest);
+      const page = await log.read(after, limit);
+      mustReach(page, after);
+      const known = page.events.filter(({ position }) => position <= newest);
       return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
     },
     async ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {

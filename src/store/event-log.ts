@@ -1,7 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
-import { LogLost, StoreUnavailable } from './errors.ts';
-
 /** 1, 2, 3 … in the order of appending, without gaps. 0 is the place before the first event. */
 export type Position = number;
 
@@ -27,25 +23,26 @@ export interface LogBounds {
   /** The position before the oldest event that is kept: reading after it misses nothing. */
   readonly oldest: Position;
   readonly newest: Position;
+  /** Random, made when the log was created: a log that was lost and begun anew has another one. */
   readonly epoch: string;
+}
+
+/** Events and the bounds they were read within, as one consistent look at the log. */
+export interface LogPage extends LogBounds {
+  readonly events: readonly StoredEvent[];
 }
 
 /** An append-only, deduplicating log: embedded within one process, Redis Streams across many. */
 export interface EventLog {
-  /** Random, made when the log was created: a log that was lost and begun anew has another one. */
-  readonly epoch: string;
   /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
-  read(after: Position, limit: number): Promise<readonly StoredEvent[]>;
+  /** Whoever reads on and on compares the bounds: the log may have been replaced, or trimmed past its position. */
+  read(after: Position, limit: number): Promise<LogPage>;
+  bounds(): Promise<LogBounds>;
+  /** Resolves when there may be something past the position, whichever instance appends. */
+  changed(position: Position): Promise<unknown>;
   /** The newest events of a subject, at most a thousand, oldest first. */
   ofSubject(subject: string, limit?: number): Promise<readonly StoredEvent[]>;
-  bounds(): Promise<LogBounds>;
-  /**
-   * Every event after `after`, in order and in batches, for as long as it is iterated, whichever
-   * instance appends. Waits out a store that is down; throws `LogLost` rather than skip anything.
-   * Ends with the signal, also while it waits: `return()` of an async generator would not.
-   */
-  follow(after: Position, signal?: AbortSignal): AsyncIterableIterator<readonly StoredEvent[]>;
   /** Removes what is past retention. Called in the background; here for tests. */
   trim(): Promise<void>;
 }
@@ -63,54 +60,3 @@ export const TIMES_KEPT = 100;
 
 /** A receipt further ahead than this came from a wrong clock; waiting for it would keep the log for ever. */
 export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
-
-/** Events and the bounds they were read within, as one consistent look at the log. */
-export interface LogPage extends LogBounds {
-  readonly events: readonly StoredEvent[];
-}
-
-interface Followable {
-  readonly epoch: string;
-  page(after: Position, limit: number): Promise<LogPage>;
-  /** Resolves when there may be something past the position. */
-  changed(position: Position): Promise<unknown>;
-}
-
-const BATCH = 256;
-const RETRY_MS = 200;
-
-/** See `EventLog.follow`. */
-export async function* follow(
-  { epoch, page, changed }: Followable,
-  after: Position,
-  signal: AbortSignal = new AbortController().signal,
-): AsyncGenerator<readonly StoredEvent[], undefined> {
-  let position = after;
-  while (!signal.aborted) {
-    try {
-      const read = await orAborted(page(position, BATCH), signal);
-      if (!read) return;
-      if (read.epoch !== epoch || position > read.newest) throw new LogLost('replaced');
-      if (position < read.oldest) throw new LogLost('trimmed');
-      position += read.events.length;
-      if (read.events.length > 0) yield read.events;
-      else await orAborted(changed(position), signal);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      await orAborted(setTimeout(RETRY_MS), signal);
-    }
-  }
-}
-
-/** Undefined at once when the signal aborts. Racing one promise for the whole life would leak. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
-  const stop = () => resolve(undefined);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}

@@ -112,6 +112,6 @@ describe('redriving the quarantine', () => {
     expect(await redrive(log, quarantine)).toEqual({ deliveries: 0, events: 0, left: 1 });
     await caughtUp(opened.hub, log);
     expect(told).toEqual([1]);
-    expect((await log.read(0, 5)).map(fromStored)).toMatchObject([{ receivedAt: 1_000 }]);
+    expect((await log.read(0, 5)).events.map(fromStored)).toMatchObject([{ receivedAt: 1_000 }]);
   });
 });

@@ -6,7 +6,6 @@ import {
   OF_SUBJECT_LIMIT,
   type StoredEvent,
   dedupeWindowMs,
-  follow,
 } from '../event-log.ts';
 import type { Connection } from './connection.ts';
 import {
@@ -81,8 +80,8 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     [epoch, newest, stamp] = [current, top, stampOfTop];
   }
 
-  async function page({ command }: Connection, after: number, limit: number): Promise<LogPage> {
-    const reply = await run<PageReply>(command, pageScript, { after, limit });
+  async function read(after: number, limit: number): Promise<LogPage> {
+    const reply = await run<PageReply>(reader.command, pageScript, { after, limit });
     const [current, top, , oldest, entries] = reply;
     return { epoch: current, newest: top, oldest, events: entries.map(eventOf) };
   }
@@ -105,36 +104,21 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
   }
   const appends = createBatches(appendGroup, MAX_APPENDS);
 
-  await page(reader, 0, 0);
+  await read(0, 0);
   const log: EventLog = {
-    get epoch() {
-      return epoch;
-    },
     append: async (events) => (events.length > 0 ? appends.call(events) : []),
-    read: async (after, limit) => (await page(reader, after, limit)).events,
+    read,
+    bounds: () => read(0, 0),
+    // Only wakes the reader: the page is what counts.
+    changed(position) {
+      const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
+      const args = [...wait, names.events, `${position}-0`];
+      return tail.command(args, LOOK_AGAIN_MS + LOOK_GRACE_MS);
+    },
     async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
       const keys = [names.ofSubject(subject), names.events];
       return (await runScript<Entry[]>(reader.command, subjectScript, keys, [limit])).map(eventOf);
     },
-    async bounds() {
-      const { events: _none, ...bounds } = await page(reader, 0, 0);
-      return bounds;
-    },
-    follow: (after, signal) =>
-      follow(
-        {
-          epoch,
-          page: (position, limit) => page(tail, position, limit),
-          // Only wakes the follower: the page is what counts.
-          changed: (position) => {
-            const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
-            const args = [...wait, names.events, `${position}-0`];
-            return tail.command(args, LOOK_AGAIN_MS + LOOK_GRACE_MS);
-          },
-        },
-        after,
-        signal,
-      ),
     async trim() {
       let trimmed = TRIM_BATCH;
       while (trimmed === TRIM_BATCH) {

@@ -5,7 +5,7 @@ import { steadyNow } from '../../clock.ts';
 import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../errors.ts';
-import { type EventLog, OF_SUBJECT_LIMIT, type StoredEvent, follow } from '../event-log.ts';
+import { type EventLog, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
 import { createPlaces } from '../places.ts';
 import type { Store, StoreSettings } from '../store.ts';
 import type { Call, Operations } from './operations.ts';
@@ -147,15 +147,7 @@ function createLog({ opened, reads, writes }: Thread): EventLog {
     newest = event.position;
   }
 
-  /** Trimmed events stay in memory for a while; both ways of reading agree that they are gone. */
-  async function eventsAfter(after: number, limit: number): Promise<readonly StoredEvent[]> {
-    const from = Math.max(after, oldest);
-    const skipped = from - (newest - recent.length);
-    return skipped < 0 ? reads.eventsAfter(from, limit) : recent.slice(skipped, skipped + limit);
-  }
-
   return {
-    epoch,
     async append(events) {
       if (events.length === 0) return [];
       const positions = await writes.append(events);
@@ -168,22 +160,17 @@ function createLog({ opened, reads, writes }: Thread): EventLog {
       changed = Promise.withResolvers<void>();
       return stored;
     },
-    read: eventsAfter,
-    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) => reads.eventsOfSubject(subject, limit),
+    async read(after, limit) {
+      // Trimmed events stay in memory for a while; both ways of reading agree that they are gone.
+      const from = Math.max(after, oldest);
+      const skipped = from - (newest - recent.length);
+      const events =
+        skipped < 0 ? await reads.eventsAfter(from, limit) : recent.slice(skipped, skipped + limit);
+      return { epoch, oldest, newest, events };
+    },
     bounds: async () => ({ epoch, oldest, newest }),
-    follow: (after, signal) =>
-      follow(
-        {
-          epoch,
-          page: async (position, limit) => {
-            const events = await eventsAfter(position, limit);
-            return { epoch, oldest, newest, events };
-          },
-          changed: async (position) => (position < newest ? undefined : changed.promise),
-        },
-        after,
-        signal,
-      ),
+    changed: async (position) => (position < newest ? undefined : changed.promise),
+    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) => reads.eventsOfSubject(subject, limit),
     async trim() {
       while (await writes.trim());
       ({ oldest } = await reads.bounds());
