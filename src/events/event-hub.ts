@@ -8,18 +8,19 @@ import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-
 import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
-import { type EventCursors, type LogStretch, createLogReader } from './log-reader.ts';
-import { type EventFilter, type Place, createSubscriptionIndex, placeByOwnIds } from './filter.ts';
+import { BadCursor, type EventCursors, EventsExpired } from './event-cursor.ts';
+import { type Place, UNKNOWN_PLACE, createSubscriptionIndex } from './filter.ts';
 import {
   type PartnerEvent,
   type SessionEvent,
   fromStored,
   isSessionEvent,
+  sessionSubject,
 } from './partner-event.ts';
 import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
 
 /** Must not throw: it only puts the event where somebody reads it. */
-export type EventListener = (event: PartnerEvent) => void;
+type EventListener = (event: PartnerEvent) => void;
 
 /** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
@@ -45,6 +46,8 @@ export interface HubParts {
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 
+/** No log reaches back to here. */
+const NOWHERE: Position = -1;
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
@@ -55,7 +58,7 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /** Delivers what comes after this moment. What came before is read from the log. */
 export async function openHub(parts: HubParts) {
-  const { log, onProblem, places, setAside } = parts;
+  const { log, cursors, onProblem, places, setAside } = parts;
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -65,7 +68,6 @@ export async function openHub(parts: HubParts) {
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
   let receiving: Promise<void> | undefined;
-  const reader = createLogReader(log, parts.cursors, () => epoch);
   /** By session. Events that come keep it right. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
     max: MAX_SESSION_CLIENTS,
@@ -76,7 +78,7 @@ export async function openHub(parts: HubParts) {
 
   /** The lists that last held an assessment's client. */
   async function placeOf(event: PartnerEvent): Promise<Place> {
-    if (isSessionEvent(event)) return placeByOwnIds(event);
+    if (isSessionEvent(event)) return UNKNOWN_PLACE;
     const known = await places.of(event.clientId);
     const idsOf = (kind: 'clinic' | 'clinician') =>
       new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
@@ -116,10 +118,25 @@ export async function openHub(parts: HubParts) {
     for (const [done, at] of waiters) if (at <= position) done();
   }
 
+  /** The newest ones, oldest first. */
+  async function ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
+    const stored = await log.ofSubject(sessionSubject(sessionId), limit);
+    return readable(stored).filter(isSessionEvent);
+  }
+
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
-    const [newest] = await reader.ofSession(sessionId, 1);
+    const [newest] = await ofSession(sessionId, 1);
     if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
     return clients.get(sessionId)?.clientId;
+  }
+
+  /** Past the newest: the log lost its end, and numbers that were used once will be used again. */
+  const reaches = (bounds: LogBounds, after: Position): boolean =>
+    bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
+
+  function mustReach(bounds: LogBounds, after: Position): void {
+    if (!reaches(bounds, after))
+      throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
   }
 
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
@@ -136,7 +153,7 @@ export async function openHub(parts: HubParts) {
       try {
         const page = await log.read(position, BATCH);
         if (signal.aborted) return;
-        if (!reader.reaches(page, position)) startAnew(page);
+        if (!reaches(page, position)) startAnew(page);
         else if (page.events.length > 0) await (receiving = receive(page.events));
         else await log.changed(position);
         failures = 0;
@@ -174,30 +191,39 @@ export async function openHub(parts: HubParts) {
       clearTimeout(timer);
       waiters.delete(resolve);
     },
-    cursorAt: reader.cursorAt,
+    cursorAt: (at: Position): string => cursors.encode(epoch, at),
     /** Query, then subscribe after this: nothing falls between. */
-    newestCursor: (): string => reader.cursorAt(position),
+    newestCursor: (): string => cursors.encode(epoch, position),
     /** Live only; `openEventStream` begins earlier. The returned function unsubscribes, at once. */
-    subscribe: (filter: EventFilter, listener: EventListener): (() => void) =>
-      index.add(filter, listener),
-    resume: reader.resume,
-    oldestPosition: reader.oldestPosition,
+    subscribe: index.add,
+    /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
+    async resume(cursor: string): Promise<Position> {
+      const decoded = cursors.decode(cursor);
+      if (decoded === undefined) throw new BadCursor();
+      mustReach(await log.bounds(), decoded.epoch === epoch ? decoded.position : NOWHERE);
+      return decoded.position;
+    },
+    /** The position before the oldest event that is kept: where to begin without a cursor. */
+    oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     /**
      * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
-     * than two reads for one `subject` run at once. Throws EventsExpired if some of it is gone.
+     * than two reads for one `subject` run at once. Throws EventsExpired if some of it is gone. `scannedTo` is past the
+     * last event where unreadable entries followed it, and `after` itself at the log's end.
      */
-    async scan(after: Position, limit: number, subject?: string): Promise<LogStretch> {
+    async scan(after: Position, limit: number, subject?: string) {
       const done = subject === undefined ? undefined : await takeTurn(subject);
       try {
         await setImmediate();
-        return await reader.scan(after, limit, position);
+        const page = await log.read(after, limit);
+        mustReach(page, after);
+        const known = page.events.filter((stored) => stored.position <= position);
+        return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
       } finally {
         done?.();
       }
     },
-    /** The newest ones, oldest first. */
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
-      (await reader.ofSession(sessionId, limit)).filter((event) => event.position <= position),
+      (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
     placeOf,
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
@@ -213,6 +239,9 @@ export async function openHub(parts: HubParts) {
     },
   };
 }
+
+const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
+  stored.map(fromStored).filter((event) => event !== undefined);
 
 /** A semaphore for each name. Resolves to the function that releases it. */
 function createTurns(atOnce: number) {

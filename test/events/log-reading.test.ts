@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/log-reader.ts';
+import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { redrive } from '../../src/events/quarantine.ts';
 import { fromStored } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';

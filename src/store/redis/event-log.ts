@@ -9,7 +9,6 @@ import {
 } from '../event-log.ts';
 import type { Connection } from './connection.ts';
 import {
-  type Known,
   type Send,
   TRIM_BATCH,
   appendScript,
@@ -65,7 +64,7 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     options: object,
   ): Promise<Reply> {
     const former = [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' ');
-    const known: Known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
+    const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     const reply = await runScript<Reply>(send, script, LOG_KEYS, args);
     learn(reply);

@@ -26,23 +26,12 @@ export const runScript = <Reply>(
   args: readonly (string | number)[],
 ): Promise<Reply> => send(['EVAL', source, String(keys.length), ...keys, ...args.map(String)]);
 
-/** What an instance knows of the log. */
-export interface Known {
-  readonly epoch: string;
-  readonly newest: number;
-  /** When the newest event was received, empty if it is not there any more. */
-  readonly stamp: string;
-  /** Epochs that this instance has left. */
-  readonly former: string;
-  /** An epoch to begin with. */
-  readonly fresh: string;
-}
-
 /**
- * KEYS: epoch, newest, events. ARGV: what the caller knows, and the script's own options, both as JSON. A log that is
- * gone, or shorter than the caller has seen it (an old copy took over), or has another event in that place (and
- * other instances were faster), or has an epoch that is over (an even older copy), is another log from here on: its
- * positions would be given a second time.
+ * KEYS: epoch, newest, events. ARGV, as JSON: what the caller knows of the log (its epoch, its newest position and when
+ * that event was received, epochs that are over) with a fresh epoch to begin with; the script's own options. A log that
+ * is gone, or shorter than the caller has seen it (an old copy took over), or has another event in that place (and other
+ * instances were faster), or has an epoch that is over (an even older copy), is another log from here on: its positions
+ * would be given a second time.
  */
 const HEAD = `
   local known = cjson.decode(ARGV[1])
