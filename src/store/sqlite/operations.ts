@@ -125,32 +125,36 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
       }
     },
     touch: () => void sql("INSERT OR REPLACE INTO meta VALUES ('checked', ?)").run(`${clock()}`),
-    /** Removes some of what is past its time. Returns whether there may be more. */
+    /** Removes some of what is past its time, one kind after the other. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();
-      const isFull = numberOf('SELECT count(*) FROM place') > MAX_PLACES;
-      const removed = [
+      const isFull = () => numberOf('SELECT count(*) FROM place') > MAX_PLACES;
+      const steps = [
         // Only a run from the start: the log has no holes.
-        sql(
-          `DELETE FROM event WHERE position IN (SELECT position FROM event WHERE position < ifnull(
-             (SELECT position FROM event WHERE received_at BETWEEN ? AND ? ORDER BY position LIMIT 1),
-             9e15
-           ) ORDER BY position LIMIT ${TRIM_BATCH})`,
-        ).run(now - retentionMs, now + CLOCK_TOLERANCE_MS),
-        sql(
-          `DELETE FROM seen WHERE (key, time) IN
-           (SELECT key, time FROM seen WHERE at < ? ORDER BY at LIMIT ${TRIM_BATCH})`,
-        ).run(now - windowMs),
-        sql(
-          `DELETE FROM fact WHERE key IN
-           (SELECT key FROM fact WHERE ends_at <= ? LIMIT ${TRIM_BATCH})`,
-        ).run(now),
-        sql(
-          `DELETE FROM place WHERE (client, list) IN
-           (SELECT client, list FROM place WHERE seen_at < ? ORDER BY seen_at LIMIT ${TRIM_BATCH})`,
-        ).run(isFull ? now : now - PLACES_KEPT_MS),
+        () =>
+          sql(
+            `DELETE FROM event WHERE position IN (
+               WITH oldest AS (SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH})
+               SELECT position FROM oldest WHERE position < ifnull(
+                 (SELECT min(position) FROM oldest WHERE received_at BETWEEN ? AND ?), 9e15))`,
+          ).run(now - retentionMs, now + CLOCK_TOLERANCE_MS),
+        () =>
+          sql(
+            `DELETE FROM seen WHERE (key, time) IN
+             (SELECT key, time FROM seen WHERE at < ? ORDER BY at LIMIT ${TRIM_BATCH})`,
+          ).run(now - windowMs),
+        () =>
+          sql(
+            `DELETE FROM fact WHERE key IN
+             (SELECT key FROM fact WHERE ends_at <= ? LIMIT ${TRIM_BATCH})`,
+          ).run(now),
+        () =>
+          sql(
+            `DELETE FROM place WHERE (client, list) IN
+             (SELECT client, list FROM place WHERE seen_at < ? ORDER BY seen_at LIMIT ${TRIM_BATCH})`,
+          ).run(isFull() ? now : now - PLACES_KEPT_MS),
       ];
-      return removed.some(({ changes }) => Number(changes) === TRIM_BATCH);
+      return steps.some((step) => Number(step().changes) === TRIM_BATCH);
     },
   };
 
