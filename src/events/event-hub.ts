@@ -52,7 +52,6 @@ const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
 const BATCH = 256;
-const STORE_DOWN_MS = 200;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -158,16 +157,13 @@ export async function openHub(parts: HubParts) {
         else await log.changed(position);
         failures = 0;
       } catch (error) {
-        // A store that is down is reported by the requests that need it.
-        if (error instanceof StoreUnavailable) await pause(STORE_DOWN_MS, signal);
-        else await failed(error, (failures += 1));
+        // A store that is down is reported by the requests that need it, and soon asked again.
+        const isDown = error instanceof StoreUnavailable;
+        if (!isDown) onProblem('follow', error);
+        const pauseMs = FIRST_PAUSE_MS * 2 ** (isDown ? 2 : (failures += 1));
+        await pause(Math.min(pauseMs, LONGEST_PAUSE_MS), signal);
       }
     }
-  }
-
-  async function failed(error: unknown, failures: number): Promise<void> {
-    onProblem('follow', error);
-    await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
   }
 
   void follow();

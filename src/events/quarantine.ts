@@ -79,17 +79,10 @@ export function createAttempt(
   };
 }
 
-/** The body of an event that was in the log. */
-interface HandledBody {
-  readonly position: number;
-  readonly facts: unknown;
-}
-
 function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknown) {
   const kind = error instanceof Error ? error.constructor.name : typeof error;
   const reason = `${facts.type}: could not be handled (${kind})`;
-  const body: HandledBody = { position, facts };
-  return { receivedAt, reason, body: JSON.stringify(body) };
+  return { receivedAt, reason, body: JSON.stringify({ position, facts }) };
 }
 
 /**
@@ -119,7 +112,7 @@ function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] |
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
   if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
   if (envelope.kind === 'unknown') return undefined;
-  const { position, facts } = JSON.parse(body) as HandledBody;
+  const { position, facts } = JSON.parse(body) as { position: number; facts: unknown };
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
   const entry = toNewEvent(event, receivedAt);

@@ -19,15 +19,14 @@ export interface IngestObserver {
 export interface WebhookParts {
   readonly log: Pick<EventLog, 'append'>;
   readonly quarantine: Pick<Quarantine, 'add'>;
-  /** Undefined where no secret is configured: then everything is refused. */
-  readonly verify: Verify | undefined;
+  readonly verify: Verify;
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
   readonly applied: (position: number) => Promise<void>;
   /** A copy is in no log that would be followed: invalidates its paths here and on the other instances. */
   readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that took it in, and on no other. */
-  readonly onAccepted?: (event: EventFacts) => void;
+  readonly onAccepted: (event: EventFacts) => void;
   readonly observer: IngestObserver;
   readonly maxBytes?: number;
 }
@@ -68,7 +67,7 @@ export function createWebhookHandler(parts: WebhookParts) {
   /** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
   async function ingest(headers: IncomingHttpHeaders, body: Uint8Array): Promise<Status> {
     try {
-      if (parts.verify?.(headers, body) !== true) return rejected(401, 'signature');
+      if (!parts.verify(headers, body)) return rejected(401, 'signature');
       // Only a sender with the secret learns that encodings are not supported.
       if (isEncoded(headers)) return rejected(415, 'encoding');
       const receivedAt = parts.now();
@@ -100,7 +99,7 @@ export function createWebhookHandler(parts: WebhookParts) {
         return;
       }
       newest = position;
-      parts.onAccepted?.(facts);
+      parts.onAccepted(facts);
       observer.accepted(facts.type);
     });
     if (copies.length > 0) await parts.applyCopies(copies);

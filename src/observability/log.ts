@@ -29,10 +29,9 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
   const timestamp = pino.stdTimeFunctions.isoTime;
   const options = { level, customLevels, base: null, timestamp, formatters, serializers };
   const logger = pino(options, destination);
-  const at = (name: Exclude<LogLevel, 'silent'>) => (message: string, fields?: LogFields) =>
+  const at = (name: 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) =>
     logger[name](allowed(fields), message);
   return {
-    debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { fromStored } from '../../src/events/partner-event.ts';
+import { createVerifier } from '../../src/events/signature.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import { listen, openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
@@ -177,7 +178,9 @@ describe('a delivery that is not signed', () => {
 
   it('is answered 401 whatever it brings where no secret is configured', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store, { verify: undefined });
+    const unset = { header: 'x-signature', algorithm: 'sha256', prefix: '', secret: '' };
+    const verify = createVerifier({ ...unset, encoding: 'hex' });
+    await using door = await openDoor(store, { verify });
     expect((await door.deliver(delivery('transcript_ready'))).status).toBe(401);
   });
 });

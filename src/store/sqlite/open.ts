@@ -141,12 +141,6 @@ function createLog({ opened, reads, writes }: Thread): EventLog {
   let recent: StoredEvent[] = [];
   let changed = Promise.withResolvers<void>();
 
-  function remember(event: StoredEvent): void {
-    if (recent.length >= MAX_RECENT) recent = recent.slice(MAX_RECENT / 2);
-    recent.push(event);
-    newest = event.position;
-  }
-
   return {
     async append(events) {
       if (events.length === 0) return [];
@@ -155,7 +149,9 @@ function createLog({ opened, reads, writes }: Thread): EventLog {
         const position = positions[i] ?? 0;
         return position > 0 ? { position, receivedAt, body } : undefined;
       });
-      for (const event of stored) if (event) remember(event);
+      if (recent.length >= MAX_RECENT) recent = recent.slice(-MAX_RECENT / 2);
+      recent.push(...stored.filter((event) => event !== undefined));
+      newest = recent.at(-1)?.position ?? newest;
       changed.resolve();
       changed = Promise.withResolvers<void>();
       return stored;
