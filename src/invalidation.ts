@@ -78,15 +78,13 @@ export function createInvalidation(
   }
 
   return {
-    /** Events of the log, on every instance, before they are delivered. */
-    async apply(events: readonly PartnerEvent[]): Promise<void> {
+    /** An event of the log, on every instance, before it is delivered. */
+    async apply(event: PartnerEvent): Promise<void> {
       try {
-        await Promise.all(marksOf(events));
+        await Promise.all(marksOf([event]));
       } finally {
-        for (const event of events) {
-          partner.forget(stalePaths(event));
-          onEvent(event);
-        }
+        partner.forget(stalePaths(event));
+        onEvent(event);
       }
     },
     /** An event that this instance has taken in: it alone records where the client is. */

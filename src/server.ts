@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Config, readConfig } from './config.ts';
 import { createCursorCodec } from './connection/cursor.ts';
-import { createEventCursors } from './events/log-reader.ts';
+import { createEventCursors } from './events/event-cursor.ts';
 import { openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
 import { createAudit } from './observability/audit.ts';

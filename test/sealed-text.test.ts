@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { createCursorCodec, hashOfList } from '../src/connection/cursor.ts';
-import { createEventCursors } from '../src/events/log-reader.ts';
+import { createEventCursors } from '../src/events/event-cursor.ts';
 import { createSealer } from '../src/sealed-text.ts';
 
 const sealer = createSealer('a secret for tests', 'a purpose');

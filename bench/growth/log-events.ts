@@ -23,7 +23,7 @@ export async function readUs({ log }: Store, after: number, count: number): Prom
   const startedAt = performance.now();
   let read = 0;
   while (read < count) {
-    const events = await log.read(after + read, BATCH);
+    const events = (await log.read(after + read, BATCH)).events;
     if (events.length === 0) throw new Error(`${count} events must be read, but only ${read} were`);
     read += events.length;
   }

@@ -1,19 +1,15 @@
-import type { NewEvent } from '../store/event-log.ts';
-import type { AssessmentFacts, EventFacts } from './partner-event.ts';
-import {
-  type Fields,
-  Unreadable,
-  assessmentFacts,
-  field,
-  isEventType,
-  isFields,
-  sessionFacts,
-  toNewEvent,
-  uuidIn,
-} from './stored-event.ts';
+import { z } from 'zod';
 
-/** No client completes this many at once; more would be one delivery that fills the log. */
-const MAX_SCORES = 500;
+import type { NewEvent } from '../store/event-log.ts';
+import { toUuid } from '../uuid.ts';
+import {
+  EVENT_TYPES,
+  type EventFacts,
+  eventFacts,
+  text,
+  toNewEvent,
+  uuid,
+} from './partner-event.ts';
 
 export interface ParsedEvent {
   readonly facts: EventFacts;
@@ -31,8 +27,14 @@ export type Envelope =
   | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
   | { readonly kind: 'malformed' };
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED: Envelope = { kind: 'malformed' };
+const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
   let body: string;
@@ -44,75 +46,70 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
     return MALFORMED;
   }
   if (!isFields(json)) return MALFORMED;
-  const type = field(json, 'eventType');
-  const payload = field(json, 'payload');
+  const { eventType: type, payload, timeStamp } = json;
   if (typeof type !== 'string' || !isFields(payload)) return MALFORMED;
-  if (!isEventType(type)) return { kind: 'unknown', reason: 'unknown eventType', body };
+  if (!KNOWN_TYPES.has(type)) return { kind: 'unknown', reason: 'unknown eventType', body };
 
-  const { occurredAt, credible } = readTimeStamp(field(json, 'timeStamp'), receivedAt);
-  try {
-    const facts: readonly EventFacts[] =
-      type === 'assessment_completed'
-        ? factsOfScores(payload, occurredAt)
-        : [sessionFacts(type, payload, occurredAt)];
-    const events = facts.map((each) => ({
-      facts: each,
-      entry: toNewEvent(each, receivedAt, credible ? occurredAt : undefined),
-    }));
-    return { kind: 'events', events, credibleTime: credible };
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    return { kind: 'unknown', reason: `${type}: ${error.message}`, body };
+  const sentAt = readTimeStamp(timeStamp, receivedAt);
+  const occurredAt = sentAt ?? new Date(receivedAt).toISOString();
+  // `organization` is what the API called it before.
+  const organizationId = toUuid(payload['organizationId']) ?? payload['organization'];
+  const schema = type === 'assessment_completed' ? assessmentEvents : sessionEvents;
+  const { data, error } = schema.safeParse({ ...payload, organizationId, type, occurredAt });
+  if (error) {
+    const [issue] = error.issues;
+    return { kind: 'unknown', reason: `${type}: ${issue?.path.join('.')} ${issue?.message}`, body };
   }
+  const events = data.map((facts) => ({ facts, entry: toNewEvent(facts, receivedAt, sentAt) }));
+  return { kind: 'events', events, credibleTime: sentAt !== undefined };
 }
+
+const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);
+
+/** No client completes this many at once; more would be one delivery that fills the log. */
+const MAX_SCORES = 500;
+
+const named = text(512).refine((id) => id !== '', 'must not be empty');
+const score = z.object({ id: uuid, assessmentId: named }, 'must be an object');
 
 /** One event for each score. Its client is `patientId`; any other id in there is not part of the event. */
-function factsOfScores(payload: Fields, occurredAt: string): readonly AssessmentFacts[] {
-  const clientId = uuidIn(payload, 'patientId');
-  const scores = field(payload, 'assessmentScores');
-  if (!Array.isArray(scores)) throw new Unreadable('assessmentScores must be an array');
-  if (scores.length > MAX_SCORES) throw new Unreadable(`more than ${MAX_SCORES} scores`);
-  const byScore = new Map<string, AssessmentFacts>();
-  for (const score of scores as readonly unknown[]) {
-    if (!isFields(score)) throw new Unreadable('a score must be an object');
-    const facts = assessmentFacts(clientId, uuidIn(score, 'id'), score, occurredAt);
-    if (!byScore.has(facts.scoreId)) byScore.set(facts.scoreId, facts);
-  }
-  return [...byScore.values()];
-}
+const assessmentEvents = z
+  .object({
+    type: z.literal('assessment_completed'),
+    occurredAt: z.string(),
+    patientId: uuid,
+    assessmentScores: z
+      .array(z.unknown(), 'must be an array')
+      .max(MAX_SCORES, `must hold at most ${MAX_SCORES}`)
+      .pipe(z.array(score)),
+  })
+  .transform(({ type, occurredAt, patientId: clientId, assessmentScores }) => {
+    const byScore = new Map<string, EventFacts>();
+    for (const { id: scoreId, assessmentId } of assessmentScores)
+      if (!byScore.has(scoreId))
+        byScore.set(scoreId, { type, occurredAt, clientId, assessmentId, scoreId });
+    return [...byScore.values()];
+  });
 
 /** `timeStamp` is ISO 8601, but not every sender writes a `T`, a zone or its colon. No zone means UTC. */
 const ISO =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?))?(Z|[+-]\d{2}:?\d{2})?$/i;
-
-/** As `toISOString` writes it, on a day that every month has: then it is what it would be normalised to. */
-const NORMAL = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{3}Z$/;
 
 /** Older than the service, so a clock that was never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 /** Two clocks that are kept differ by less than this. */
 const LEAD_MS = 5 * 60_000;
 
-interface TimeStamp {
-  /** The sender's time, normalised, if it is credible; else the time of receipt. */
-  readonly occurredAt: string;
-  readonly credible: boolean;
-}
-
-function readTimeStamp(value: unknown, receivedAt: number): TimeStamp {
-  const text = typeof value === 'string' ? value : '';
-  const isNormal = NORMAL.test(text);
-  const sentMs = isNormal ? Date.parse(text) : millisecondsOf(text);
+/** The sender's time, normalised, if it is credible. */
+function readTimeStamp(value: unknown, receivedAt: number): string | undefined {
+  const sentMs = millisecondsOf(typeof value === 'string' ? value : '');
   // Not a number compares false with anything.
   const credible = sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
-  if (!credible) return { occurredAt: isoOf(receivedAt), credible };
-  return { occurredAt: isNormal ? text : isoOf(sentMs), credible };
+  return credible ? new Date(sentMs).toISOString() : undefined;
 }
 
-const isoOf = (ms: number): string => new Date(ms).toISOString();
-
-function millisecondsOf(text: string): number {
-  const parts = ISO.exec(text.trim());
+function millisecondsOf(sent: string): number {
+  const parts = ISO.exec(sent.trim());
   if (parts === null) return Number.NaN;
   const [, date = '', time = '00:00', zone = 'Z'] = parts;
   if (!isInCalendar(date)) return Number.NaN;

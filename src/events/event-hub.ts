@@ -3,25 +3,30 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 import type { Loaded } from '../loaded.ts';
-import { LogLost } from '../store/errors.ts';
-import type { EventLog, Position, StoredEvent } from '../store/event-log.ts';
+import { StoreUnavailable } from '../store/errors.ts';
+import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
-import { type EventCursors, type LogStretch, createLogReader } from './log-reader.ts';
-import { type EventFilter, type Place, createSubscriptionIndex, placeByOwnIds } from './filter.ts';
-import { isSessionEvent, type PartnerEvent, type SessionEvent } from './partner-event.ts';
+import { BadCursor, type EventCursors, EventsExpired } from './event-cursor.ts';
+import { type Place, UNKNOWN_PLACE, createSubscriptionIndex } from './filter.ts';
+import {
+  type PartnerEvent,
+  type SessionEvent,
+  fromStored,
+  isSessionEvent,
+  sessionSubject,
+} from './partner-event.ts';
 import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
-import { fromStored } from './stored-event.ts';
 
-/** A promise that a listener returns is awaited during a replay, and not once live. */
-export type EventListener = (event: PartnerEvent) => void | Promise<void>;
+/** Must not throw: it only puts the event where somebody reads it. */
+type EventListener = (event: PartnerEvent) => void;
 
 /** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
-  /** The store is out of reach; the hub goes on trying. */
+  /** The log can't be read; the hub goes on trying. */
   | 'follow'
   /** Events were lost to this instance: subscriptions of earlier generations must resume by their cursors. */
   | 'lost'
@@ -33,131 +38,108 @@ export type HubProblem =
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: EventCursors;
-  /** Invalidates what the events make stale, and records what they say for good. Nothing is delivered before. */
-  readonly apply: (events: readonly PartnerEvent[]) => void | Promise<void>;
+  /** Invalidates what the event makes stale, and records what it says for good. It is not delivered before. */
+  readonly apply: (event: PartnerEvent) => void | Promise<void>;
   readonly places: Pick<Places, 'of'>;
   /** Keeps an event that can't be handled, for an operator to look at and replay. */
   readonly setAside: (entry: QuarantineEntry) => Promise<void>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 
-/** A caller that waits until an event is applied. */
-interface Waiter {
-  readonly position: Position;
-  readonly done: () => void;
-}
-
+/** No log reaches back to here. */
+const NOWHERE: Position = -1;
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
+const BATCH = 256;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Delivers what comes after this moment. What came before is read from the log. */
 export async function openHub(parts: HubParts) {
-  const { log, onProblem, places, setAside } = parts;
+  const { log, cursors, onProblem, places, setAside } = parts;
   const index = createSubscriptionIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
-  const waiters = new Set<Waiter>();
+  /** Those who wait until an event is applied, and its position. */
+  const waiters = new Map<() => void, Position>();
   const takeTurn = createTurns(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
-  const reader = createLogReader(log, parts.cursors, () => epoch);
+  let receiving: Promise<void> | undefined;
   /** By session. Events that come keep it right. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
     max: MAX_SESSION_CLIENTS,
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const attemptApply = createAttempt({ setAside, onFailure: reporting('apply'), signal });
-  const attempt = createAttempt({ setAside, onFailure: reporting('listener'), signal });
+  const attemptApply = createAttempt(setAside, reporting('apply'), signal);
 
   /** The lists that last held an assessment's client. */
   async function placeOf(event: PartnerEvent): Promise<Place> {
-    if (isSessionEvent(event)) return placeByOwnIds(event);
+    if (isSessionEvent(event)) return UNKNOWN_PLACE;
     const known = await places.of(event.clientId);
     const idsOf = (kind: 'clinic' | 'clinician') =>
       new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
     return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
   }
 
-  /** Returns the events that can't be applied. A store that is down is waited for, and then done without. */
-  async function apply(events: readonly PartnerEvent[]): Promise<readonly PartnerEvent[]> {
-    try {
-      await retry(() => parts.apply(events), {
-        retryable: isTransient,
-        firstPauseMs: FIRST_PAUSE_MS,
-        signal,
-        onFailure: reporting('apply'),
-      });
-      return [];
-    } catch (error) {
-      if (isTransient(error)) return [];
-      onProblem('apply', error);
-    }
-    // Each by itself, so that one does not fail the others.
-    const applied = await Promise.all(
-      events.map((event) =>
-        attemptApply(event, async () => (await parts.apply([event])) ?? true).catch(() => true),
-      ),
-    );
-    return events.filter((_, i) => applied[i] === undefined);
+  /** False if the event can't be applied. A store that is down is waited for, and then done without. */
+  async function isApplied(event: PartnerEvent): Promise<boolean> {
+    const apply = async () => {
+      await parts.apply(event);
+      return true;
+    };
+    return retry(async () => (await attemptApply(event, apply)) ?? false, {
+      retryable: isTransient,
+      firstPauseMs: FIRST_PAUSE_MS,
+      signal,
+      onFailure: reporting('apply'),
+    }).catch(() => true);
   }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
-    const events = batch.map(fromStored);
-    const readable = events.filter((event) => event !== undefined);
-    const failed = await apply(readable);
-    const assessments = readable.filter((event) => !isSessionEvent(event));
-    const placeOfAssessment = new Map<PartnerEvent, Place>(
-      await Promise.all(assessments.map(async (event) => [event, await placeOf(event)] as const)),
+    const prepared = await Promise.all(
+      batch.map(async (stored) => {
+        const event = fromStored(stored);
+        return event && { event, applied: await isApplied(event), place: await placeOf(event) };
+      }),
     );
     // From here on nothing is awaited: for a new subscription, `position` and what was delivered agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
-      const event = events[i];
-      if (event === undefined) return onProblem('unreadable');
+      if (!prepared[i]) return onProblem('unreadable');
+      const { event, applied, place } = prepared[i];
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
-      if (index.size > 0 && !failed.includes(event))
-        deliver(event, placeOfAssessment.get(event) ?? placeByOwnIds(event));
+      if (!applied) return;
+      for (const { active, listener } of index.receivers(event, place)) if (active) listener(event);
     });
-    for (const waiter of waiters) if (waiter.position <= position) waiter.done();
+    for (const [done, at] of waiters) if (at <= position) done();
+  }
+
+  /** The newest ones, oldest first. */
+  async function ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
+    const stored = await log.ofSubject(sessionSubject(sessionId), limit);
+    return readable(stored).filter(isSessionEvent);
   }
 
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
-    const [newest] = await reader.ofSession(sessionId, 1);
+    const [newest] = await ofSession(sessionId, 1);
     if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
     return clients.get(sessionId)?.clientId;
   }
 
-  function deliver(event: PartnerEvent, place: Place): void {
-    for (const subscription of index.receivers(event, place)) {
-      if (!subscription.active) continue;
-      const listen = () => subscription.listener(event);
-      try {
-        listen()?.catch((error: unknown) => deliverAgain(event, error, listen));
-      } catch (error) {
-        deliverAgain(event, error, listen);
-      }
-    }
+  /** Past the newest: the log lost its end, and numbers that were used once will be used again. */
+  const reaches = (bounds: LogBounds, after: Position): boolean =>
+    bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
+
+  function mustReach(bounds: LogBounds, after: Position): void {
+    if (!reaches(bounds, after))
+      throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
   }
 
-  /** In the background: the others don't wait for it. */
-  function deliverAgain(event: PartnerEvent, failure: unknown, listen: () => void | Promise<void>) {
-    let failed = false;
-    attempt(event, () => {
-      if (failed) return listen();
-      failed = true;
-      throw failure;
-    }).catch(reporting('listener'));
-  }
-
-  /** The log may have been lost, or trimmed past our position, while it was out of reach. */
-  async function recheck(): Promise<void> {
-    const bounds = await log.bounds();
-    const reaches = bounds.oldest <= position && position <= bounds.newest;
-    if (bounds.epoch === epoch && reaches) return;
+  /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
+  function startAnew(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
     generation += 1;
     clients.clear();
@@ -166,23 +148,25 @@ export async function openHub(parts: HubParts) {
 
   /** For as long as the process lives, whatever happens to the log. */
   async function follow(): Promise<void> {
-    for (let failures = 0; !signal.aborted; failures += 1) {
+    for (let failures = 0; !signal.aborted;) {
       try {
-        if (failures > 0) await recheck();
-        for await (const batch of log.follow(position, signal)) {
-          await receive(batch);
-          failures = 0;
-        }
-      } catch (error) {
+        const page = await log.read(position, BATCH);
         if (signal.aborted) return;
-        onProblem('follow', error);
-        if (error instanceof LogLost && failures === 0) continue;
+        if (!reaches(page, position)) startAnew(page);
+        else if (page.events.length > 0) await (receiving = receive(page.events));
+        else await log.changed(position);
+        failures = 0;
+      } catch (error) {
+        // A store that is down is reported by the requests that need it, and soon asked again.
+        const isDown = error instanceof StoreUnavailable;
+        if (!isDown) onProblem('follow', error);
+        const pauseMs = FIRST_PAUSE_MS * 2 ** (isDown ? 2 : (failures += 1));
+        await pause(Math.min(pauseMs, LONGEST_PAUSE_MS), signal);
       }
-      await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
     }
   }
 
-  const following = follow();
+  void follow();
 
   return {
     /** Everything up to here has been applied and delivered on this instance. */
@@ -197,37 +181,45 @@ export async function openHub(parts: HubParts) {
     async applied(at: Position): Promise<void> {
       if (at <= position) return;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const waiter: Waiter = { position: at, done: resolve };
-      waiters.add(waiter);
+      waiters.set(resolve, at);
       const timer = setTimeout(resolve, APPLIED_WITHIN_MS).unref();
       await promise;
       clearTimeout(timer);
-      waiters.delete(waiter);
+      waiters.delete(resolve);
     },
-    cursorAt: reader.cursorAt,
+    cursorAt: (at: Position): string => cursors.encode(epoch, at),
     /** Query, then subscribe after this: nothing falls between. */
-    newestCursor: (): string => reader.cursorAt(position),
-    /** Live only; `subscribeFrom` begins earlier. The returned function unsubscribes, at once. */
-    subscribe: (filter: EventFilter, listener: EventListener): (() => void) =>
-      index.add(filter, listener),
-    resume: reader.resume,
-    oldestPosition: reader.oldestPosition,
+    newestCursor: (): string => cursors.encode(epoch, position),
+    /** Live only; `openEventStream` begins earlier. The returned function unsubscribes, at once. */
+    subscribe: index.add,
+    /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
+    async resume(cursor: string): Promise<Position> {
+      const decoded = cursors.decode(cursor);
+      if (decoded === undefined) throw new BadCursor();
+      mustReach(await log.bounds(), decoded.epoch === epoch ? decoded.position : NOWHERE);
+      return decoded.position;
+    },
+    /** The position before the oldest event that is kept: where to begin without a cursor. */
+    oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     /**
      * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
-     * than two reads for one `subject` run at once. Throws EventsExpired if some of it is gone.
+     * than two reads for one `subject` run at once. Throws EventsExpired if some of it is gone. `scannedTo` is past the
+     * last event where unreadable entries followed it, and `after` itself at the log's end.
      */
-    async scan(after: Position, limit: number, subject?: string): Promise<LogStretch> {
+    async scan(after: Position, limit: number, subject?: string) {
       const done = subject === undefined ? undefined : await takeTurn(subject);
       try {
         await setImmediate();
-        return await reader.scan(after, limit, position);
+        const page = await log.read(after, limit);
+        mustReach(page, after);
+        const known = page.events.filter((stored) => stored.position <= position);
+        return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
       } finally {
         done?.();
       }
     },
-    /** The newest ones, oldest first. */
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
-      (await reader.ofSession(sessionId, limit)).filter((event) => event.position <= position),
+      (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
     placeOf,
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
@@ -235,14 +227,17 @@ export async function openHub(parts: HubParts) {
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
     /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
-    attempt,
+    attempt: createAttempt(setAside, reporting('listener'), signal),
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
-      await following;
-      for (const waiter of waiters) waiter.done();
+      await receiving;
+      for (const done of waiters.keys()) done();
     },
   };
 }
+
+const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
+  stored.map(fromStored).filter((event) => event !== undefined);
 
 /** A semaphore for each name. Resolves to the function that releases it. */
 function createTurns(atOnce: number) {

@@ -1,12 +1,12 @@
 import type { Position } from '../store/event-log.ts';
-import type { EventHub, EventListener } from './event-hub.ts';
+import type { EventHub } from './event-hub.ts';
 import { type EventFilter, isCandidate } from './filter.ts';
 import type { PartnerEvent } from './partner-event.ts';
 
 /** Live events that may wait for whoever reads the stream. Past them it ends: the reader resumes by its cursor. */
 const MOST_WAITING = 10_000;
-
-export type StreamSource = Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'subscribe'>;
+/** Events read at once: small enough not to be noticed by other work. */
+const PIECE = 100;
 
 /** Events as an async iterator: what lies past a position, at the reader's pace, and then what comes, each once. */
 export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefined> {
@@ -26,89 +26,80 @@ export class EventsOverflowed extends Error {
 type Result = IteratorResult<PartnerEvent, undefined>;
 const DONE: Result = { done: true, value: undefined };
 
-/** Live from now on, or from `after` where it is given. */
+/** Live from now on, or from `after` where it is given. Rejects with EventsExpired if the log is trimmed past the replay. */
 export function openEventStream(
-  hub: StreamSource,
+  hub: Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'subscribe'>,
   filter: EventFilter,
-  after: Position | undefined,
+  after: Position = hub.position,
   subject?: string,
 ): EventStream {
   const waiting: PartnerEvent[] = [];
   let waiter: PromiseWithResolvers<Result> | undefined;
-  let taken: (() => void) | undefined;
+  /** Where the replay has come to. Undefined once live. */
+  let replayedTo: Position | undefined = after;
+  let stop: (() => void) | undefined;
   let failure: unknown;
   let isOver = false;
-  let stop: (() => void) | undefined;
-  // For as long as it replays: a signal takes more memory than all the rest.
-  let replaying = after === undefined ? undefined : new AbortController();
 
   function end(error?: unknown): void {
     if (isOver) return;
     isOver = true;
     failure = error;
     stop?.();
-    replaying?.abort();
-    taken?.();
     waiting.length = 0;
     if (error === undefined) waiter?.resolve(DONE);
     else waiter?.reject(error);
   }
 
-  function put(event: PartnerEvent): void {
-    if (waiter) {
-      waiter.resolve({ done: false, value: event });
-      waiter = undefined;
-      return;
+  function handOver(): void {
+    const event = waiter && waiting.shift();
+    if (!event) return;
+    waiter?.resolve({ done: false, value: event });
+    waiter = undefined;
+  }
+
+  /** Nothing is awaited between comparing positions and subscribing, so no event falls between. */
+  function joinIfCaughtUp(): void {
+    if (replayedTo === undefined || replayedTo < hub.position || isOver) return;
+    const joinedAt = replayedTo;
+    replayedTo = undefined;
+    stop = hub.subscribe(filter, (event) => {
+      // The cursor may be of an instance that is ahead of this one.
+      if (event.position <= joinedAt) return;
+      waiting.push(event);
+      if (waiting.length > MOST_WAITING) end(new EventsOverflowed());
+      handOver();
+    });
+  }
+
+  /** Until there is something to hand over, or nothing more to replay. */
+  async function replay(): Promise<void> {
+    for (joinIfCaughtUp(); replayedTo !== undefined && !isOver; joinIfCaughtUp()) {
+      const { events, scannedTo } = await hub.scan(replayedTo, PIECE, subject);
+      for (const event of events)
+        if (await isCandidate(filter, event, hub.placeOf)) waiting.push(event);
+      replayedTo = scannedTo;
+      if (waiting.length > 0) return handOver();
     }
-    waiting.push(event);
-    if (waiting.length > MOST_WAITING) end(new EventsOverflowed());
   }
 
-  function replay(event: PartnerEvent): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    taken = resolve;
-    put(event);
-    if (waiting.length === 0) resolve();
-    return promise;
-  }
-
-  const source: StreamSource = {
-    get position() {
-      return hub.position;
-    },
-    scan: hub.scan,
-    placeOf: hub.placeOf,
-    // Called in the moment in which the replay has caught up with the hub.
-    subscribe(_filter, listener) {
-      replaying = undefined;
-      taken = undefined;
-      stop = hub.subscribe(filter, listener);
-      return stop;
-    },
-  };
-  const listener = (event: PartnerEvent) => (replaying ? replay(event) : put(event));
-  if (replaying)
-    subscribeFrom(source, after, filter, listener, replaying.signal, subject).catch(end);
-  else stop = hub.subscribe(filter, put);
-
+  joinIfCaughtUp();
   return {
     filter,
     get isLive() {
-      return replaying === undefined;
+      return replayedTo === undefined;
     },
     get isIdle() {
-      return replaying === undefined && waiting.length === 0 && !isOver;
+      return replayedTo === undefined && waiting.length === 0 && !isOver;
     },
     next() {
-      const event = waiting.shift();
-      if (event) {
-        if (waiting.length === 0) taken?.();
-        return Promise.resolve({ done: false, value: event });
-      }
       if (failure !== undefined) return Promise.reject(failure);
       if (isOver) return Promise.resolve(DONE);
       waiter = Promise.withResolvers<Result>();
-      return waiter.promise;
+      const { promise } = waiter;
+      handOver();
+      if (waiter && replayedTo !== undefined) replay().catch(end);
+      return promise;
     },
     return() {
       end();
@@ -118,40 +109,4 @@ export function openEventStream(
       return this;
     },
   };
-}
-
-/** Events read at once: small enough not to be noticed by other work. */
-const PIECE = 100;
-
-/**
- * Replays what lies past `after`, in order and at the listener's pace, then joins the live events with
- * no gap and no repeat. Resolves once live, or when the signal aborts; rejects with EventsExpired if
- * the log is trimmed past the replay, and with whatever the listener throws while replaying.
- */
-export async function subscribeFrom(
-  hub: StreamSource,
-  after: Position | undefined,
-  filter: EventFilter,
-  listener: EventListener,
-  signal: AbortSignal,
-  subject?: string,
-): Promise<void> {
-  let last = after ?? hub.position;
-  while (last < hub.position && !signal.aborted) {
-    const { events, scannedTo } = await hub.scan(last, PIECE, subject);
-    for (const event of events) {
-      if (signal.aborted) return;
-      const isWanted = await isCandidate(filter, event, hub.placeOf);
-      if (isWanted && !signal.aborted) await listener(event);
-    }
-    last = scannedTo;
-  }
-  if (signal.aborted) return;
-  // Nothing was awaited since the loop compared positions, so no event fell between. The guard is for
-  // a cursor of an instance that is ahead of this one.
-  const joinedAt = last;
-  const stop = hub.subscribe(filter, (event) =>
-    event.position > joinedAt ? listener(event) : undefined,
-  );
-  signal.addEventListener('abort', stop, { once: true });
 }

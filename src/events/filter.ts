@@ -20,13 +20,8 @@ export interface Place {
   readonly clinicianIds: ReadonlySet<string>;
 }
 
-const UNKNOWN: Place = { clinicIds: new Set(), clinicianIds: new Set() };
-
-/** Where an event says that it lies: an assessment names its client alone. */
-export const placeByOwnIds = (event: EventFacts): Place =>
-  isSessionEvent(event)
-    ? { clinicIds: new Set([event.clinicId]), clinicianIds: new Set([event.clinicianId]) }
-    : UNKNOWN;
+/** A session's event names all that it lies under, so its place is never asked for. */
+export const UNKNOWN_PLACE: Place = { clinicIds: new Set(), clinicianIds: new Set() };
 
 /** True if only `place`, or a list of the Partner API, can say whether the filter takes the event. */
 export const needsPlace = (filter: EventFilter, event: EventFacts): boolean =>
@@ -61,7 +56,7 @@ export async function isCandidate(
   event: PartnerEvent,
   placeOf: (event: PartnerEvent) => Promise<Place>,
 ): Promise<boolean> {
-  const place = needsPlace(filter, event) ? await placeOf(event) : placeByOwnIds(event);
+  const place = needsPlace(filter, event) ? await placeOf(event) : UNKNOWN_PLACE;
   return matches(filter, event, place);
 }
 
@@ -78,61 +73,37 @@ export interface Subscription<L> {
   readonly active: boolean;
 }
 
-const ANY = '*';
+const ANY = 'any';
 
 /**
- * Each subscription is indexed by the most selective id of its filter, and by each of its types. An
- * event is looked up by the few ids it has itself, so it costs what its receivers cost, however many
- * others there are.
+ * Each subscription is indexed by the most selective id of its filter. An event is looked up by the few ids it has
+ * itself, so it costs what its receivers cost, however many others there are.
  */
 export function createSubscriptionIndex<L>() {
   const slots = new Map<string, Set<Subscription<L>>>();
-  let size = 0;
 
   return {
-    get size(): number {
-      return size;
-    },
     /** Returns the function that removes it. */
     add(filter: EventFilter, listener: L): () => void {
       const subscription = { filter, listener, active: true };
-      const keys = keysOf(filter);
-      for (const key of keys) {
-        const slot = slots.get(key);
-        if (slot) slot.add(subscription);
-        else slots.set(key, new Set([subscription]));
+      for (const key of idsIn(filter)) {
+        const slot = slots.get(key) ?? new Set();
+        slots.set(key, slot.add(subscription));
       }
-      size += 1;
       return () => {
-        if (!subscription.active) return;
         subscription.active = false;
-        size -= 1;
-        for (const key of keys) {
+        for (const key of idsIn(filter)) {
           const slot = slots.get(key);
           slot?.delete(subscription);
           if (slot?.size === 0) slots.delete(key);
         }
       };
     },
-    receivers(event: PartnerEvent, place: Place): readonly Subscription<L>[] {
-      const found: Subscription<L>[] = [];
-      for (const id of idsOf(event, place)) {
-        for (const type of [event.type, ANY]) {
-          for (const subscription of slots.get(`${type} ${id}`) ?? []) {
-            if (matches(subscription.filter, event, place)) found.push(subscription);
-          }
-        }
-      }
-      return found;
-    },
+    receivers: (event: PartnerEvent, place: Place): readonly Subscription<L>[] =>
+      idsOf(event, place)
+        .flatMap((id) => [...(slots.get(id) ?? [])])
+        .filter(({ filter }) => matches(filter, event, place)),
   };
-}
-
-function keysOf(filter: EventFilter): readonly string[] {
-  const ids = idsIn(filter);
-  return [...new Set<string>(filter.types ?? [ANY])].flatMap((type) =>
-    ids.map((id) => `${type} ${id}`),
-  );
 }
 
 /** By role, so that one id in two roles is not found twice. The second key is for events whose place is not known. */

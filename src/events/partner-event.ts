@@ -1,61 +1,70 @@
-import type { Position } from '../store/event-log.ts';
-import type { Uuid } from '../uuid.ts';
+import { z } from 'zod';
 
-export const EVENT_TYPES = [
+import type { NewEvent, Position, StoredEvent } from '../store/event-log.ts';
+import { toUuid, type Uuid } from '../uuid.ts';
+
+/** Issues say what is wanted and never what came: they are logged. */
+export const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
+  const id = toUuid(value);
+  if (id) return id;
+  addIssue('must be a UUID');
+  return z.NEVER;
+});
+
+/** The API bounds none of its free text. A cut may halve a surrogate pair, which strict readers of UTF-8 refuse. */
+export const text = (max: number) =>
+  z.string('must be a string').transform((value) => value.slice(0, max).toWellFormed());
+
+/** The sender's time, as ISO 8601 in UTC; the time of receipt where the sender's is no use. */
+const occurredAt = z.string();
+
+/** The ids that six of the seven events share. */
+const ofSession = z.object({
+  occurredAt,
+  sessionId: uuid,
+  /** The partner's own name for the session: opaque, and never a way to find anything. */
+  sessionExternalId: text(512).nullable().catch(null),
+  clientId: uuid,
+  clinicianId: uuid,
+  clinicId: uuid,
+  organizationId: uuid,
+});
+
+const NOTE_TYPES = [
   'progress_note_generated',
   'progress_note_regenerated',
   'progress_note_finalized',
-  'transcript_ready',
-  'session_transcript_error',
-  'mdm_elements_identified',
-  'assessment_completed',
 ] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
-
-interface Dated {
-  /** The sender's time, as ISO 8601 in UTC; the time of receipt where the sender's is no use. */
-  readonly occurredAt: string;
-}
-
-/** The ids that six of the seven events share. */
-interface OfSession extends Dated {
-  readonly sessionId: Uuid;
-  /** The partner's own name for the session: opaque, and never a way to find anything. */
-  readonly sessionExternalId: string | null;
-  readonly clientId: Uuid;
-  readonly clinicianId: Uuid;
-  readonly clinicId: Uuid;
-  readonly organizationId: Uuid;
-}
-
-export type SessionFacts = OfSession &
-  (
-    | {
-        readonly type:
-          | 'progress_note_generated'
-          | 'progress_note_regenerated'
-          | 'progress_note_finalized';
-        readonly progressNoteId: Uuid;
-      }
-    | { readonly type: 'transcript_ready' }
-    | { readonly type: 'session_transcript_error'; readonly error: string }
-    | { readonly type: 'mdm_elements_identified'; readonly mdmId: Uuid | null }
-  );
-
+const noteEvent = ofSession.extend({ type: z.literal(NOTE_TYPES), progressNoteId: uuid });
+const transcriptReady = ofSession.extend({ type: z.literal('transcript_ready') });
+const transcriptError = ofSession.extend({
+  type: z.literal('session_transcript_error'),
+  error: text(4_096),
+});
+const mdmIdentified = ofSession.extend({
+  type: z.literal('mdm_elements_identified'),
+  mdmId: uuid.nullable().catch(null),
+});
 /** One score of one client. The event names no session, clinician, clinic or organization. */
-export interface AssessmentFacts extends Dated {
-  readonly type: 'assessment_completed';
-  readonly clientId: Uuid;
-  readonly assessmentId: string;
-  readonly scoreId: Uuid;
-}
+const assessmentCompleted = z.object({
+  type: z.literal('assessment_completed'),
+  occurredAt,
+  clientId: uuid,
+  assessmentId: z.string(),
+  scoreId: uuid,
+});
 
 /**
- * What a webhook said, before the log gave it a place. Ids only: a URL of the payload goes no further
- * than the envelope, so nothing behind it can ever fetch or forward one.
+ * What a webhook said, before the log gave it a place, and just so what the log kept of it. Ids only: a URL of the payload
+ * goes no further than the envelope, so nothing behind it can ever fetch or forward one.
  */
-export type EventFacts = SessionFacts | AssessmentFacts;
+export const eventFacts = z.discriminatedUnion('type', [
+  noteEvent,
+  transcriptReady,
+  transcriptError,
+  mdmIdentified,
+  assessmentCompleted,
+]);
 
 interface Logged {
   readonly position: Position;
@@ -63,15 +72,53 @@ interface Logged {
   readonly receivedAt: number;
 }
 
-export type SessionEvent = SessionFacts & Logged;
-export type AssessmentEvent = AssessmentFacts & Logged;
+export type EventFacts = Readonly<z.infer<typeof eventFacts>>;
 export type PartnerEvent = EventFacts & Logged;
+export type AssessmentEvent = Extract<PartnerEvent, { readonly type: 'assessment_completed' }>;
+export type SessionEvent = Exclude<PartnerEvent, AssessmentEvent>;
 export type ProgressNoteEvent = Extract<SessionEvent, { readonly progressNoteId: Uuid }>;
 export type TranscriptReadyEvent = Extract<SessionEvent, { readonly type: 'transcript_ready' }>;
 export type TranscriptErrorEvent = Extract<SessionEvent, { readonly error: string }>;
 export type MdmEvent = Extract<SessionEvent, { readonly type: 'mdm_elements_identified' }>;
 
+export const EVENT_TYPES = [
+  ...NOTE_TYPES,
+  'transcript_ready',
+  'session_transcript_error',
+  'mdm_elements_identified',
+  'assessment_completed',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
 export const isSessionEvent = <T extends EventFacts>(
   event: T,
 ): event is Exclude<T, { readonly type: 'assessment_completed' }> =>
   event.type !== 'assessment_completed';
+
+/** A note may keep its id over several regenerations: a `time` not yet accepted for it makes another event of it. */
+export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {
+  return {
+    key: `${facts.type}:${dedupeId(facts)}`,
+    time: facts.type === 'progress_note_regenerated' ? time : undefined,
+    receivedAt,
+    subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : undefined,
+    body: JSON.stringify(facts),
+  };
+}
+
+export const sessionSubject = (sessionId: string): string => `session:${sessionId}`;
+
+/** The keys that the Partner API documents. */
+function dedupeId(facts: EventFacts): string {
+  if ('progressNoteId' in facts) return facts.progressNoteId;
+  return isSessionEvent(facts) ? facts.sessionId : facts.scoreId;
+}
+
+/** Undefined for what another version of this gateway wrote and this one can't read. */
+export function fromStored({ position, receivedAt, body }: StoredEvent): PartnerEvent | undefined {
+  try {
+    return { ...eventFacts.parse(JSON.parse(body)), position, receivedAt };
+  } catch {
+    return undefined;
+  }
+}

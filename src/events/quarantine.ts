@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { LRUCache } from 'lru-cache';
+
 import type { EventLog, NewEvent } from '../store/event-log.ts';
 import type { Quarantine, QuarantineEntry } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
-import type { PartnerEvent } from './partner-event.ts';
-import { fromStored, toNewEvent } from './stored-event.ts';
+import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 
 const TRIES = 5;
 const FIRST_PAUSE_MS = 10;
@@ -15,6 +16,13 @@ const MOST_REMEMBERED = 1_000;
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
+
+/** Errors with a code are of a store or a Partner API that is down, Node's own about arguments aside. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  !error.code.startsWith('ERR_');
 
 interface RetryOptions {
   readonly retryable: (error: unknown) => boolean;
@@ -39,38 +47,23 @@ export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions
   }
 }
 
-/** Errors with a code are of a store or a Partner API that is down, Node's own about arguments aside. */
-export const isTransient = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  !error.code.startsWith('ERR_');
-
-interface AttemptParts {
-  readonly setAside: (entry: QuarantineEntry) => Promise<void>;
-  readonly onFailure: (error: unknown) => void;
-  readonly signal: AbortSignal;
-}
-
-/** Undefined: the event is in quarantine. Rejects at once with a transient failure. */
-export type Attempt = <T>(
-  event: PartnerEvent,
-  task: () => T | Promise<T>,
-) => Promise<T | undefined>;
-
 /**
  * An event may hit a defect of ours, every time. It is tried a few times, then put into the quarantine, so that the
- * others go on; once the defect is fixed an operator replays it.
+ * others go on; once the defect is fixed an operator replays it. `attempt` resolves to undefined where the event is in
+ * quarantine, and rejects at once with a transient failure.
  */
-export function createAttempt({ setAside, onFailure, signal }: AttemptParts): Attempt {
+export function createAttempt(
+  setAside: (entry: QuarantineEntry) => Promise<void>,
+  onFailure: (error: unknown) => void,
+  signal: AbortSignal,
+) {
   const failed = new LRUCache<number, true>({ max: MOST_REMEMBERED });
 
-  return async (event, task) => {
-    const tries = failed.has(event.position) ? 1 : TRIES;
+  return async <T>(event: PartnerEvent, task: () => T | Promise<T>): Promise<T | undefined> => {
     try {
       return await retry(task, {
         retryable: (error) => !isTransient(error),
-        tries,
+        tries: failed.has(event.position) ? 1 : TRIES,
         firstPauseMs: FIRST_PAUSE_MS,
         signal,
         onFailure,
@@ -86,32 +79,20 @@ export function createAttempt({ setAside, onFailure, signal }: AttemptParts): At
   };
 }
 
-/** The body of an event that was in the log. */
-interface HandledBody {
-  readonly position: number;
-  readonly facts: unknown;
-}
-
 function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknown) {
   const kind = error instanceof Error ? error.constructor.name : typeof error;
   const reason = `${facts.type}: could not be handled (${kind})`;
-  const body: HandledBody = { position, facts };
-  return { receivedAt, reason, body: JSON.stringify(body) };
+  return { receivedAt, reason, body: JSON.stringify({ position, facts }) };
 }
 
-export interface Redriven {
-  /** Deliveries that can be read now, and have left the quarantine. */
-  readonly deliveries: number;
-  /** Events that came of them, those already in the log aside. */
-  readonly events: number;
-  readonly left: number;
-}
-
-/** Reads the quarantine again, after a version was installed that understands or handles what is in it. */
+/**
+ * Reads the quarantine again, after a version was installed that understands or handles what is in it. Counts the
+ * deliveries that have left it, the events that came of them, those already in the log aside, and what is left.
+ */
 export async function redrive(
   log: Pick<EventLog, 'append'>,
   quarantine: Pick<Quarantine, 'list' | 'remove' | 'count'>,
-): Promise<Redriven> {
+) {
   let deliveries = 0;
   let events = 0;
   for (const held of await quarantine.list(await quarantine.count())) {
@@ -131,7 +112,7 @@ function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] |
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
   if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
   if (envelope.kind === 'unknown') return undefined;
-  const { position, facts } = JSON.parse(body) as HandledBody;
+  const { position, facts } = JSON.parse(body) as { position: number; facts: unknown };
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
   const entry = toNewEvent(event, receivedAt);

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { WebhookRefusal } from '../observability/metrics.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
 import { readEnvelope, type ParsedEvent } from './envelope.ts';
 import type { EventFacts, EventType } from './partner-event.ts';
 import type { Verify } from './signature.ts';
-
-export type Refusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
 
 /** Counters. `failed` gets the cause of an `unavailable`. */
 export interface IngestObserver {
@@ -13,29 +12,26 @@ export interface IngestObserver {
   copy(type: EventType): void;
   quarantined(): void;
   badTimestamp(): void;
-  refused(reason: Refusal): void;
+  refused(reason: WebhookRefusal): void;
   failed(error: unknown): void;
 }
 
 export interface WebhookParts {
   readonly log: Pick<EventLog, 'append'>;
   readonly quarantine: Pick<Quarantine, 'add'>;
-  /** Undefined where no secret is configured: then everything is refused. */
-  readonly verify: Verify | undefined;
+  readonly verify: Verify;
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
   readonly applied: (position: number) => Promise<void>;
   /** A copy is in no log that would be followed: invalidates its paths here and on the other instances. */
   readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that took it in, and on no other. */
-  readonly onAccepted?: (event: EventFacts) => void;
+  readonly onAccepted: (event: EventFacts) => void;
   readonly observer: IngestObserver;
   readonly maxBytes?: number;
-  /** Called for each request with a wrong signature. */
-  readonly onForged?: () => void;
 }
 
-type Status = 200 | 400 | 401 | 405 | 413 | 415 | 503;
+type Status = 200 | 400 | 401 | 413 | 415 | 503;
 
 const MAX_BYTES = 256 * 1024;
 const RETRY_AFTER_SECONDS = '5';
@@ -43,15 +39,11 @@ const RETRY_AFTER_SECONDS = '5';
 const LINGER_MS = 1_000;
 const LINGER_FACTOR = 4;
 
-/** The route itself is the caller's; any content type is accepted, since only the bytes are signed. */
+/** The route and its method are the caller's; any content type is accepted, since only the bytes are signed. */
 export function createWebhookHandler(parts: WebhookParts) {
   const { observer, maxBytes = MAX_BYTES } = parts;
 
   function handle(req: IncomingMessage, res: ServerResponse): void {
-    if (req.method !== 'POST') {
-      res.setHeader('allow', 'POST');
-      return refuse(req, res, 405);
-    }
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) return refuse(req, res, 413);
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -75,10 +67,7 @@ export function createWebhookHandler(parts: WebhookParts) {
   /** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
   async function ingest(headers: IncomingHttpHeaders, body: Uint8Array): Promise<Status> {
     try {
-      if (parts.verify?.(headers, body) !== true) {
-        parts.onForged?.();
-        return rejected(401, 'signature');
-      }
+      if (!parts.verify(headers, body)) return rejected(401, 'signature');
       // Only a sender with the secret learns that encodings are not supported.
       if (isEncoded(headers)) return rejected(415, 'encoding');
       const receivedAt = parts.now();
@@ -110,14 +99,14 @@ export function createWebhookHandler(parts: WebhookParts) {
         return;
       }
       newest = position;
-      parts.onAccepted?.(facts);
+      parts.onAccepted(facts);
       observer.accepted(facts.type);
     });
     if (copies.length > 0) await parts.applyCopies(copies);
     if (newest > 0) await parts.applied(newest);
   }
 
-  function rejected(status: Status, reason: Refusal): Status {
+  function rejected(status: Status, reason: WebhookRefusal): Status {
     observer.refused(reason);
     return status;
   }
@@ -148,19 +137,4 @@ function answer(res: ServerResponse, status: Status): void {
 function isEncoded(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase();
   return encoding !== undefined && encoding !== '' && encoding !== 'identity';
-}
-
-/** One line a second at most, since a line for each forged request would fill the log. Never the header's value. */
-export function createForgeryLog(header: string, warn: (message: string) => void): () => void {
-  let count = 0;
-
-  function report(): void {
-    warn(`webhook signature mismatch in header ${header} (${count} in the last second)`);
-    count = 0;
-  }
-
-  return () => {
-    count += 1;
-    if (count === 1) setTimeout(report, 1_000).unref();
-  };
 }

@@ -6,7 +6,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { createVerifier } from '../events/signature.ts';
-import { createForgeryLog, createWebhookHandler } from '../events/webhook.ts';
+import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createOperationObserver, ingestObserver } from '../observability/observers.ts';
@@ -159,7 +159,6 @@ export function createGateway(parts: GatewayParts): Gateway {
 function webhooksOf({ config, services, log, metrics, webhookSecret }: GatewayParts) {
   return createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
-    onForged: createForgeryLog(config.webhook.header, (message) => log.warn(message)),
     log: services.store.log,
     quarantine: services.store.quarantine,
     verify: createVerifier({ ...config.webhook, secret: webhookSecret }),
@@ -167,6 +166,6 @@ function webhooksOf({ config, services, log, metrics, webhookSecret }: GatewayPa
     applied: services.hub.applied,
     applyCopies: services.invalidation.applyCopies,
     onAccepted: services.invalidation.accepted,
-    observer: ingestObserver(log, metrics),
+    observer: ingestObserver(log, metrics, config.webhook.header),
   });
 }

@@ -27,28 +27,27 @@ export function createAudit(write: (line: AuditLine) => void) {
   /** For one operation, or one event that is delivered. */
   function begin(subject: string, operation: string | undefined, id?: string, requestId?: string) {
     const about = { subject, operation, id, requestId };
-    const audit = {
-      read: new Set<string>(),
-      denied: new Set<string>(),
-      recordRead: (record: string) => void audit.read.add(record),
+    const [read, denied] = [new Set<string>(), new Set<string>()];
+    return {
+      read,
+      denied,
+      recordRead: (record: string) => void read.add(record),
       /** Requested and not returned: it does not exist, or is not open to the viewer. */
-      recordDenied: (record: string) => void audit.denied.add(record),
+      recordDenied: (record: string) => void denied.add(record),
       /** Written at once: the operation may never end. */
       writeNow: (outcome: string, record: string) =>
         write({ ...about, records: [record], outcome }),
       finish(): void {
-        writeAll({ ...about, records: [...audit.read], outcome: 'read' });
-        writeAll({ ...about, records: [...audit.denied], outcome: 'denied' });
+        writeAll({ ...about, records: [...read], outcome: 'read' });
+        writeAll({ ...about, records: [...denied], outcome: 'denied' });
       },
     };
-    return audit;
   }
 
   /** For the cached answer of an earlier operation, whose lines name the records. */
-  const again = (subject: string, operation: string | undefined, id: string) => {
-    const line = { subject, operation, records: [], outcome: 'read again', id };
-    return (requestId?: string) => write({ ...line, requestId });
-  };
+  const again =
+    (subject: string, operation: string | undefined, id: string) => (requestId?: string) =>
+      write({ subject, operation, records: [], outcome: 'read again', id, requestId });
 
   /** All who are sent the same event share a line. */
   const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { operationName, plainText } from './log.ts';
 
-export type WebhookRefusal = 'signature' | 'malformed' | 'too_large' | 'encoding' | 'unavailable';
+export type WebhookRefusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
 export type WatchedName = keyof typeof WATCHED;
 export type Metrics = ReturnType<typeof createMetrics>;
 

@@ -2,23 +2,12 @@ import type { Log, OperationLine } from './log.ts';
 import type { Metrics, WebhookRefusal } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
 
-interface Finished extends Omit<OperationLine, 'calls' | 'cached' | 'outcome'> {
-  readonly usage: {
-    readonly calls: number;
-    readonly cached: number;
-    readonly coalesced: number;
-    readonly retried: number;
-  };
-  readonly codes: readonly string[];
-}
-
 /** One line and a handful of numbers for each operation; never a value of it. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
-  function finished(operation: Finished): void {
-    const { calls, cached, coalesced, retried } = operation.usage;
-    const outcome = operation.codes[0] ?? 'ok';
-    log.operation({ ...operation, calls, cached, outcome });
-    metrics.operation(operation.name, outcome, operation.durationMs);
+  function finished(operation: OperationLine): void {
+    const { cached, coalesced, retried } = operation.usage;
+    log.operation(operation);
+    metrics.operation(operation.name, operation.codes[0] ?? 'ok', operation.durationMs);
     if (cached > 0) metrics.cacheHit(cached);
     if (coalesced > 0) metrics.coalesced(coalesced);
     if (retried > 0) metrics.retried(retried);
@@ -27,7 +16,8 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   return {
     finished,
     /** For one that is answered again and again from a cache. */
-    repeated: (operation: Finished) => (requestId: string) => finished({ ...operation, requestId }),
+    repeated: (operation: OperationLine) => (requestId: string) =>
+      finished({ ...operation, requestId }),
     /** One that was not executed. The status is HTTP's. */
     rejected(code: string, requestId?: string, status?: number): void {
       log.info('operation rejected', { code, requestId, ...(status && { status }) });
@@ -39,15 +29,22 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 const FAILURE_LINE_EVERY_MS = 60_000;
 
 /** What becomes of webhooks, in numbers. A line only for what an operator has to act on. */
-export function ingestObserver(log: Log, metrics: Metrics, now = () => performance.now()) {
-  let [failures, nextLineAt] = [0, 0];
+export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
+  let [failures, nextLineAt, forged] = [0, 0, 0];
 
   /** A full disk fails every webhook, and each is sent again and again: a line a minute says how many. */
   function failed(error: unknown): void {
     failures += 1;
-    if (now() < nextLineAt) return;
+    if (performance.now() < nextLineAt) return;
     log.error('webhooks could not be kept', { error, count: failures });
-    [failures, nextLineAt] = [0, now() + FAILURE_LINE_EVERY_MS];
+    [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
+  }
+
+  /** One line a second at most, since a line for each forged request would fill the log. Never the header's value. */
+  function reportForged(): void {
+    const count = `(${forged} in the last second)`;
+    log.warn(`webhook signature mismatch in header ${signatureHeader} ${count}`);
+    forged = 0;
   }
 
   return {
@@ -58,7 +55,12 @@ export function ingestObserver(log: Log, metrics: Metrics, now = () => performan
       log.warn('a signed webhook was not understood and is in quarantine');
     },
     badTimestamp: () => log.warn('a webhook came without a usable time stamp'),
-    refused: (reason: WebhookRefusal) => metrics.webhookRefused(reason),
+    refused(reason: WebhookRefusal): void {
+      metrics.webhookRefused(reason);
+      if (reason !== 'signature') return;
+      forged += 1;
+      if (forged === 1) setTimeout(reportForged, 1_000).unref();
+    },
     failed,
   };
 }

@@ -11,41 +11,38 @@ export interface NewEvent {
   readonly subject?: string | undefined;
   /** Opaque to the log. */
   readonly body: string;
-  /** What `body` was made of. */
-  readonly value?: unknown;
 }
 
 export interface StoredEvent {
   readonly position: Position;
   readonly receivedAt: number;
   readonly body: string;
-  /** As it was appended by this process, for a while: readers need not parse the body again. */
-  readonly value?: unknown;
 }
 
 export interface LogBounds {
   /** The position before the oldest event that is kept: reading after it misses nothing. */
   readonly oldest: Position;
   readonly newest: Position;
+  /** Random, made when the log was created: a log that was lost and begun anew has another one. */
   readonly epoch: string;
+}
+
+/** Events and the bounds they were read within, as one consistent look at the log. */
+export interface LogPage extends LogBounds {
+  readonly events: readonly StoredEvent[];
 }
 
 /** An append-only, deduplicating log: embedded within one process, Redis Streams across many. */
 export interface EventLog {
-  /** Random, made when the log was created: a log that was lost and begun anew has another one. */
-  readonly epoch: string;
   /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
-  read(after: Position, limit: number): Promise<readonly StoredEvent[]>;
+  /** Whoever reads on and on compares the bounds: the log may have been replaced, or trimmed past its position. */
+  read(after: Position, limit: number): Promise<LogPage>;
+  bounds(): Promise<LogBounds>;
+  /** Resolves when there may be something past the position, whichever instance appends. */
+  changed(position: Position): Promise<unknown>;
   /** The newest events of a subject, at most a thousand, oldest first. */
   ofSubject(subject: string, limit?: number): Promise<readonly StoredEvent[]>;
-  bounds(): Promise<LogBounds>;
-  /**
-   * Every event after `after`, in order and in batches, for as long as it is iterated, whichever
-   * instance appends. Waits out a store that is down; throws `LogLost` rather than skip anything.
-   * Ends with the signal, also while it waits: `return()` of an async generator would not.
-   */
-  follow(after: Position, signal?: AbortSignal): AsyncIterableIterator<readonly StoredEvent[]>;
   /** Removes what is past retention. Called in the background; here for tests. */
   trim(): Promise<void>;
 }
@@ -62,19 +59,4 @@ export const OF_SUBJECT_LIMIT = 1_000;
 export const TIMES_KEPT = 100;
 
 /** A receipt further ahead than this came from a wrong clock; waiting for it would keep the log for ever. */
-const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
-
-/** The position up to which the oldest events may go, or 0. Only a run from the start: the log has no holes. */
-export function expiredUpTo(
-  oldest: readonly Pick<StoredEvent, 'position' | 'receivedAt'>[],
-  now: number,
-  retentionMs: number,
-): Position {
-  let upTo = 0;
-  for (const { position, receivedAt } of oldest) {
-    const kept = receivedAt >= now - retentionMs && receivedAt <= now + CLOCK_TOLERANCE_MS;
-    if (kept) break;
-    upTo = position;
-  }
-  return upTo;
-}
+export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
+import { inBackground } from './background.ts';
+
 /** A list that held a client, and on which page. A hint where to look first, and no proof. */
 export interface Place {
   readonly kind: 'clinic' | 'clinician';
@@ -26,8 +28,7 @@ export const GONE = -1;
 export const PLACES_KEPT_MS = 30 * 24 * 3_600_000;
 export const MAX_PLACES = 1_000_000;
 
-const WRITE_DELAY_MS = 250;
-const RETRY_DELAY_MS = 2_000;
+const WRITE_EVERY_MS = 250;
 const WRITE_BATCH = 500;
 const MAX_UNWRITTEN = 50_000;
 /** Clients whose places this process has recorded: lists are read over and over, and written once a day. */
@@ -40,9 +41,7 @@ export type Places = ReturnType<typeof createPlaces>;
 export function createPlaces(engine: PlaceEngine) {
   /** By client, the page in each list. */
   const recent = new LRUCache<string, Map<string, number>>({ max: MAX_RECENT, ttl: RECENT_MS });
-  let unwritten: PlaceChange[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> | undefined;
+  const unwritten: PlaceChange[] = [];
 
   function change(clientId: string, { kind, id }: Omit<Place, 'page'>, page: number): void {
     const list = `${kind}:${id}`;
@@ -54,31 +53,20 @@ export function createPlaces(engine: PlaceEngine) {
     if (!known) recent.set(clientId, pages);
     pages.set(list, page);
     unwritten.push({ clientId, list, page });
-    timer ??= setTimeout(writeLater, WRITE_DELAY_MS).unref();
   }
 
   async function write(): Promise<void> {
-    const changes = unwritten;
-    unwritten = [];
-    for (let at = 0; at < changes.length; at += WRITE_BATCH) {
+    while (unwritten.length > 0) {
+      const changes = unwritten.splice(0, WRITE_BATCH);
       try {
-        await engine.write(changes.slice(at, at + WRITE_BATCH));
-      } catch (error) {
+        await engine.write(changes);
+      } catch {
         // Dropped, and recorded anew by the next page that is read.
-        for (const { clientId } of changes.slice(at)) recent.delete(clientId);
-        throw error;
+        for (const { clientId } of changes) recent.delete(clientId);
       }
     }
   }
-
-  function writeLater(): void {
-    timer = undefined;
-    writing = write()
-      .catch(() => {
-        timer ??= setTimeout(writeLater, RETRY_DELAY_MS).unref();
-      })
-      .finally(() => (writing = undefined));
-  }
+  const writing = inBackground(WRITE_EVERY_MS, write, () => {});
 
   return {
     /** Written in the background: a crash may lose the last moments, no more. */
@@ -98,10 +86,8 @@ export function createPlaces(engine: PlaceEngine) {
         })
         .toSorted((a, b) => cost(a) - cost(b));
     },
-    async flush(): Promise<void> {
-      clearTimeout(timer);
-      timer = undefined;
-      await writing;
+    async close(): Promise<void> {
+      writing[Symbol.dispose]();
       await write();
     },
   };

@@ -64,8 +64,8 @@ export interface Bus {
    * rejects: what the message is about has happened already.
    */
   publish(topic: string, message: string): Promise<void>;
-  /** Not called for this instance's own messages. Returns a function that unsubscribes. */
-  subscribe(topic: string, handler: BusHandler): () => void;
+  /** One handler a topic. Not called for this instance's own messages. */
+  subscribe(topic: string, handler: BusHandler): void;
   /** Called when messages may have been missed: callers drop what they have cached. */
   onGap(handler: () => void): void;
 }

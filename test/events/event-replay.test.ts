@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/log-reader.ts';
-import { type EventFilter, matches, placeByOwnIds } from '../../src/events/filter.ts';
-import { subscribeFrom } from '../../src/events/event-stream.ts';
+import { EventsExpired } from '../../src/events/event-cursor.ts';
+import { type EventFilter, UNKNOWN_PLACE, matches } from '../../src/events/filter.ts';
+import type { EventHub } from '../../src/events/event-hub.ts';
+import { openEventStream } from '../../src/events/event-stream.ts';
+import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-door.ts';
@@ -16,6 +18,33 @@ import {
 
 const forever = new AbortController().signal;
 
+/** Reads a stream at the listener's pace. Resolves once it is live, and to a function that waits until all is read. */
+async function subscribeFrom(
+  hub: EventHub,
+  after: number | undefined,
+  filter: EventFilter,
+  listener: (event: PartnerEvent) => void | Promise<void>,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const stream = openEventStream(hub, filter, after);
+  signal.addEventListener('abort', () => void stream.return());
+  let [isBusy, isOver] = [false, false];
+  const read = async () => {
+    for await (const event of stream) {
+      isBusy = true;
+      await listener(event);
+      isBusy = false;
+    }
+  };
+  const reading = read().finally(() => (isOver = true));
+  reading.catch(() => undefined);
+  while (!isOver && !stream.isLive) await turn();
+  if (isOver) await reading;
+  return async () => {
+    while (isBusy || !(stream.isIdle || isOver)) await turn();
+  };
+}
+
 const transcripts = (count: number) =>
   Array.from({ length: count }, () => delivery('transcript_ready'));
 
@@ -26,10 +55,17 @@ describe('a subscription after a cursor', () => {
     await append(store.log, ...transcripts(5));
     await caughtUp(opened.hub, store.log);
     const told: number[] = [];
-    await subscribeFrom(opened.hub, 2, {}, ({ position }) => void told.push(position), forever);
+    const allRead = await subscribeFrom(
+      opened.hub,
+      2,
+      {},
+      ({ position }) => void told.push(position),
+      forever,
+    );
     expect(told).toEqual([3, 4, 5]);
     await append(store.log, ...transcripts(2));
     await caughtUp(opened.hub, store.log);
+    await allRead();
     expect(told).toEqual([3, 4, 5, 6, 7]);
   });
 
@@ -38,7 +74,7 @@ describe('a subscription after a cursor', () => {
     await append(store.log, ...transcripts(2));
     await using opened = await openTestHub(store.log);
     const told: number[] = [];
-    await subscribeFrom(
+    const allRead = await subscribeFrom(
       opened.hub,
       undefined,
       {},
@@ -47,6 +83,7 @@ describe('a subscription after a cursor', () => {
     );
     await append(store.log, ...transcripts(1));
     await caughtUp(opened.hub, store.log);
+    await allRead();
     expect(told).toEqual([3]);
   });
 
@@ -72,9 +109,16 @@ describe('a subscription after a cursor', () => {
     await appendUnreadable(store.log, 'a');
     await using opened = await openTestHub(store.log);
     const told: number[] = [];
-    await subscribeFrom(opened.hub, 0, {}, ({ position }) => void told.push(position), forever);
+    const allRead = await subscribeFrom(
+      opened.hub,
+      0,
+      {},
+      ({ position }) => void told.push(position),
+      forever,
+    );
     await append(store.log, ...transcripts(1));
     await caughtUp(opened.hub, store.log);
+    await allRead();
     expect(told).toEqual([1, 3]);
   });
 
@@ -82,9 +126,16 @@ describe('a subscription after a cursor', () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const told: number[] = [];
-    await subscribeFrom(opened.hub, 2, {}, ({ position }) => void told.push(position), forever);
+    const allRead = await subscribeFrom(
+      opened.hub,
+      2,
+      {},
+      ({ position }) => void told.push(position),
+      forever,
+    );
     await append(store.log, ...transcripts(4));
     await caughtUp(opened.hub, store.log);
+    await allRead();
     expect(told).toEqual([3, 4]);
   });
 
@@ -93,14 +144,15 @@ describe('a subscription after a cursor', () => {
     await using opened = await openTestHub(store.log);
     const told: number[] = [];
     const note = ({ position }: { readonly position: number }) => void told.push(position);
-    const joined = Promise.withResolvers<void>();
+    const joined = Promise.withResolvers<() => Promise<void>>();
     const stop = opened.hub.subscribe({}, (event) => {
       stop();
       joined.resolve(subscribeFrom(opened.hub, event.position - 1, {}, note, forever));
     });
     await append(store.log, ...transcripts(2));
-    await joined.promise;
+    const allRead = await joined.promise;
     await caughtUp(opened.hub, store.log);
+    await allRead();
     expect(told).toEqual([1, 2]);
   });
 
@@ -180,7 +232,7 @@ describe('replay and live together', () => {
         await using opened = await openTestHub(store.log);
         const { hub } = opened;
         const subscribers: { after: number; filter: EventFilter; told: number[] }[] = [];
-        const running: Promise<void>[] = [];
+        const running: Promise<void | (() => Promise<void>)>[] = [];
         for (const step of script) {
           // Appends are not awaited: they land while others replay.
           if (step.do === 'append') running.push(appendTo(store.log, step.clinics));
@@ -196,11 +248,12 @@ describe('replay and live together', () => {
           };
           running.push(subscribeFrom(hub, after, step.filter, listener, forever));
         }
-        await Promise.all(running);
+        const subscribed = await Promise.all(running);
         await caughtUp(hub, store.log);
+        for (const allRead of subscribed) await allRead?.();
         for (const { after, filter, told } of subscribers) {
           const { events } = await hub.scan(after, 1_000);
-          const wanted = events.filter((event) => matches(filter, event, placeByOwnIds(event)));
+          const wanted = events.filter((event) => matches(filter, event, UNKNOWN_PLACE));
           expect(told).toEqual(wanted.map(({ position }) => position));
         }
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { EventsExpired } from '../../src/events/log-reader.ts';
+import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { redrive } from '../../src/events/quarantine.ts';
-import { fromStored } from '../../src/events/stored-event.ts';
+import { fromStored } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-door.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
@@ -112,6 +112,6 @@ describe('redriving the quarantine', () => {
     expect(await redrive(log, quarantine)).toEqual({ deliveries: 0, events: 0, left: 1 });
     await caughtUp(opened.hub, log);
     expect(told).toEqual([1]);
-    expect((await log.read(0, 5)).map(fromStored)).toMatchObject([{ receivedAt: 1_000 }]);
+    expect((await log.read(0, 5)).events.map(fromStored)).toMatchObject([{ receivedAt: 1_000 }]);
   });
 });

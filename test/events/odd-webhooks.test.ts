@@ -30,6 +30,14 @@ const ready = (payload: object = {}, envelope: object = {}) =>
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const nested = (levels: number) => TEXT.replace('"payload":{', `"payload":{"x":${deep(levels)},`);
 
+it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'])(
+  'the route takes POST alone: %s',
+  async (method) => {
+    const { status, headers } = await fetch(`${gateway.url}/webhooks`, { method });
+    expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+  },
+);
+
 describe('a signature that is odd', () => {
   it.each<[string, (mac: string) => Headers]>([
     ['given twice', (mac) => ({ 'X-Signature': [mac, mac] })],

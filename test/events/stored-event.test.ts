@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEnvelope } from '../../src/events/envelope.ts';
-import { fromStored } from '../../src/events/stored-event.ts';
+import { fromStored } from '../../src/events/partner-event.ts';
 import { assessments, bytesOf, delivery, uuid } from '../support/events/deliveries.ts';
 
 const stored = (body: string) => ({ position: 7, receivedAt: 1_000, body });

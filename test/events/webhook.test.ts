@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { fromStored } from '../../src/events/stored-event.ts';
+import { fromStored } from '../../src/events/partner-event.ts';
+import { createVerifier } from '../../src/events/signature.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import { listen, openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
@@ -23,7 +24,7 @@ describe('a signed delivery', () => {
     const sessionId = uuid();
     const answer = await door.deliver(delivery('transcript_ready', { sessionId }));
     expect(answer).toMatchObject({ status: 200, body: '' });
-    const stored = await store.log.read(0, 10);
+    const stored = (await store.log.read(0, 10)).events;
     expect(stored.map(fromStored)).toMatchObject([{ type: 'transcript_ready', sessionId }]);
   });
 
@@ -35,7 +36,7 @@ describe('a signed delivery', () => {
     for (let i = 20; i < 1_000; i += 20)
       answers.push(...(await Promise.all(Array.from({ length: 20 }, () => door.deliver(json)))));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await store.log.read(0, 10)).toHaveLength(1);
+    expect((await store.log.read(0, 10)).events).toHaveLength(1);
     expect(door.counts).toEqual({
       'accepted progress_note_generated': 1,
       'copy progress_note_generated': 999,
@@ -86,7 +87,7 @@ describe('a signed delivery', () => {
     await door.deliver(assessments(client, [known]));
     await door.deliver(assessments(client, [known, fresh]));
     expect((await door.deliver(assessments(client, []))).status).toBe(200);
-    const stored = (await store.log.read(0, 10)).map(fromStored);
+    const stored = (await store.log.read(0, 10)).events.map(fromStored);
     expect(stored).toMatchObject([{ scoreId: known }, { scoreId: fresh }]);
   });
 
@@ -103,7 +104,7 @@ describe('a signed delivery', () => {
     await using door = await openDoor(store);
     const json = delivery('transcript_ready');
     expect((await door.deliver(json, { 'content-type': 'text/plain' })).status).toBe(200);
-    expect(await store.log.read(0, 10)).toHaveLength(1);
+    expect((await store.log.read(0, 10)).events).toHaveLength(1);
   });
 
   it('never makes the gateway call a URL of its payload, nor keep one', async () => {
@@ -121,7 +122,7 @@ describe('a signed delivery', () => {
       const links = { progressNoteUrl: url, transcriptUrl: url, mdmUrl: url };
       expect((await door.deliver(delivery('progress_note_generated', links))).status).toBe(200);
     }
-    const kept = await store.log.read(0, 10);
+    const kept = (await store.log.read(0, 10)).events;
     expect(kept).toHaveLength(urls.length + ELSEWHERE.length);
     expect(JSON.stringify(kept)).not.toMatch(/127\.0\.0\.1|169\.254|passwd|http|evil|rebind/);
     expect(calls).toBe(0);
@@ -141,7 +142,7 @@ describe('a delivery that is not understood', () => {
       { reason: 'unknown eventType', body: JSON.stringify(unknown) },
       { reason: 'progress_note_generated: progressNoteId must be a UUID' },
     ]);
-    expect(await store.log.read(0, 10)).toEqual([]);
+    expect((await store.log.read(0, 10)).events).toEqual([]);
     expect(door.counts).toEqual({ quarantined: 2 });
   });
 
@@ -171,13 +172,15 @@ describe('a delivery that is not signed', () => {
     }
     const twice = await door.send(body, { 'x-signature': [macOf(body, SECRET), 'x'] });
     expect(twice.status).toBe(401);
-    expect(await store.log.read(0, 10)).toEqual([]);
+    expect((await store.log.read(0, 10)).events).toEqual([]);
     expect(door.counts).toEqual({ 'refused signature': 9 });
   });
 
   it('is answered 401 whatever it brings where no secret is configured', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store, { verify: undefined });
+    const unset = { header: 'x-signature', algorithm: 'sha256', prefix: '', secret: '' };
+    const verify = createVerifier({ ...unset, encoding: 'hex' });
+    await using door = await openDoor(store, { verify });
     expect((await door.deliver(delivery('transcript_ready'))).status).toBe(401);
   });
 });
@@ -229,7 +232,7 @@ describe('a store that is down', () => {
     expect((await door.deliver(json)).status).toBe(503);
     fails = false;
     expect((await door.deliver(json)).status).toBe(200);
-    expect(await store.log.read(0, 10)).toHaveLength(1);
+    expect((await store.log.read(0, 10)).events).toHaveLength(1);
   });
 });
 
@@ -247,6 +250,6 @@ describe('a storm', () => {
       return `${good.status} ${bad.status}`;
     });
     expect(new Set(await Promise.all(rounds))).toEqual(new Set(['200 401']));
-    expect(await store.log.read(0, 1_000)).toHaveLength(200);
+    expect((await store.log.read(0, 1_000)).events).toHaveLength(200);
   });
 });

@@ -106,19 +106,24 @@ describe('an operation', () => {
     id: 'op-1',
     kind: 'query',
     durationMs: 12.6,
-    calls: 3,
-    cached: 1,
-    outcome: 'ok',
+    usage: { calls: 3, cached: 1, coalesced: 0, retried: 0 },
+    codes: [],
   } as const;
 
   it('is logged with what it cost', () => {
     const { log, last } = capture();
     log.operation({ ...operation, name: 'Clients' });
-    expect(last()).toMatchObject({
-      ...operation,
+    expect(last()).toEqual({
+      level: 'info',
+      time: expect.any(String),
       msg: 'operation',
+      id: 'op-1',
+      kind: 'query',
       name: 'Clients',
       durationMs: 13,
+      calls: 3,
+      cached: 1,
+      outcome: 'ok',
     });
   });
 
@@ -142,13 +147,13 @@ describe('the id of a request', () => {
     kind: 'query',
     name: 'A',
     durationMs: 1,
-    calls: 0,
-    cached: 0,
+    usage: { calls: 0, cached: 0, coalesced: 0, retried: 0 },
+    codes: [],
   } as const;
 
   it('stands in every line of it', () => {
     const { log, lines } = capture();
-    log.operation({ ...line, outcome: 'ok', requestId: ID });
+    log.operation({ ...line, requestId: ID });
     log.audit({ subject: 'anna', operation: 'A', records: [], outcome: 'read', requestId: ID });
     log.error('unexpected error', { error: new Error('x'), requestId: ID });
     for (const text of lines) expect(JSON.parse(text)).toMatchObject({ requestId: ID });
@@ -157,7 +162,7 @@ describe('the id of a request', () => {
 
   it.each(['a b', 'a\nb', 'anna@example.com', 'x'.repeat(129)])('is withheld if it is %j', (id) => {
     const { log, last } = capture();
-    log.operation({ ...line, outcome: 'ok', requestId: id });
+    log.operation({ ...line, requestId: id });
     expect(last()['requestId']).toBe('[withheld]');
   });
 });

@@ -115,7 +115,7 @@ describe('the embedded store', () => {
       [eventOf('a'), bad, eventOf('b')].map((event) => store.log.append([event])),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await store.log.read(0, 10)).toHaveLength(2);
+    expect((await store.log.read(0, 10)).events).toHaveLength(2);
   });
 
   it.skipIf(process.platform !== 'linux')('promises nothing more after the disk failed', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DAY_MS, engines, eventOf, range } from '../support/store/engines.ts';
+import { DAY_MS, engines, epochOf, eventOf, range } from '../support/store/engines.ts';
 import type { Engine } from '../support/store/engines.ts';
 
 const at = (n: number) => ({ time: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString() });
@@ -32,7 +32,7 @@ describe.each(engines)('the $name log', ({ create }) => {
       accepted.push(...answers.flat().flatMap((event) => event?.position ?? []));
     }
     expect(accepted.toSorted((a, b) => a - b)).toEqual(range(1, 1_000));
-    expect(await stores[0].log.read(0, 5_000)).toHaveLength(1_000);
+    expect((await stores[0].log.read(0, 5_000)).events).toHaveLength(1_000);
   });
 
   it('reads back what was appended, from any position on', async () => {
@@ -41,17 +41,20 @@ describe.each(engines)('the $name log', ({ create }) => {
       eventOf(key, { receivedAt: 17, body: `{"é":"${key}"}` }),
     );
     await log.append(events);
-    expect(await log.read(1, 1)).toEqual([{ position: 2, receivedAt: 17, body: '{"é":"b"}' }]);
-    expect((await log.read(0, 10)).map(({ position }) => position)).toEqual([1, 2, 3]);
-    expect(await log.read(3, 10)).toEqual([]);
+    expect((await log.read(1, 1)).events).toEqual([
+      { position: 2, receivedAt: 17, body: '{"é":"b"}' },
+    ]);
+    expect((await log.read(0, 10)).events.map(({ position }) => position)).toEqual([1, 2, 3]);
+    expect((await log.read(3, 10)).events).toEqual([]);
   });
 
   it('keeps events, keys, times and its epoch over a restart', async () => {
     const [{ log }] = await engine.open();
     await log.append([eventOf('a', at(1)), eventOf('b')]);
+    const epoch = await epochOf(log);
     const { log: again } = await engine.reopen();
-    expect(again.epoch).toBe(log.epoch);
-    expect(await again.read(0, 10)).toHaveLength(2);
+    expect(await epochOf(again)).toBe(epoch);
+    expect((await again.read(0, 10)).events).toHaveLength(2);
     expect(await again.append([eventOf('a', at(1)), eventOf('b')])).toEqual([undefined, undefined]);
     expect(await again.append([eventOf('a', at(2))])).toMatchObject([{ position: 3 }]);
   });
@@ -99,8 +102,8 @@ describe.each(engines)('the $name log', ({ create }) => {
     );
     await log.append([...old, eventOf('new', { receivedAt: now })]);
     await log.trim();
-    expect(await log.bounds()).toEqual({ oldest: 1_200, newest: 1_201, epoch: log.epoch });
-    expect((await log.read(0, 10)).map(({ position }) => position)).toEqual([1_201]);
+    expect(await log.bounds()).toMatchObject({ oldest: 1_200, newest: 1_201 });
+    expect((await log.read(0, 10)).events.map(({ position }) => position)).toEqual([1_201]);
     expect(await log.ofSubject('session:1')).toEqual([]);
     expect(await log.append([eventOf('old-7')])).toEqual([undefined]);
   });

@@ -1,4 +1,5 @@
 import { createClient } from 'redis';
+
 import { StoreUnavailable } from '../errors.ts';
 
 /** Where the primary is may change: it is asked for before every connection. */
@@ -13,22 +14,23 @@ const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(\/\d+)?$/
 const SENTINEL_PORT = 26_379;
 const SENTINEL_MS = 2_000;
 
-async function ask(sentinel: string, name: string): Promise<readonly [string, string] | null> {
-  const client = createClient({
-    url: sentinel,
+/** Without what node-redis does by itself: nothing is sent twice, and a lost socket is replaced by us. */
+export const createBareClient = (url: string, connectTimeout: number) =>
+  createClient({
+    url,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: 20_000,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    socket: { connectTimeout: SENTINEL_MS, reconnectStrategy: false },
+    socket: { connectTimeout, reconnectStrategy: false },
   });
-  client.on('error', () => {});
+
+async function ask(sentinel: string, name: string): Promise<readonly [string, string] | null> {
+  const client = createBareClient(sentinel, SENTINEL_MS).on('error', () => {});
+  const question = ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name];
   try {
     await within(client.connect(), SENTINEL_MS);
-    const question = client.sendCommand<[string, string] | null>([
-      'SENTINEL',
-      'GET-MASTER-ADDR-BY-NAME',
-      name,
-    ]);
-    return await within(question, SENTINEL_MS);
+    return await within(client.sendCommand<[string, string] | null>(question), SENTINEL_MS);
   } catch {
     return null;
   } finally {
@@ -41,20 +43,6 @@ async function ask(sentinel: string, name: string): Promise<readonly [string, st
  * Sentinel is only asked for the address. Another one is asked first each time: one that is cut off from the
  * rest goes on naming the old primary.
  */
-function locateBy(sentinels: readonly string[], name: string, urlOf: (host: string) => string) {
-  let turn = Math.floor(Math.random() * sentinels.length);
-  return async () => {
-    turn += 1;
-    for (let at = 0; at < sentinels.length; at += 1) {
-      const answer = await ask(sentinels[(turn + at) % sentinels.length] ?? '', name);
-      if (!answer) continue;
-      const [host, port] = answer;
-      return urlOf(`${host.includes(':') ? `[${host}]` : host}:${port}`);
-    }
-    throw new StoreUnavailable('no Sentinel could tell where the primary is');
-  };
-}
-
 export function addressOf(url: string): Address {
   const [, tls, user = '', hosts, name, database = ''] = SENTINELS.exec(url) ?? [];
   if (hosts === undefined || name === undefined) {
@@ -62,12 +50,21 @@ export function addressOf(url: string): Address {
     if (!isRedis) throw new StoreUnavailable('REDIS_URL must be a redis:// or rediss:// URL');
     return { locate: async () => url, database: new URL(url).pathname };
   }
-  const scheme = `redis${tls}://`;
   const sentinels = hosts
     .split(',')
-    .map((host) => `${scheme}${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
-  const urlOf = (host: string) => `${scheme}${user}${host}${database}`;
-  return { locate: locateBy(sentinels, name, urlOf), database };
+    .map((host) => `redis${tls}://${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
+  let turn = Math.floor(Math.random() * sentinels.length);
+  async function locate(): Promise<string> {
+    turn += 1;
+    for (let at = 0; at < sentinels.length; at += 1) {
+      const answer = await ask(sentinels[(turn + at) % sentinels.length] ?? '', name ?? '');
+      if (!answer) continue;
+      const [host, port] = answer;
+      return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}${database}`;
+    }
+    throw new StoreUnavailable('no Sentinel could tell where the primary is');
+  }
+  return { locate, database };
 }
 
 /** A server that hangs keeps its socket, and node-redis' own timeout ends with the writing of a command. */

@@ -27,7 +27,7 @@ export async function createRedisBus(
 ): Promise<Bus> {
   const me: string = crypto.randomUUID();
   const channel = names.bus(database);
-  const handlers = new Map<string, Set<BusHandler>>();
+  const handlers = new Map<string, BusHandler>();
   const gapHandlers: (() => void)[] = [];
   const awaited = new Map<number, Awaited>();
   let lastId = 0;
@@ -42,9 +42,11 @@ export async function createRedisBus(
 
   async function handle({ topic, message = '' }: Envelope) {
     if (topic === undefined) return gap();
-    const called = [...(handlers.get(topic) ?? [])].map(async (handler) => handler(message));
-    const failed = (await Promise.allSettled(called)).some(({ status }) => status === 'rejected');
-    if (failed) onProblem(`a message of another instance was not handled: ${topic}`);
+    try {
+      await handlers.get(topic)?.(message);
+    } catch {
+      onProblem(`a message of another instance was not handled: ${topic}`);
+    }
   }
 
   async function receive(text: string) {
@@ -89,11 +91,7 @@ export async function createRedisBus(
         awaited.delete(id);
       }
     },
-    subscribe(topic, handler) {
-      const ofTopic = handlers.get(topic) ?? new Set();
-      handlers.set(topic, ofTopic.add(handler));
-      return () => ofTopic.delete(handler);
-    },
+    subscribe: (topic, handler) => void handlers.set(topic, handler),
     onGap: (handler) => void gapHandlers.push(handler),
   };
 }

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DisconnectsClientError, createClient } from 'redis';
+
+import { DisconnectsClientError } from 'redis';
+
 import { StoreUnavailable } from '../errors.ts';
-import { within } from './address.ts';
-import type { Address } from './address.ts';
+import { type Address, createBareClient, within } from './address.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
@@ -10,29 +11,18 @@ const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
 export type Connection = Awaited<ReturnType<typeof connect>>;
-type Client = ReturnType<typeof clientFor>;
+type Client = ReturnType<typeof createBareClient>;
 
 /** Full jitter: instances that lost the same server do not come back as one. */
 const pauseBefore = (retry: number) =>
   Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
-
-const clientFor = (url: string) =>
-  createClient({
-    url,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: 20_000,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    // Ours is the deadline of all that a connection takes.
-    socket: { connectTimeout: 2 * DEADLINE_MS, reconnectStrategy: false },
-  });
 
 /**
  * One socket that comes back by itself; commands fail at once while it is away. Each socket has a client
  * of its own, since a client never goes to another address than its first.
  */
 export async function connect(
-  { locate }: Pick<Address, 'locate'>,
+  { locate }: Address,
   onProblem: (message: string) => void = () => {},
 ) {
   const closing = new AbortController();
@@ -53,7 +43,8 @@ export async function connect(
   }
 
   async function connectOnce() {
-    const next = clientFor(await locate());
+    // Ours is the deadline of all that a connection takes.
+    const next = createBareClient(await locate(), 2 * DEADLINE_MS);
     next.on('error', (error: unknown) => {
       if (next !== client) return;
       onProblem(`Redis is out of reach: ${codeOf(error)}`);
@@ -112,7 +103,7 @@ export async function connect(
         if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
         const failure = unavailable(error);
         // A server that hangs or was demoted keeps its socket.
-        if (failure === error || isNotPrimary(error) || !used.isReady)
+        if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
           discard(used, failure.message);
         throw failure;
       }
@@ -126,7 +117,7 @@ export async function connect(
     /** For a server that turned out to be the wrong one: a new socket may lead to another. */
     reconnect: (reason: string) => discard(client, reason),
     /** Lets what was asked for end first. */
-    async close(): Promise<void> {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       const last = client;
       if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
@@ -152,10 +143,8 @@ const REASONS = new Map([
   ['MOVED', 'it is a cluster, and one server is wanted'],
 ]);
 
-const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
-
 /** It was demoted, or cut off: the primary may be another server by now. */
-const isNotPrimary = (error: unknown) => NOT_PRIMARY.has(codeOf(error));
+const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
 
 /** Redis begins its errors with a code in capitals; a socket's error has one, too. */
 function codeOf(error: unknown): string {

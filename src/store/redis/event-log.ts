@@ -1,160 +1,130 @@
-import DataLoader from 'dataloader';
-import { setImmediate } from 'node:timers/promises';
-import { StoreUnavailable } from '../errors.ts';
-import { OF_SUBJECT_LIMIT, TIMES_KEPT, dedupeWindowMs, expiredUpTo } from '../event-log.ts';
-import type { EventLog, NewEvent, StoredEvent } from '../event-log.ts';
-import { follow } from '../follow.ts';
+import { createBatches } from '../batches.ts';
+import {
+  type EventLog,
+  type LogPage,
+  type NewEvent,
+  OF_SUBJECT_LIMIT,
+  type StoredEvent,
+  dedupeWindowMs,
+} from '../event-log.ts';
 import type { Connection } from './connection.ts';
-import { LOG_KEYS, type Entry, type Head, type LogView, eventOf } from './log-view.ts';
-import { appendScript, datesScript, names, runScript, subjectScript } from './scripts.ts';
+import {
+  type Send,
+  TRIM_BATCH,
+  appendScript,
+  names,
+  pageScript,
+  runScript,
+  subjectScript,
+  trimScript,
+} from './scripts.ts';
 import type { Writer } from './writer.ts';
 
-const TRIM_BATCH = 500;
-
 interface Parts {
-  readonly view: LogView;
   readonly writer: Writer;
   readonly reader: Connection;
+  /** Of its own: XREAD holds it up. */
+  readonly tail: Connection;
   readonly retentionMs: number;
   /** Only tests set it: the server's time is the same for all instances. */
   readonly clock: (() => number) | undefined;
 }
 
-type DatesReply = readonly [now: string, dates: readonly (readonly [number, number])[]];
+type Head = readonly [epoch: string, newest: number, stamp: string];
+type Entry = readonly [position: number, receivedAt: string, body: string];
+type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
+type AppendReply = readonly [...Head, positions: readonly number[]];
 
-export function createRedisLog({ view, writer, reader, retentionMs, clock }: Parts) {
-  const appends = createAppends(writer, view, retentionMs);
-  const recentAfter = (after: number, limit: number) =>
-    after >= view.oldest ? view.recent.after(after, limit) : undefined;
+const LOG_KEYS = [names.epoch, names.newest, names.events];
+/** A script blocks the whole server while it runs. */
+const MAX_APPENDS = 200;
+/** A subject's list may outlive its last event; entries that are gone are skipped. */
+const SUBJECT_GRACE_MS = 3_600_000;
+/** How long a lost log can go unnoticed: XREAD does not return for its new events, whose positions are lower. */
+const LOOK_AGAIN_MS = 1_000;
+const LOOK_GRACE_MS = 3_000;
+/** More failovers than anybody has while an instance lives. */
+const MOST_FORMER_EPOCHS = 20;
 
-  async function trimBatch(): Promise<boolean> {
-    const [serverTime, rows] = await runScript<DatesReply>(
-      reader.command,
-      datesScript,
-      [names.events],
-      [TRIM_BATCH],
-    );
-    const dates = rows.map(([position, receivedAt]) => ({ position, receivedAt }));
-    const upTo = expiredUpTo(dates, clock?.() ?? Number(serverTime), retentionMs);
-    if (upTo > 0) await reader.command(['XTRIM', names.events, 'MINID', `${upTo + 1}-0`]);
-    return upTo > 0 && upTo === dates[TRIM_BATCH - 1]?.position;
+const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
+  position,
+  receivedAt: Number(receivedAt),
+  body,
+});
+
+export async function openRedisLog({ writer, reader, tail, retentionMs, clock }: Parts) {
+  // What this instance knows of the shared log.
+  let [epoch, newest, stamp] = ['', 0, ''];
+  const formerEpochs = new Set<string>();
+
+  /** By what is known a lost log is distinguished from ours. */
+  async function run<Reply extends readonly [...Head, ...unknown[]]>(
+    send: Send,
+    script: string,
+    options: object,
+  ): Promise<Reply> {
+    const former = [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' ');
+    const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
+    const args = [JSON.stringify(known), JSON.stringify(options)];
+    const reply = await runScript<Reply>(send, script, LOG_KEYS, args);
+    learn(reply);
+    return reply;
   }
 
+  function learn([current, top, stampOfTop]: readonly [...Head, ...unknown[]]): void {
+    // Connections answer in no common order: a late answer must not bring an old log back.
+    if (formerEpochs.has(current)) return;
+    if (current === epoch && top <= newest) return;
+    if (current !== epoch && epoch !== '') formerEpochs.add(epoch);
+    [epoch, newest, stamp] = [current, top, stampOfTop];
+  }
+
+  async function read(after: number, limit: number): Promise<LogPage> {
+    const reply = await run<PageReply>(reader.command, pageScript, { after, limit });
+    const [current, top, , oldest, entries] = reply;
+    return { epoch: current, newest: top, oldest, events: entries.map(eventOf) };
+  }
+
+  async function appendGroup(group: readonly (readonly NewEvent[])[]) {
+    const events = group.flat();
+    const [, , , positions] = await run<AppendReply>(writer.write, appendScript, {
+      windowMs: dedupeWindowMs(retentionMs),
+      subjectMs: retentionMs + SUBJECT_GRACE_MS,
+      replicated: writer.replicated,
+      // As text: a script's numbers are not exact.
+      events: events.map((event) => ({ ...event, receivedAt: String(event.receivedAt) })),
+    });
+    const stored = events.map(({ receivedAt, body }, i) => {
+      const position = positions[i] ?? 0;
+      return position > 0 ? { position, receivedAt, body } : undefined;
+    });
+    let at = 0;
+    return group.map(({ length }) => stored.slice(at, (at += length)));
+  }
+  const appends = createBatches(appendGroup, MAX_APPENDS);
+
+  await read(0, 0);
   const log: EventLog = {
-    get epoch() {
-      return view.epoch;
-    },
-    append: appends.append,
-    async read(after, limit) {
-      // A full answer from memory is right; a short one may only mean that memory lags behind.
-      const held = recentAfter(after, limit);
-      if (held?.length === limit) return held;
-      return (await view.page(reader.command, after, limit)).events;
+    append: async (events) => (events.length > 0 ? appends.call(events) : []),
+    read,
+    bounds: () => read(0, 0),
+    // Only wakes the reader: the page is what counts.
+    changed(position) {
+      const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
+      const args = [...wait, names.events, `${position}-0`];
+      return tail.command(args, LOOK_AGAIN_MS + LOOK_GRACE_MS);
     },
     async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
       const keys = [names.ofSubject(subject), names.events];
       return (await runScript<Entry[]>(reader.command, subjectScript, keys, [limit])).map(eventOf);
     },
-    async bounds() {
-      const { oldest, newest, epoch } = await view.page(reader.command, 0, 0);
-      return { oldest, newest, epoch };
-    },
-    follow(after, signal) {
-      const { epoch, recent } = view;
-      return follow(
-        {
-          epoch,
-          recent,
-          async page(position, limit) {
-            const events = recentAfter(position, limit);
-            if (!events) return view.page(reader.command, position, limit);
-            return { epoch: view.epoch, oldest: view.oldest, newest: recent.newest, events };
-          },
-        },
-        after,
-        signal,
-      );
-    },
     async trim() {
-      while (await trimBatch());
-      // Followers that read from memory need the new bounds, too.
-      await view.page(reader.command, 0, 0);
+      let trimmed = TRIM_BATCH;
+      while (trimmed === TRIM_BATCH) {
+        const args = [retentionMs, clock?.() ?? ''];
+        trimmed = await runScript(reader.command, trimScript, [names.events], args);
+      }
     },
   };
   return { log, drained: appends.drained };
-}
-
-type Appended = readonly (StoredEvent | undefined)[];
-type AppendReply = readonly [...Head, positions: readonly number[]];
-
-/** A script blocks the whole server while it runs. */
-const MAX_APPENDS = 200;
-const MAX_WAITING = 50_000;
-/** A subject's list may outlive its last event; entries that are gone are skipped. */
-const GRACE_MS = 3_600_000;
-
-/** What waits while a script is under way goes into the next one. */
-function createAppends(writer: Writer, view: LogView, retentionMs: number) {
-  let waiting = 0;
-  let running: Promise<unknown> = Promise.resolve();
-
-  async function appendAll(events: readonly NewEvent[]): Promise<Appended> {
-    const [epoch, newest, stamp, positions] = await runScript<AppendReply>(
-      writer.write,
-      appendScript,
-      LOG_KEYS,
-      [
-        ...view.known(),
-        dedupeWindowMs(retentionMs),
-        retentionMs + GRACE_MS,
-        TIMES_KEPT,
-        OF_SUBJECT_LIMIT,
-        writer.replicated ? 1 : 0,
-        ...events.flatMap(({ key, time = '', receivedAt, subject = '', body }) => [
-          key,
-          time,
-          receivedAt,
-          subject,
-          body,
-        ]),
-      ],
-    );
-    view.learn(epoch, newest, stamp);
-    return events.map(({ receivedAt, body }, index) => {
-      const position = positions[index] ?? 0;
-      return position > 0 ? { position, receivedAt, body } : undefined;
-    });
-  }
-
-  async function appendGroup(group: readonly (readonly NewEvent[])[]): Promise<Appended[]> {
-    const script = appendAll(group.flat());
-    running = script.catch(() => undefined);
-    const stored = await script;
-    let at = 0;
-    return group.map((events) => stored.slice(at, (at += events.length)));
-  }
-
-  const loader = new DataLoader(appendGroup, {
-    cache: false,
-    maxBatchSize: MAX_APPENDS,
-    // After this turn of the loop: whatever else arrives in it shares the script.
-    batchScheduleFn: (dispatch) => void Promise.all([running, setImmediate()]).then(dispatch),
-  });
-
-  return {
-    async append(events: readonly NewEvent[]): Promise<Appended> {
-      if (events.length === 0) return [];
-      if (waiting >= MAX_WAITING)
-        throw new StoreUnavailable('Redis cannot keep up with the events');
-      waiting += 1;
-      try {
-        return await loader.load(events);
-      } finally {
-        waiting -= 1;
-      }
-    },
-    drained: async () => {
-      while (waiting > 0) await running.then(() => setImmediate());
-    },
-  };
 }

@@ -1,117 +1,130 @@
 import { inBackground } from '../background.ts';
-import { createPlaces } from '../places.ts';
-import { QUARANTINE_MAX_ENTRIES } from '../store.ts';
-import type { KeyStore, Quarantine, StoreSettings } from '../store.ts';
+import { GONE, NO_PAGE, PLACES_KEPT_MS, type PlaceEngine, createPlaces } from '../places.ts';
+import {
+  type KeyStore,
+  QUARANTINE_MAX_ENTRIES,
+  type Quarantine,
+  type Store,
+  type StoreSettings,
+} from '../store.ts';
 import { addressOf } from './address.ts';
-import type { Address } from './address.ts';
 import { createRedisBus } from './bus.ts';
-import { connect } from './connection.ts';
-import type { Connection } from './connection.ts';
-import { createRedisLog } from './event-log.ts';
-import { createTail, openLogView } from './log-view.ts';
-import { createRedisPlaces } from './places.ts';
-import { names } from './scripts.ts';
-import { openWriter } from './writer.ts';
-import type { Writer } from './writer.ts';
+import { type Connection, connect } from './connection.ts';
+import { openRedisLog } from './event-log.ts';
+import { PREFIX, names, runScript } from './scripts.ts';
+import { type Writer, openWriter } from './writer.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
 /** How soon a replica that was added is waited for. */
 const INSPECT_EVERY_MS = 10_000;
 
-async function openParts(
-  connections: readonly [Connection, ...Connection[]],
-  { database }: Address,
-  settings: StoreSettings,
-) {
+/** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
+export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
   const { retentionMs, clock, onProblem = () => {} } = settings;
-  const [writing, reader = writing, tailing = writing, subscriber = writing] = connections;
+  const address = addressOf(url);
+  await using opened = new AsyncDisposableStack();
+  const open = async (onLost?: (message: string) => void) =>
+    opened.use(await connect(address, onLost));
+  const writing = await open(onProblem);
+  // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
+  const [reader, tail, subscriber] = await Promise.all([open(), open(), open()]);
   // All connections must be to the server that is written to: a former primary may still answer reads.
   const writer = await openWriter(writing, onProblem, () => {
-    for (const connection of connections)
-      if (connection !== writing) connection.reconnect('another server took over');
+    for (const connection of [reader, tail, subscriber])
+      connection.reconnect('another server took over');
   });
-  const view = await openLogView(reader.command);
-  const { log, drained } = createRedisLog({ view, writer, reader, retentionMs, clock });
-  const places = createPlaces(createRedisPlaces(reader));
-  const bus = await createRedisBus(subscriber, reader, database, onProblem);
-
-  const background = new AsyncDisposableStack();
-  background.use(createTail(tailing, view));
-  background.use(inBackground(INSPECT_EVERY_MS, () => writer.inspectServer(), onProblem));
-  background.use(inBackground(CLEANUP_EVERY_MS, () => log.trim(), onProblem));
+  const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
+  const places = createPlaces(placeEngine(reader));
+  const bus = await createRedisBus(subscriber, reader, address.database, onProblem);
+  // What it waits for may be a second away.
+  opened.defer(() => tail.destroy());
+  opened.defer(drained);
+  opened.defer(places.close);
+  opened.use(inBackground(INSPECT_EVERY_MS, writer.inspectServer, onProblem));
+  opened.use(inBackground(CLEANUP_EVERY_MS, log.trim, onProblem));
+  const parts = opened.move();
 
   return {
     log,
     places,
     bus,
-    keys: createRedisKeys(writer, reader),
-    quarantine: createRedisQuarantine(writer, reader),
+    keys: keyStore(writer, reader),
+    quarantine: quarantine(writer, reader),
     async check() {
       // Both: after a failover one connection may have found the new primary before the other.
       await Promise.all([writer.write(['SET', names.checked, '1']), reader.command(['PING'])]);
     },
-    async [Symbol.asyncDispose]() {
-      await background.disposeAsync();
-      await places.flush().catch(() => undefined);
-      await drained();
-      await Promise.all([...connections].map((connection) => connection.close()));
-    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
 
-/** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
-export async function openRedis(url: string, settings: StoreSettings) {
-  const address = addressOf(url);
-  const writing = await connect(address, settings.onProblem);
-  // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
-  const others = await Promise.all([connect(address), connect(address), connect(address)]);
-  try {
-    return await openParts([writing, ...others], address, settings);
-  } catch (error) {
-    await Promise.all([writing, ...others].map((connection) => connection.close()));
-    throw error;
-  }
-}
-
 /** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
-const createRedisKeys = ({ write }: Writer, reader: Connection): KeyStore => ({
+const keyStore = ({ write }: Writer, reader: Connection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
     return (await write<string | null>(command)) ?? undefined;
   },
-  async put(key, value, ttlMs) {
-    await write(['SET', names.fact(key), value, 'PX', String(Math.ceil(ttlMs))]);
-  },
+  put: (key, value, ttlMs) => write(['SET', names.fact(key), value, 'PX', `${Math.ceil(ttlMs)}`]),
   async get(keys) {
     if (keys.length === 0) return [];
     const values = await reader.command<(string | null)[]>(['MGET', ...keys.map(names.fact)]);
     return values.map((value) => value ?? undefined);
   },
-  async delete(key) {
-    await write(['DEL', names.fact(key)]);
-  },
+  delete: (key) => write(['DEL', names.fact(key)]),
 });
 
 type Entry = readonly [id: string, fields: readonly string[]];
 
-const createRedisQuarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
-  async add({ receivedAt, reason, body }) {
+const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
+  add({ receivedAt, reason, body }) {
     const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
     const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
-    await write(['XADD', names.quarantine, ...bound, '*', ...fields]);
+    return write(['XADD', names.quarantine, ...bound, '*', ...fields]);
   },
   async list(limit) {
     const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
     const entries = await reader.command<Entry[]>(range);
-    return entries.map(([id, fields]) => ({
+    return entries.map(([id, [, receivedAt, , reason = '', , body = '']]) => ({
       id,
-      receivedAt: Number(fields[1]),
-      reason: fields[3] ?? '',
-      body: fields[5] ?? '',
+      receivedAt: Number(receivedAt),
+      reason,
+      body,
     }));
   },
-  async remove(id) {
-    await write(['XDEL', names.quarantine, id]);
-  },
+  remove: (id) => write(['XDEL', names.quarantine, id]),
   count: () => reader.command<number>(['XLEN', names.quarantine]),
+});
+
+/** More lists than a client is in at a time: past it the client's places are forgotten, and found anew. */
+const MAX_LISTS = 16;
+
+/** ARGV: how long to keep; then client, list and page of each change. */
+const writePlaces = `
+  for at = 2, #ARGV, 3 do
+    local key = '${PREFIX}place:' .. ARGV[at]
+    local page = tonumber(ARGV[at + 2])
+    if page == ${GONE} then
+      redis.call('HDEL', key, ARGV[at + 1])
+    else
+      if redis.call('HLEN', key) >= ${MAX_LISTS} then redis.call('DEL', key) end
+      if page ~= ${NO_PAGE} then redis.call('HSET', key, ARGV[at + 1], page)
+      else redis.call('HSETNX', key, ARGV[at + 1], page) end
+      redis.call('PEXPIRE', key, ARGV[1])
+    end
+  end
+`;
+
+const placeEngine = ({ command }: Connection): PlaceEngine => ({
+  async write(changes) {
+    const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
+    await runScript(command, writePlaces, [], [PLACES_KEPT_MS, ...args]);
+  },
+  async read(clientId) {
+    // As a script, since HGETALL alone is answered as a map by some protocol versions.
+    const script = `return redis.call('HGETALL', KEYS[1])`;
+    const pairs = await runScript<string[]>(command, script, [`${PREFIX}place:${clientId}`], []);
+    return pairs.flatMap((list, at) =>
+      at % 2 === 0 ? [{ list, page: Number(pairs[at + 1]) }] : [],
+    );
+  },
 });

@@ -78,14 +78,6 @@ export async function openWriter(
   };
 }
 
-interface Server {
-  /** Another one after every start of the server. */
-  readonly runId: string;
-  readonly isPrimary: boolean;
-  readonly replicas: number;
-  readonly appendOnlyFile: boolean;
-}
-
 const valueIn = (info: string, name: string) =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 
@@ -93,7 +85,7 @@ const valueIn = (info: string, name: string) =>
  * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
-async function inspect(connection: Connection): Promise<Server> {
+async function inspect(connection: Connection) {
   // Not all sections come by default everywhere.
   const sections = ['server', 'memory', 'persistence', 'replication'];
   const info = (
@@ -110,6 +102,7 @@ async function inspect(connection: Connection): Promise<Server> {
     );
   }
   return {
+    /** Another one after every start of the server. */
     runId: valueIn(info, 'run_id'),
     isPrimary: valueIn(info, 'role') !== 'slave',
     replicas: Number(valueIn(info, 'connected_slaves')),

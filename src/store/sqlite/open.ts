@@ -1,70 +1,175 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
 import { steadyNow } from '../../clock.ts';
 import { inBackground } from '../background.ts';
-import { type PlaceEngine, createPlaces } from '../places.ts';
-import type { Bus, KeyStore, Quarantine, StoreSettings } from '../store.ts';
-import { createEmbeddedLog } from './event-log.ts';
-import type { Thread } from './thread.ts';
-import { openThread } from './thread.ts';
+import { createBatches } from '../batches.ts';
+import { StoreUnavailable } from '../errors.ts';
+import { type EventLog, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
+import { createPlaces } from '../places.ts';
+import type { Store, StoreSettings } from '../store.ts';
+import type { Call, Operations } from './operations.ts';
+import type { Batch, Opened, Outcome, WorkerData } from './worker.ts';
 
-/** There is one instance only. */
-const emptyBus: Bus = {
-  publish: () => Promise.resolve(),
-  subscribe: () => () => {},
-  onGap: () => {},
-};
-
+const MAX_WRITES = 1_000;
+/** A write waits for no more reads than these. */
+const MAX_READS = 8;
+const MAX_RECENT = 2_000;
 const CLEANUP_EVERY_MS = 60_000;
 
-const placeEngine = ({ call }: Thread, clock: () => number): PlaceEngine => ({
-  write: (changes) => call('writePlaces', changes, clock()),
-  read: (clientId) => call('placesOf', clientId),
-});
-
-const keyStore = ({ call }: Thread, clock: () => number): KeyStore => ({
-  claim: (key, value, ttlMs) => call('claim', key, value, clock(), clock() + ttlMs),
-  put: (key, value, ttlMs) => call('putFact', key, value, clock() + ttlMs),
-  get: (keys) => call('factsOf', keys, clock()),
-  delete: (key) => call('deleteFact', key),
-});
-
-const quarantine = ({ call }: Thread): Quarantine => ({
-  add: ({ receivedAt, reason, body }) => call('quarantine', receivedAt, reason, body),
-  list: (limit) => call('quarantined', limit),
-  remove: (id) => call('releaseQuarantined', id),
-  count: () => call('countQuarantined'),
-});
+/** Operations of the worker, as they are called from here. */
+type Remote<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (...args: infer Args) => infer Answer
+    ? (...args: Args) => Promise<Answer>
+    : never;
+};
 
 /** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
-export async function openEmbedded(dir: string, settings: StoreSettings) {
-  const { retentionMs, clock = steadyNow, onProblem = () => {}, onBroken = () => {} } = settings;
-  const thread = await openThread(dir, (reason) => {
+export async function openEmbedded(dir: string, settings: StoreSettings): Promise<Store> {
+  const { retentionMs, clock = steadyNow, onProblem = () => {} } = settings;
+  const thread = await openThread({ dir, retentionMs }, clock, (reason) => {
     onProblem(reason);
-    onBroken();
+    settings.onBroken?.();
   });
-  const log = createEmbeddedLog(thread, retentionMs, clock);
-  const places = createPlaces(placeEngine(thread, clock));
-
-  const cleanup = inBackground(
-    CLEANUP_EVERY_MS,
-    async () => {
-      await log.trim();
-      while (await thread.call('trimFacts', clock()));
-      while (await thread.call('trimPlaces', clock()));
-    },
-    onProblem,
-  );
+  const { reads, writes } = thread;
+  const log = createLog(thread);
+  const places = createPlaces({ write: writes.writePlaces, read: reads.placesOf });
+  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
 
   return {
     log,
     places,
-    keys: keyStore(thread, clock),
-    bus: emptyBus,
-    quarantine: quarantine(thread),
-    check: () => thread.call('touch', clock()),
+    keys: { claim: writes.claim, put: writes.putFact, get: reads.facts, delete: writes.deleteFact },
+    // There is one instance only.
+    bus: { publish: () => Promise.resolve(), subscribe: () => {}, onGap: () => {} },
+    quarantine: {
+      add: writes.quarantine,
+      list: reads.quarantined,
+      remove: writes.removeQuarantined,
+      count: reads.countQuarantined,
+    },
+    check: writes.touch,
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
-      await places.flush().catch(() => undefined);
+      await places.close();
       await thread.close();
+    },
+  };
+}
+
+type Thread = Awaited<ReturnType<typeof openThread>>;
+
+async function openThread(
+  workerData: WorkerData,
+  clock: () => number,
+  onBroken: (reason: string) => void,
+) {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    workerData,
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const [opened] = (await once(worker, 'message')) as [Opened];
+  if (typeof opened === 'string') throw new StoreUnavailable(opened);
+
+  /** Batches that the worker has not answered yet: it answers in order. */
+  const underWay: PromiseWithResolvers<readonly Outcome[]>[] = [];
+  let ended: StoreUnavailable | undefined;
+
+  const post = (message: Batch | 'close') => worker.postMessage(message, []);
+
+  /** After this nothing is promised any more; the disk may be repaired for the next process. */
+  function end(reason: string): void {
+    if (ended) return;
+    ended = new StoreUnavailable(reason);
+    for (const { reject } of underWay.splice(0)) reject(ended);
+    onBroken(reason);
+  }
+
+  worker.on('message', (outcomes: readonly Outcome[]) => underWay.shift()?.resolve(outcomes));
+  worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
+  worker.on('exit', () => end('the event store is closed'));
+
+  function answerOf(outcome: Outcome): unknown {
+    if ('answer' in outcome) return outcome.answer;
+    const { kind, reason } = outcome.failure;
+    if (kind === 'damage') end(`the event store stopped: ${reason}; check the disk, then restart`);
+    return new StoreUnavailable(`the event store failed: ${reason}`);
+  }
+
+  async function run(kind: Batch['kind'], calls: readonly Call[]): Promise<readonly unknown[]> {
+    if (ended) throw ended;
+    const batch = Promise.withResolvers<readonly Outcome[]>();
+    underWay.push(batch);
+    post({ kind, now: clock(), calls });
+    return (await batch.promise).map(answerOf);
+  }
+
+  // Batches of reads and of writes take turns in the worker, so that neither delays the other.
+  const reads = createBatches((calls: readonly Call[]) => run('reads', calls), MAX_READS);
+  const writes = createBatches((calls: readonly Call[]) => run('writes', calls), MAX_WRITES);
+  const remote = ({ call }: typeof reads) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, name: string) =>
+          (...args: unknown[]) =>
+            call([name, ...args]),
+      },
+    );
+
+  return {
+    opened,
+    reads: remote(reads) as Remote<Operations['reads']>,
+    writes: remote(writes) as Remote<Operations['writes']>,
+    /** Resolves when all that was asked for is done and the file is closed. */
+    async close(): Promise<void> {
+      await Promise.all([reads.drained(), writes.drained()]);
+      const exited = once(worker, 'exit');
+      if (ended) void worker.terminate();
+      else post('close');
+      ended ??= new StoreUnavailable('the event store is closed');
+      await exited;
+    },
+  };
+}
+
+function createLog({ opened, reads, writes }: Thread): EventLog {
+  const { epoch } = opened;
+  let { oldest, newest } = opened;
+  /** Ends with the newest, so that whoever follows the log does not wait for the disk. */
+  let recent: StoredEvent[] = [];
+  let changed = Promise.withResolvers<void>();
+
+  return {
+    async append(events) {
+      if (events.length === 0) return [];
+      const positions = await writes.append(events);
+      const stored = events.map(({ receivedAt, body }, i) => {
+        const position = positions[i] ?? 0;
+        return position > 0 ? { position, receivedAt, body } : undefined;
+      });
+      if (recent.length >= MAX_RECENT) recent = recent.slice(-MAX_RECENT / 2);
+      recent.push(...stored.filter((event) => event !== undefined));
+      newest = recent.at(-1)?.position ?? newest;
+      changed.resolve();
+      changed = Promise.withResolvers<void>();
+      return stored;
+    },
+    async read(after, limit) {
+      // Trimmed events stay in memory for a while; both ways of reading agree that they are gone.
+      const from = Math.max(after, oldest);
+      const skipped = from - (newest - recent.length);
+      const events =
+        skipped < 0 ? await reads.eventsAfter(from, limit) : recent.slice(skipped, skipped + limit);
+      return { epoch, oldest, newest, events };
+    },
+    bounds: async () => ({ epoch, oldest, newest }),
+    changed: async (position) => (position < newest ? undefined : changed.promise),
+    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) => reads.eventsOfSubject(subject, limit),
+    async trim() {
+      while (await writes.trim());
+      ({ oldest } = await reads.bounds());
     },
   };
 }

@@ -30,10 +30,6 @@ const TABLES = `
   CREATE INDEX quarantine_count ON quarantine (received_at);
 `;
 
-function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-}
-
 /**
  * Checkpoints are rare, for a page that changed a hundred times in between is then copied once; the
  * price is some 64 MB of write-ahead log, read through in a moment after a crash. The exclusive lock is taken with the first access and held until the process ends, however it ends.
@@ -48,15 +44,18 @@ export function prepareDatabase(db: DatabaseSync): void {
     PRAGMA cache_size = -8000;
     PRAGMA wal_autocheckpoint = 16000;
   `);
-  const version = versionOf(db);
-  if (version === VERSION) return;
-  if (version !== 0) {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (version !== VERSION && version !== 0) {
     throw new StoreUnavailable(
       `it has format ${version}, but this version reads ${VERSION} only; set EVENT_STORE_DIR to another directory`,
     );
   }
   db.exec('BEGIN IMMEDIATE');
-  db.exec(TABLES);
-  db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
+  if (version === 0) {
+    db.exec(TABLES);
+    db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
+  }
+  // Came after the first stores of this version.
+  db.exec('CREATE INDEX IF NOT EXISTS seen_at ON seen (at)');
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
 }

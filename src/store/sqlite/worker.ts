@@ -1,53 +1,44 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Failure, failureOf, isLocked } from './failure.ts';
-import { type Call, type Operations, createOperations, isRead } from './operations.ts';
-import { prepareDatabase } from './schema.ts';
-import type { FromWorker, ToWorker } from './thread.ts';
 
+import type { LogBounds } from '../event-log.ts';
+import { type Failure, failureOf, isLocked } from './failure.ts';
+import { type Call, createOperations } from './operations.ts';
+import { prepareDatabase } from './schema.ts';
+
+export interface WorkerData {
+  readonly dir: string;
+  readonly retentionMs: number;
+}
+
+/** All of a batch are reads, or all are writes. */
+export interface Batch {
+  readonly kind: 'reads' | 'writes';
+  readonly now: number;
+  readonly calls: readonly Call[];
+}
+
+/** How opening ended: with the log's bounds, or why the directory can't be used. */
+export type Opened = LogBounds | string;
 /** What came of a call. */
 export type Outcome = { readonly answer: unknown } | { readonly failure: Failure };
 
-interface Engine {
-  readonly db: DatabaseSync;
-  readonly operations: Operations;
-}
-
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
-const { dir } = workerData as { readonly dir: string };
+const { dir, retentionMs } = workerData as WorkerData;
 const port = parentPort;
 if (!port) throw new Error('this file is the worker thread of the embedded store');
-
-const post = (message: FromWorker) => port.postMessage(message);
-
-/** SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read. */
-function createPrivately(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
-  for (const name of [file, `${file}-wal`, `${file}-shm`]) {
-    if (existsSync(name)) chmodSync(name, 0o600);
-  }
-}
 
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
 const NOT_A_DIRECTORY = `is a file, or lies below one, and must be a directory: remove the file, or ${OTHER_DIR}`;
-const READ_ONLY = `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`;
 const REFUSALS: Readonly<Record<string, string>> = {
   EEXIST: NOT_A_DIRECTORY,
   ENOTDIR: NOT_A_DIRECTORY,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
-  EROFS: READ_ONLY,
+  EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
   ENOSPC: `is on a full disk: make room, or ${OTHER_DIR}`,
 };
 
@@ -62,21 +53,17 @@ function refusalOf(error: unknown): string {
   );
 }
 
-function open(): Engine | undefined {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
-    const file = join(dir, 'events.db');
-    createPrivately(file);
-    const db = new DatabaseSync(file);
-    prepareDatabase(db);
-    const operations = createOperations(db);
-    post({ opened: operations.bounds() });
-    return { db, operations };
-  } catch (error) {
-    post({ refused: `${resolve(dir)} ${refusalOf(error)}` });
-    return undefined;
-  }
+function openDatabase(): DatabaseSync {
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
+  const file = join(dir, 'events.db');
+  fs.closeSync(fs.openSync(file, 'a', 0o600));
+  // SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read.
+  for (const name of [file, `${file}-wal`, `${file}-shm`])
+    if (fs.existsSync(name)) fs.chmodSync(name, 0o600);
+  const db = new DatabaseSync(file);
+  prepareDatabase(db);
+  return db;
 }
 
 function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
@@ -92,29 +79,39 @@ function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
   }
 }
 
-/** One commit, and so one fsync, for all calls that waited. A batch is all of reads or all of writes. */
-function runBatch({ db, operations }: Engine, calls: readonly Call[]): readonly Outcome[] {
-  const run = ([name, ...args]: Call): Outcome => ({
-    answer: (operations[name] as (...args: readonly unknown[]) => unknown)(...args),
-  });
-  try {
-    const isReading = isRead(calls[0]?.[0] ?? 'touch');
-    return isReading ? calls.map(run) : inTransaction(db, () => calls.map(run));
-  } catch (error) {
-    const failure = failureOf(error);
-    // One call's bad argument is not its neighbours' fault.
-    if (failure.kind === 'misuse' && calls.length > 1)
-      return calls.flatMap((call) => runBatch({ db, operations }, [call]));
-    return calls.map(() => ({ failure }));
+function serve(db: DatabaseSync): LogBounds {
+  let now = 0;
+  const operations = createOperations(db, retentionMs, () => now);
+
+  /** One commit, and so one fsync, for all calls that waited. */
+  function run(kind: Batch['kind'], calls: readonly Call[]): readonly Outcome[] {
+    const named = operations[kind] as Record<string, (...args: readonly unknown[]) => unknown>;
+    const runAll = () => calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
+    try {
+      return kind === 'reads' ? runAll() : inTransaction(db, runAll);
+    } catch (error) {
+      const failure = failureOf(error);
+      // One call's bad argument is not its neighbours' fault.
+      if (failure.kind === 'misuse' && calls.length > 1)
+        return calls.flatMap((call) => run(kind, [call]));
+      return calls.map(() => ({ failure }));
+    }
   }
+
+  port?.on('message', (batch: Batch | 'close') => {
+    if (batch !== 'close') {
+      ({ now } = batch);
+      return port.postMessage(run(batch.kind, batch.calls));
+    }
+    db.close();
+    return port.close();
+  });
+  return operations.reads.bounds();
 }
 
-const store = open();
-if (!store) port.close();
-
-port.on('message', (message: ToWorker) => {
-  if (!store) return;
-  if (message !== 'close') return post(runBatch(store, message));
-  store.db.close();
+try {
+  port.postMessage(serve(openDatabase()) satisfies Opened);
+} catch (error) {
+  port.postMessage(`${resolve(dir)} ${refusalOf(error)}` satisfies Opened);
   port.close();
-});
+}

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createVerifier } from '../../../src/events/signature.ts';
 import {
-  createForgeryLog,
   createWebhookHandler,
   type IngestObserver,
   type WebhookParts,
@@ -53,7 +52,6 @@ export async function openDoor(store: Store, parts: Partial<WebhookParts> = {}) 
   const { counts, observer } = createCounts();
   const copies: EventFacts[] = [];
   const accepted: EventFacts[] = [];
-  const lines: string[] = [];
   const handle = createWebhookHandler({
     log: store.log,
     quarantine: store.quarantine,
@@ -68,7 +66,6 @@ export async function openDoor(store: Store, parts: Partial<WebhookParts> = {}) 
     applied: () => Promise.resolve(),
     applyCopies: async (more) => void copies.push(...more),
     onAccepted: (event) => void accepted.push(event),
-    onForged: createForgeryLog('x-signature', (line) => void lines.push(line)),
     observer,
     ...parts,
   });
@@ -96,7 +93,6 @@ export async function openDoor(store: Store, parts: Partial<WebhookParts> = {}) 
     counts,
     copies,
     accepted,
-    lines,
     send,
     /** As the Partner API would: signed, over exactly these bytes. */
     deliver: (json: unknown, headers: OutgoingHttpHeaders = {}) => {

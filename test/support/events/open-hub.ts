@@ -1,5 +1,5 @@
 import { readEnvelope } from '../../../src/events/envelope.ts';
-import { createEventCursors } from '../../../src/events/log-reader.ts';
+import { createEventCursors } from '../../../src/events/event-cursor.ts';
 import {
   openHub,
   type EventHub,

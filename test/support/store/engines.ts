@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NewEvent } from '../../../src/store/event-log.ts';
+import { StoreUnavailable } from '../../../src/store/errors.ts';
+import type { EventLog, NewEvent, StoredEvent } from '../../../src/store/event-log.ts';
 import type { StoreSettings } from '../../../src/store/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -89,3 +90,26 @@ export const eventOf = (key: string, more: Partial<NewEvent> = {}): NewEvent => 
 /** `from` to `to`, both included. */
 export const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+/** Reads on and on, as the hub does. Throws when the log is another one, or trimmed past the position. */
+export async function* follow(
+  log: EventLog,
+  after: number,
+  epoch: string,
+): AsyncGenerator<readonly StoredEvent[], never> {
+  for (let position = after; ;) {
+    try {
+      const page = await log.read(position, 256);
+      if (page.epoch !== epoch || position > page.newest) throw new Error('replaced');
+      if (position < page.oldest) throw new Error('trimmed');
+      position += page.events.length;
+      if (page.events.length > 0) yield page.events;
+      else await log.changed(position);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+export const epochOf = async (log: EventLog): Promise<string> => (await log.bounds()).epoch;

@@ -55,7 +55,7 @@ export async function tally(
   const counts = new Map<string, number>();
   let after = 0;
   for (;;) {
-    const events = await store.log.read(after, 1_000);
+    const events = (await store.log.read(after, 1_000)).events;
     for (const { position, body } of events) {
       if (position !== ++after) throw new Error(`position ${after} is missing`);
       const { key } = JSON.parse(body) as { readonly key: string };

@@ -1,0 +1,48 @@
+import type { Sealer } from '../sealed-text.ts';
+import type { Position } from '../store/event-log.ts';
+
+export type EventCursors = ReturnType<typeof createEventCursors>;
+
+const POSITION_BYTES = 8;
+
+/** The epoch tells a log that was lost and started anew from the one that the cursor belongs to. */
+export function createEventCursors(sealer: Sealer) {
+  return {
+    encode(epoch: string, position: Position): string {
+      const bytes = Buffer.alloc(POSITION_BYTES + Buffer.byteLength(epoch));
+      bytes.writeBigUInt64BE(BigInt(position));
+      bytes.write(epoch, POSITION_BYTES);
+      return sealer.seal(bytes);
+    },
+    /** `undefined` for anything this gateway did not make. */
+    decode(cursor: string): { readonly epoch: string; readonly position: Position } | undefined {
+      const bytes = sealer.open(cursor);
+      if (bytes === undefined) return undefined;
+      const position = Number(bytes.readBigUInt64BE());
+      return { epoch: bytes.toString('utf8', POSITION_BYTES), position };
+    },
+  };
+}
+
+/** What a client missed is gone: it reads its data anew and subscribes after `oldestCursor`, or live. */
+export class EventsExpired extends Error {
+  override readonly name = 'EventsExpired';
+  readonly code = 'EVENTS_EXPIRED';
+  /** The earliest cursor that the log can still be read from. */
+  readonly oldestCursor: string;
+
+  constructor(oldestCursor: string) {
+    super('the event log no longer reaches back to this cursor');
+    this.oldestCursor = oldestCursor;
+  }
+}
+
+export class BadCursor extends Error {
+  override readonly name = 'BadCursor';
+  readonly code = 'BAD_USER_INPUT';
+  readonly issues = ['after must be an event cursor as it was handed out, but got something else'];
+
+  constructor() {
+    super('the event cursor is not one that was made here');
+  }
+}
