@@ -1,10 +1,4 @@
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  OperationTypeNode,
-  getOperationAST,
-  validateExecutionArgs,
-} from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import type { CursorCodec } from '../../connection/cursor.ts';
@@ -14,9 +8,8 @@ import { ClientError, documentRejected, operationRejected } from '../client-erro
 import { type ExecutionContext, type GatewayContext, nextOperationId } from '../context.ts';
 import type { Operation } from '../context.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
-import { NO_OPERATION } from '../run-operation.ts';
 import type { GatewayPlugin } from '../yoga.ts';
-import { variableProblems } from './input-values.ts';
+import { variableProblem } from './input-values.ts';
 import { SHOWN_ERRORS } from './use-document-limits.ts';
 
 export interface CostOptions {
@@ -83,8 +76,15 @@ function operationOf(
   { cursors, maxEstimatedCalls, introspection }: CostOptions,
 ): Operation | readonly ClientError[] {
   const startedAt = performance.now();
-  const validated = validateExecutionArgs({ ...args, hideSuggestions: true });
-  if (!('schema' in validated)) return variablesRejected(args, introspection);
+  const validated = validateExecutionArgs({
+    ...args,
+    hideSuggestions: !introspection,
+    options: { maxCoercionErrors: SHOWN_ERRORS },
+  });
+  if (!('schema' in validated)) {
+    // graphql adds one more, to say that there are too many.
+    return validated.slice(0, SHOWN_ERRORS).map(variableProblem).map(documentRejected);
+  }
   const { calls, problems } = estimateCalls(validated, reachOf(requester!), cursors);
   if (problems.length > 0) return problems.slice(0, SHOWN_ERRORS).map(argumentsRejected);
   if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
@@ -92,7 +92,7 @@ function operationOf(
   return {
     id: nextOperationId(),
     requestId,
-    kind: KINDS[operation],
+    kind: operation,
     name: name?.value,
     estimated: calls,
     args: validated,
@@ -100,24 +100,8 @@ function operationOf(
   };
 }
 
-function variablesRejected(
-  { schema, document, operationName, variableValues }: ExecutionArgs,
-  introspection: boolean,
-): readonly ClientError[] {
-  const operation = getOperationAST(document, operationName);
-  if (!operation) return [operationRejected('BAD_USER_INPUT', NO_OPERATION)];
-  const options = { hideSuggestions: !introspection, most: SHOWN_ERRORS };
-  return variableProblems(schema, operation, variableValues ?? {}, options).map(documentRejected);
-}
-
 const argumentsRejected = ({ issues, nodes, path }: ArgumentProblem) =>
   operationRejected('BAD_USER_INPUT', issues.join('; '), { nodes, path, extensions: { issues } });
-
-const KINDS: Record<OperationTypeNode, Operation['kind']> = {
-  [OperationTypeNode.QUERY]: 'query',
-  [OperationTypeNode.MUTATION]: 'mutation',
-  [OperationTypeNode.SUBSCRIPTION]: 'subscription',
-};
 
 const tooExpensive = (estimate: number, limit: number) =>
   operationRejected(
