@@ -1,12 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Pages } from '../pages/pages.ts';
+import { createPages } from '../pages/pages.ts';
+import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import type { OnRejected } from './plugins/use-request-limits.ts';
-import type { Origins } from './origins.ts';
-import { assignRequestId } from './request-id.ts';
-import { type GatewayYoga, corsHeadersOf } from './yoga.ts';
+import { assignRequestId } from './request.ts';
+import type { GatewayParts, GatewayYoga } from './yoga.ts';
 
 type Handler = (
   req: IncomingMessage,
@@ -15,42 +14,64 @@ type Handler = (
 ) => void | Promise<void>;
 type Check = () => Promise<void>;
 
-export interface HttpParts {
+export interface Routes {
   readonly yoga: GatewayYoga;
   readonly answers: AnswerCache;
   readonly webhooks: Handler;
-  /** What people look at. Undefined where GRAPHIQL is off. */
-  readonly pages: Pages | undefined;
-  readonly checks: Readonly<Record<string, Check>>;
-  /** False once the process is ending. */
-  readonly isServing: () => boolean;
-  readonly isShortOfMemory: () => boolean;
-  readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string };
-  /** Undefined: metrics are for loopback only. */
-  readonly metricsToken: string | undefined;
-  readonly origins: Origins;
-  readonly onRejected: OnRejected;
-  readonly onUnexpected: (error: unknown, requestId: string) => void;
+  readonly checkAudit: Check;
 }
 
 /** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
-export function createHttpHandler(parts: HttpParts) {
-  const { pages } = parts;
+export function createHttpHandler(parts: GatewayParts, routes: Routes) {
+  const { config, schema, services, metrics } = parts;
+  const { graphiql, metricsToken } = config.http;
+  const checks: Readonly<Record<string, Check>> = {
+    partner: () => services.partner.check(),
+    eventLog: () => services.store.check(),
+    audit: routes.checkAudit,
+  };
+  const pages = graphiql
+    ? createPages({
+        schema,
+        needsToken: config.auth.kind !== 'open',
+        isSandbox: config.partner.kind === 'sandbox',
+      })
+    : undefined;
+
   const graphql: Handler = (req, res, requestId) => {
     // Only reported: without CORS headers the browser itself keeps the answer from the page.
     parts.origins.admits(req.headers.origin, req.headers.host);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
+    res.setHeader('cache-control', 'no-store');
     if (parts.isShortOfMemory()) return shortOfMemory(parts, req, res, requestId);
-    return parts.answers.serve(req, res, requestId).then((isServed) => {
-      if (!isServed) return parts.yoga(req, res);
+    return routes.answers.serve(req, res, requestId).then((isServed) => {
+      if (!isServed) return routes.yoga(req, res);
     });
   };
-  const routes = new Map<string, Readonly<Record<string, Handler>>>([
-    ['/webhooks', { POST: parts.webhooks }],
+
+  async function readiness(res: ServerResponse): Promise<void> {
+    // At once: whoever is to send no more must not wait for a Partner API that hangs.
+    if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
+    const names = Object.keys(checks);
+    const reasons = await Promise.all(names.map((name) => reasonOf(checks[name]!)));
+    const serving = parts.isServing();
+    const ready = serving && reasons.every((reason) => reason === 'ok');
+    const told = Object.fromEntries(names.map((name, i) => [name, reasons[i]]));
+    json(res, ready ? 200 : 503, { ready, serving, checks: told });
+  }
+
+  async function metricsText(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (!mayReadMetrics(req, metricsToken)) return json(res, 401, { error: 'unauthorized' });
+    const text = await metrics.text();
+    res.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+  }
+
+  const others = new Map<string, Readonly<Record<string, Handler>>>([
+    ['/webhooks', { POST: routes.webhooks }],
     ['/healthz', { GET: (_req, res) => json(res, 200, { ok: true }) }],
-    ['/readyz', { GET: (_req, res) => readiness(parts, res) }],
-    ['/metrics', { GET: (req, res) => metrics(parts, req, res) }],
+    ['/readyz', { GET: (_req, res) => readiness(res) }],
+    ['/metrics', { GET: metricsText }],
     ...(pages?.routes ?? []),
   ]);
 
@@ -59,7 +80,7 @@ export function createHttpHandler(parts: HttpParts) {
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
     if (path === '/graphql' && method !== 'TRACE') return graphql;
-    const methods = routes.get(path);
+    const methods = others.get(path);
     if (!methods) return rejected(404, 'Nothing is here: GraphQL is at /graphql.');
     if (Object.hasOwn(methods, method)) return methods[method]!;
     return rejected(405, 'Method not allowed.', { allow: Object.keys(methods).join(', ') });
@@ -80,16 +101,6 @@ export function createHttpHandler(parts: HttpParts) {
   };
 }
 
-async function readiness({ isServing, checks }: HttpParts, res: ServerResponse): Promise<void> {
-  // At once: whoever is to send no more must not wait for a Partner API that hangs.
-  if (!isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
-  const names = Object.keys(checks);
-  const reasons = await Promise.all(names.map((name) => reasonOf(checks[name]!)));
-  const ready = isServing() && reasons.every((reason) => reason === 'ok');
-  const told = Object.fromEntries(names.map((name, i) => [name, reasons[i]]));
-  json(res, ready ? 200 : 503, { ready, serving: isServing(), checks: told });
-}
-
 /** Our own errors say in words what to do; of any other there is nothing to tell but that it failed. */
 async function reasonOf(check: Check): Promise<string> {
   try {
@@ -101,12 +112,6 @@ async function reasonOf(check: Check): Promise<string> {
 }
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
-
-async function metrics(parts: HttpParts, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (!mayReadMetrics(req, parts.metricsToken)) return json(res, 401, { error: 'unauthorized' });
-  const text = await parts.metrics.text();
-  res.writeHead(200, { 'content-type': parts.metrics.contentType }).end(text);
-}
 
 function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolean {
   if (token === undefined) return LOOPBACK.has(req.socket.remoteAddress ?? '');
@@ -146,7 +151,7 @@ function errors(
 }
 
 function shortOfMemory(
-  { origins, onRejected }: HttpParts,
+  { origins, observer }: GatewayParts,
   req: IncomingMessage,
   res: ServerResponse,
   requestId: string,
@@ -154,6 +159,6 @@ function shortOfMemory(
   req.resume();
   const message = 'This gateway is short of memory. Try again in a moment.';
   const headers = { ...corsHeadersOf(origins, req.headers.origin), 'retry-after': '5' };
-  onRejected('UPSTREAM_UNAVAILABLE', requestId, 503);
+  observer.rejected('UPSTREAM_UNAVAILABLE', requestId, 503);
   errors(res, requestId, 503, message, 'UPSTREAM_UNAVAILABLE', headers);
 }

@@ -1,4 +1,7 @@
+import type { CORSOptions } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
+
+import { REQUEST_ID_HEADER } from './request.ts';
 
 export interface OriginOptions {
   readonly allowedOrigins: readonly string[];
@@ -43,5 +46,47 @@ export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: Or
       report(from);
       return false;
     },
+  };
+}
+
+/** How long a browser may cache the answer to its preflight. */
+const MAX_AGE_SECONDS = 600;
+
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  REQUEST_ID_HEADER,
+  'traceparent',
+  'tracestate',
+  'apollographql-client-name',
+  'apollographql-client-version',
+];
+
+/** For responses that don't go through Yoga. */
+export function corsHeadersOf(
+  { isAllowed }: Origins,
+  origin: string | undefined,
+): Record<string, string> {
+  if (origin === undefined || !isAllowed(origin)) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': REQUEST_ID_HEADER,
+    vary: 'Origin',
+  };
+}
+
+export function corsOf({ isAllowed }: Origins) {
+  return ({ headers }: Request): CORSOptions => {
+    const origin = headers.get('origin');
+    if (origin === null || !isAllowed(origin)) return false;
+    return {
+      // With more than one in the list, Yoga also says that the answer varies by origin.
+      origin: [origin, origin],
+      methods: ['POST'],
+      allowedHeaders: ALLOWED_HEADERS,
+      exposedHeaders: [REQUEST_ID_HEADER],
+      credentials: false,
+      maxAge: MAX_AGE_SECONDS,
+    };
   };
 }

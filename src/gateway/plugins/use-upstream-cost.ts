@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
@@ -5,10 +7,8 @@ import type { CursorCodec } from '../../connection/cursor.ts';
 import type { Usage } from '../../rest/usage.ts';
 import { reachOf } from '../../viewer/viewer.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
-import { type ExecutionContext, type GatewayContext, nextOperationId } from '../context.ts';
-import type { Operation } from '../context.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext, GatewayContext, GatewayPlugin, Operation } from '../yoga.ts';
 import { variableProblem } from './input-values.ts';
 import { SHOWN_ERRORS } from './use-document-limits.ts';
 
@@ -70,6 +70,10 @@ export function upstreamReport({ estimated }: Pick<Operation, 'estimated'>, usag
   return { estimated, calls, cached, coalesced, retried };
 }
 
+/** Operation ids are unique without a random number for each: the process has one, and counts on. */
+const INSTANCE = randomBytes(4).toString('hex');
+let operations = 0;
+
 function operationOf(
   args: ExecutionArgs,
   { requester, requestId }: GatewayContext,
@@ -89,8 +93,9 @@ function operationOf(
   if (problems.length > 0) return problems.slice(0, SHOWN_ERRORS).map(argumentsRejected);
   if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
   const { operation, name } = validated.operation;
+  operations += 1;
   return {
-    id: nextOperationId(),
+    id: `${INSTANCE}-${operations.toString(36)}`,
     requestId,
     kind: operation,
     name: name?.value,

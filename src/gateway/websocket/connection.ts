@@ -3,14 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
-import type { Limits } from '../../config.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
 import type { EventResult, Sink } from '../subscriptions/subscription.ts';
-import type { OpenConnection, ViewerConnections } from '../open-connections.ts';
-
-/** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
-const STALLED_MS = 10_000;
+import type { OpenConnection } from '../open-connections.ts';
+import type { GatewayParts } from '../yoga.ts';
 
 /** graphql-ws clients come back by themselves after 1001, 1013, 4403 and 4408; the others are final to them. */
 export const CLOSE = {
@@ -34,15 +31,6 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const AS_TEXT = { binary: false };
 
-/** What all connections share. */
-export interface ConnectionRules {
-  readonly limits: Limits;
-  /** A check less than configured: nobody who is gone is kept for longer than two pings. */
-  readonly pingEveryMs: number;
-  readonly viewers: ViewerConnections;
-  readonly onSlow: () => void;
-}
-
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
@@ -53,27 +41,29 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   hasPonged = true;
   /** Ends what graphql-ws has running. */
   onClosed: ((code: number, reason: string) => Promise<void>) | undefined;
-  readonly #rules: ConnectionRules;
+  readonly #parts: GatewayParts;
+  readonly #pingEveryMs: number;
   #messages = 0;
   #windowEndsAt = 0;
   #pingAt: number;
   /** There while the reader is behind. */
-  #backlog: Backlog<string> | undefined;
+  #backlog: Backlog | undefined;
   #handle: ((text: string) => Promise<void>) | undefined;
   #initializing: Promise<void> | undefined;
   /** Operations that begin or end. */
   #busy: Map<string, PromiseWithResolvers<void>> | undefined;
 
-  constructor(ws: WebSocket, rules: ConnectionRules) {
+  constructor(ws: WebSocket, parts: GatewayParts, pingEveryMs: number) {
     this.ws = ws;
-    this.#rules = rules;
-    this.#pingAt = performance.now() + rules.pingEveryMs;
+    this.#parts = parts;
+    this.#pingEveryMs = pingEveryMs;
+    this.#pingAt = performance.now() + pingEveryMs;
   }
 
   /** False, and closed, if the viewer has too many connections already. */
   enter(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
-    if (!this.#rules.viewers.enter(viewer.subject)) {
+    if (!this.#parts.viewers.enter(viewer.subject)) {
       this.close(CLOSE.tryAgainLater);
       return false;
     }
@@ -105,13 +95,13 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#backlog?.drop();
-    if (this.viewer) this.#rules.viewers.leave(this.viewer.subject);
+    if (this.viewer) this.#parts.viewers.leave(this.viewer.subject);
     void this.onClosed?.(code, reason);
   }
 
   /** False, and closed, if the client sends too much. Everything counts, pings too: each costs an answer or a look. */
   count(): boolean {
-    const { socketMessages, socketMessagesWindowMs } = this.#rules.limits;
+    const { socketMessages, socketMessagesWindowMs } = this.#parts.config.limits;
     const now = performance.now();
     if (now >= this.#windowEndsAt) {
       this.#windowEndsAt = now + socketMessagesWindowMs;
@@ -158,7 +148,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   /** A message of the protocol itself, or the result of a query. It does not wait, but neither may such messages pile up. */
   send(text: string): void {
     if (!this.isOpen) return;
-    if (this.ws.bufferedAmount > this.#rules.limits.socketQueueBytes) this.#closeSlow();
+    if (this.ws.bufferedAmount > this.#parts.config.limits.socketQueueBytes) this.#closeSlow();
     else this.ws.send(text);
   }
 
@@ -174,12 +164,11 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (this.ws.bufferedAmount === 0) return this.#write(text);
     this.#backlog = createBacklog(
       {
-        write: (waiting: string, onFlushed) => this.#write(waiting, onFlushed),
-        sizeOf: ({ length }) => length,
+        write: (waiting, onFlushed) => this.#write(waiting, onFlushed),
         isFull: () => this.ws.bufferedAmount > 0,
         bufferedBytes: () => this.ws.bufferedAmount,
       },
-      this.#rules.limits,
+      this.#parts.config.limits,
     );
     this.#write(text, () => this.#backlog?.flushed());
     return this.#backlog.caughtUp;
@@ -196,12 +185,11 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   check(now: number, isLate: boolean): void {
     if (this.#isExpired()) this.close(CLOSE.forbidden);
     if (isLate) return;
-    const isBehind = this.#backlog?.hasCaughtUp === false;
-    if (isBehind && this.#backlog?.isStalled(now, STALLED_MS)) this.#closeSlow();
+    if (this.#backlog?.isStalled(now)) this.#closeSlow();
     if (now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();
     this.hasPonged = false;
-    this.#pingAt = now + this.#rules.pingEveryMs;
+    this.#pingAt = now + this.#pingEveryMs;
     this.ws.ping();
   }
 
@@ -211,7 +199,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   #closeSlow(): void {
-    if (this.isOpen) this.#rules.onSlow();
+    if (this.isOpen) this.#parts.metrics.slowConsumerClosed();
     this.close(CLOSE.tryAgainLater);
   }
 
