@@ -22,7 +22,7 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Codes whose messages were written for clients to read. Whatever else is thrown is masked. */
-const CLIENT_CODES: ReadonlySet<string> = new Set([
+export const CLIENT_CODES: ReadonlySet<string> = new Set([
   ...Object.keys(PARTNER_MESSAGES),
   'UNAUTHENTICATED',
   'EVENTS_EXPIRED',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { ExecutionResult } from 'graphql';
-import { type FetchAPI, type GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga';
+import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
 import { forClient } from '../client-error.ts';
 import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
