@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createPages } from '../pages/pages.ts';
 import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import { assignRequestId } from './request.ts';
+import { assignRequestId, requestIdOf } from './request.ts';
 import type { GatewayParts, GatewayYoga } from './yoga.ts';
 
 type Handler = (
@@ -12,24 +12,18 @@ type Handler = (
   res: ServerResponse,
   requestId: string,
 ) => void | Promise<void>;
-type Check = () => Promise<void>;
 
 export interface Routes {
   readonly yoga: GatewayYoga;
   readonly answers: AnswerCache;
   readonly webhooks: Handler;
-  readonly checkAudit: Check;
+  readonly checkAudit: () => Promise<void>;
 }
 
 /** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
 export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   const { config, schema, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
-  const checks: Readonly<Record<string, Check>> = {
-    partner: () => services.partner.check(),
-    eventLog: () => services.store.check(),
-    audit: routes.checkAudit,
-  };
   const pages = graphiql
     ? createPages({
         schema,
@@ -44,7 +38,13 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    if (parts.isShortOfMemory()) return shortOfMemory(parts, req, res, requestId);
+    if (parts.isShortOfMemory()) {
+      req.resume();
+      res.setHeaders(new Map(Object.entries(corsHeadersOf(parts.origins, req.headers.origin))));
+      res.setHeader('retry-after', '5');
+      parts.observer.rejected('UPSTREAM_UNAVAILABLE', requestId, 503);
+      return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');
+    }
     return routes.answers.serve(req, res, requestId).then((isServed) => {
       if (!isServed) return routes.yoga(req, res);
     });
@@ -53,12 +53,14 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   async function readiness(res: ServerResponse): Promise<void> {
     // At once: whoever is to send no more must not wait for a Partner API that hangs.
     if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
-    const names = Object.keys(checks);
-    const reasons = await Promise.all(names.map((name) => reasonOf(checks[name]!)));
+    const [partner, eventLog, audit] = await Promise.all([
+      reasonOf(services.partner.check()),
+      reasonOf(services.store.check()),
+      reasonOf(routes.checkAudit()),
+    ]);
     const serving = parts.isServing();
-    const ready = serving && reasons.every((reason) => reason === 'ok');
-    const told = Object.fromEntries(names.map((name, i) => [name, reasons[i]]));
-    json(res, ready ? 200 : 503, { ready, serving, checks: told });
+    const ready = serving && [partner, eventLog, audit].every((reason) => reason === 'ok');
+    json(res, ready ? 200 : 503, { ready, serving, checks: { partner, eventLog, audit } });
   }
 
   async function metricsText(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -75,15 +77,17 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     ...(pages?.routes ?? []),
   ]);
 
-  function handlerOf({ url = '/', method = 'GET' }: IncomingMessage): Handler {
-    if (!url.startsWith('/')) return rejected(400, 'The request must name a path.');
+  function handle(req: IncomingMessage, res: ServerResponse, requestId: string) {
+    const { url = '/', method = 'GET' } = req;
+    if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    if (path === '/graphql' && method !== 'TRACE') return graphql;
+    if (path === '/graphql' && method !== 'TRACE') return graphql(req, res, requestId);
     const methods = others.get(path);
-    if (!methods) return rejected(404, 'Nothing is here: GraphQL is at /graphql.');
-    if (Object.hasOwn(methods, method)) return methods[method]!;
-    return rejected(405, 'Method not allowed.', { allow: Object.keys(methods).join(', ') });
+    if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
+    if (Object.hasOwn(methods, method)) return methods[method]!(req, res, requestId);
+    res.setHeader('allow', Object.keys(methods).join(', '));
+    return reject(res, 405, 'Method not allowed.');
   }
 
   return (req: IncomingMessage, res: ServerResponse): void => {
@@ -91,10 +95,10 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     const failed = (error: unknown): void => {
       parts.onUnexpected(error, requestId);
       if (res.headersSent) res.destroy();
-      else errors(res, requestId, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
+      else reject(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
     };
     try {
-      handlerOf(req)(req, res, requestId)?.catch(failed);
+      handle(req, res, requestId)?.catch(failed);
     } catch (error) {
       failed(error);
     }
@@ -102,14 +106,16 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
 }
 
 /** Our own errors say in words what to do; of any other there is nothing to tell but that it failed. */
-async function reasonOf(check: Check): Promise<string> {
+async function reasonOf(check: Promise<void>): Promise<string> {
   try {
-    await check();
+    await check;
     return 'ok';
   } catch (error) {
     return error instanceof Error && 'code' in error ? error.message : 'failed';
   }
 }
+
+const SHORT_OF_MEMORY = 'This gateway is short of memory. Try again in a moment.';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
@@ -125,40 +131,14 @@ function json(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, headers).end(JSON.stringify(body));
 }
 
-const rejected =
-  (status: number, message: string, headers: Record<string, string> = {}): Handler =>
-  (_req, res, requestId) =>
-    errors(
-      res,
-      requestId,
-      status,
-      message,
-      status === 404 ? 'NOT_FOUND' : 'BAD_USER_INPUT',
-      headers,
-    );
-
 /** JSON like everything else here, so that a client's parser never meets a surprise. */
-function errors(
+function reject(
   res: ServerResponse,
-  requestId: string,
   status: number,
   message: string,
-  code: string,
-  headers: Record<string, string> = {},
+  code = 'BAD_USER_INPUT',
 ): void {
-  res.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
-  res.end(JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }));
-}
-
-function shortOfMemory(
-  { origins, observer }: GatewayParts,
-  req: IncomingMessage,
-  res: ServerResponse,
-  requestId: string,
-): void {
-  req.resume();
-  const message = 'This gateway is short of memory. Try again in a moment.';
-  const headers = { ...corsHeadersOf(origins, req.headers.origin), 'retry-after': '5' };
-  observer.rejected('UPSTREAM_UNAVAILABLE', requestId, 503);
-  errors(res, requestId, 503, message, 'UPSTREAM_UNAVAILABLE', headers);
+  const extensions = { code, requestId: requestIdOf(res) };
+  res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  res.end(JSON.stringify({ errors: [{ message, extensions }] }));
 }

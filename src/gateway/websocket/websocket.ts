@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { type ExecutionResult, type FormattedExecutionResult, parse } from 'graphql';
@@ -7,6 +7,7 @@ import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import { forClient, operationRejected } from '../client-error.ts';
+import { rawResponse } from '../listen.ts';
 import { createOpenConnections } from '../open-connections.ts';
 import type { Origins } from '../origins.ts';
 import { isUnauthenticated } from '../plugins/use-viewer.ts';
@@ -123,9 +124,9 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
       const isOpen = parts.isServing() && !parts.isShortOfMemory();
       const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
-      if (problem !== undefined) return rejectUpgrade(socket, problem);
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
+      if (problem) return void socket.end(rawResponse(problem), () => socket.destroy());
       inTurn(() => server.handleUpgrade(req, socket, head, accept));
     },
   };
@@ -182,12 +183,4 @@ function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefi
   if (query.length > 0) return 400;
   // Browsers always say where the page came from, and let any page open a socket to anywhere.
   return origins.admits(headers.origin, headers.host) ? undefined : 403;
-}
-
-function rejectUpgrade(socket: Duplex, status: number): void {
-  socket.on('error', () => undefined);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-    () => socket.destroy(),
-  );
 }
