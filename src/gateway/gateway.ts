@@ -1,63 +1,76 @@
+import type { GraphQLSchema } from 'graphql';
+
+import { type Clock, steadyNow } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Services } from '../context.ts';
 import { createVerifier } from '../events/signature.ts';
 import { createForgeryLog, createWebhookHandler } from '../events/webhook.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { createOperationObserver, ingestObserver } from '../observability/observers.ts';
-import { steadyNow } from '../clock.ts';
+import type { Authenticator } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
-import { createViewerConnections } from './open-connections.ts';
+import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
-import { createEventStreams } from './plugins/use-subscriptions.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
-import { type GatewayParts, createGatewayYoga } from './yoga.ts';
+import { createGatewayYoga } from './yoga.ts';
 
 /** What the server passes in. */
-export interface GatewayOptions extends Pick<
-  GatewayParts,
-  'config' | 'schema' | 'services' | 'authenticator' | 'clock' | 'log' | 'metrics' | 'isServing'
-> {
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly services: Services;
+  readonly authenticator: Authenticator;
   readonly webhookSecret: string;
+  /** The same that the Partner API's answers expire by. */
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
   /** Rejects while changes can't be written down. */
   readonly checkAudit: () => Promise<void>;
+  /** False once the process is ending. */
+  readonly isServing: () => boolean;
 }
 
+export type GatewayParts = ReturnType<typeof createParts>;
 export type Gateway = ReturnType<typeof createGateway>;
 
-/** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
-export function createGateway(options: GatewayOptions) {
-  const { config, schema, services, log, metrics } = options;
+/** What the transports and plugins share. */
+function createParts(options: GatewayOptions) {
+  const { config, schema, log, metrics } = options;
+  const { trustedDocuments, limits } = config;
+  const introspection = config.http.graphiql;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
-  const parts: GatewayParts = {
+  return {
     ...options,
     onUnexpected,
     maskError: createMaskError(onUnexpected),
     observer: createOperationObserver(log, metrics),
     isShortOfMemory: createMemoryPressure(),
-    viewers: createViewerConnections(config.limits.socketsPerViewer),
-    origins: createOrigins({
-      ...config.http,
-      onRefused: (origin) =>
-        log.warn('a browser was refused: its page is not of an origin in ALLOWED_ORIGINS', {
-          origin,
-        }),
-    }),
-    trusted: config.trustedDocuments
-      ? readTrustedDocuments(config.trustedDocuments, schema, {
-          limits: config.limits,
-          introspection: config.http.graphiql,
-        })
+    connections: createOpenConnections(limits),
+    origins: createOrigins(config.http, log),
+    /** Undefined: any document may run. */
+    trusted: trustedDocuments
+      ? readTrustedDocuments(trustedDocuments, schema, { limits, introspection })
       : undefined,
   };
+}
+
+/** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
+export function createGateway(options: GatewayOptions) {
+  const { config, services, log, metrics } = options;
+  const parts = createParts(options);
   const subscriptions = createSubscriptions(parts);
-  const streams = createEventStreams(parts, subscriptions);
   const answers = createAnswerCache(parts);
-  const yoga = createGatewayYoga(parts, answers, streams);
+  const yoga = createGatewayYoga(parts, answers, subscriptions);
   const sockets = createWebSockets(parts, yoga);
-  metrics.watch('sockets', () => sockets.open.size);
+  metrics.watch('sockets', () => sockets.size);
   metrics.watch('subscriptions', () => subscriptions.size);
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
@@ -73,13 +86,11 @@ export function createGateway(options: GatewayOptions) {
   });
 
   return {
-    handle: createHttpHandler(parts, { yoga, answers, webhooks, checkAudit: options.checkAudit }),
+    handle: createHttpHandler(parts, { yoga, answers, webhooks }),
     upgrade: sockets.upgrade,
     /** The event log was lost: its subscribers have to read anew. */
     eventsLost: subscriptions.endOutdated,
     /** Ends all subscriptions and sockets. */
-    async endSubscriptions(graceMs: number): Promise<void> {
-      await Promise.all([sockets.open.close(graceMs), streams.open.close(graceMs)]);
-    },
+    endSubscriptions: parts.connections.close,
   };
 }

@@ -5,7 +5,8 @@ import { createPages } from '../pages/pages.ts';
 import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { assignRequestId, requestIdOf } from './request.ts';
-import type { GatewayParts, GatewayYoga } from './yoga.ts';
+import type { GatewayParts } from './gateway.ts';
+import type { GatewayYoga } from './yoga.ts';
 
 type Handler = (
   req: IncomingMessage,
@@ -17,7 +18,6 @@ export interface Routes {
   readonly yoga: GatewayYoga;
   readonly answers: AnswerCache;
   readonly webhooks: Handler;
-  readonly checkAudit: () => Promise<void>;
 }
 
 /** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
@@ -56,7 +56,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     const [partner, eventLog, audit] = await Promise.all([
       reasonOf(services.partner.check()),
       reasonOf(services.store.check()),
-      reasonOf(routes.checkAudit()),
+      reasonOf(parts.checkAudit()),
     ]);
     const serving = parts.isServing();
     const ready = serving && [partner, eventLog, audit].every((reason) => reason === 'ok');

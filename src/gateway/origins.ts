@@ -1,15 +1,9 @@
 import type { CORSOptions } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
+import type { Config } from '../config.ts';
+import type { Log } from '../observability/log.ts';
 import { REQUEST_ID_HEADER } from './request.ts';
-
-export interface OriginOptions {
-  readonly allowedOrigins: readonly string[];
-  /** Any `http://localhost:*` may call as well. */
-  readonly allowsLocalhost: boolean;
-  /** Called at most once a minute for each origin. */
-  readonly onRefused: (origin: string) => void;
-}
 
 export type Origins = ReturnType<typeof createOrigins>;
 
@@ -19,7 +13,7 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_REPORTED = 20;
 
 /** Which pages a browser may call from, over HTTP and WebSocket. Programs that are no browser send no origin. */
-export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: OriginOptions) {
+export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
   const listed = new Set(allowedOrigins);
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPORT_EVERY_MS });
 
@@ -32,7 +26,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: Or
     if (reported.size >= MAX_REPORTED) reported.purgeStale();
     if (reported.size >= MAX_REPORTED) return;
     reported.set(origin, true);
-    onRefused(origin);
+    log.warn('a browser was refused: its page is not of an origin in ALLOWED_ORIGINS', { origin });
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { GraphQLSchema, ValidatedExecutionArgs } from 'graphql';
+import type { ValidatedExecutionArgs } from 'graphql';
 import {
   type Plugin,
   type YogaInitialContext,
@@ -8,20 +8,14 @@ import {
   createYoga,
 } from 'graphql-yoga';
 
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { Context, Services, Transport } from '../context.ts';
-import type { Log } from '../observability/log.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import type { createOperationObserver } from '../observability/observers.ts';
-import type { Authenticator } from '../viewer/authenticate.ts';
+import type { Context, Transport } from '../context.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { ClientError } from './client-error.ts';
-import type { ViewerConnections } from './open-connections.ts';
-import { type Origins, corsOf } from './origins.ts';
+import type { GatewayParts } from './gateway.ts';
+import { corsOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
-import { type MaskError, useErrorMasking } from './plugins/use-error-masking.ts';
+import { useErrorMasking } from './plugins/use-error-masking.ts';
 import {
   useAudit,
   useExecution,
@@ -29,34 +23,12 @@ import {
   useOperationLog,
 } from './plugins/use-execution.ts';
 import { useHttpRequests } from './plugins/use-http-requests.ts';
-import type { EventStreams } from './plugins/use-subscriptions.ts';
+import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
 import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
 import { useViewer } from './plugins/use-viewer.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
-import type { TrustedDocuments } from './trusted-documents.ts';
-
-/** What the transports and plugins share. */
-export interface GatewayParts {
-  readonly config: Config;
-  readonly schema: GraphQLSchema;
-  readonly services: Services;
-  readonly authenticator: Authenticator;
-  /** The same that the Partner API's answers expire by. */
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** False once the process is ending. */
-  readonly isServing: () => boolean;
-  readonly isShortOfMemory: () => boolean;
-  readonly observer: ReturnType<typeof createOperationObserver>;
-  readonly maskError: MaskError;
-  readonly onUnexpected: (error: unknown, requestId?: string) => void;
-  readonly origins: Origins;
-  readonly viewers: ViewerConnections;
-  /** Undefined: any document may run. */
-  readonly trusted: TrustedDocuments | undefined;
-}
+import type { Subscriptions } from './subscriptions/subscriptions.ts';
 
 /** One operation that may be executed: valid, and within every limit. */
 export interface Operation {
@@ -99,7 +71,7 @@ export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 export function createGatewayYoga(
   parts: GatewayParts,
   answers: AnswerCache,
-  streams: EventStreams,
+  subscriptions: Subscriptions,
 ): GatewayYoga {
   const { config, schema, services, maskError } = parts;
   const introspection = config.http.graphiql;
@@ -126,7 +98,7 @@ export function createGatewayYoga(
       useOperationLog(parts.observer),
       useTracing(schema),
       useExecution(),
-      streams.plugin,
+      useSubscriptions(parts, subscriptions),
     ],
   });
 }

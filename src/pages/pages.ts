@@ -41,8 +41,10 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 const TYPES: Readonly<Record<string, string>> = { css: STYLE, js: SCRIPT, svg: 'image/svg+xml' };
+const typeOf = (name: string) => TYPES[name.slice(name.lastIndexOf('.') + 1)]!;
 
 const WEB = new URL('../../web/', import.meta.url);
+const read = (name: string) => () => readFile(new URL(name, WEB));
 /** What the pages load, by its path below `/assets`. */
 const ASSETS = globSync('**/*.{css,js,svg}', { cwd: WEB });
 
@@ -62,14 +64,12 @@ const GRAPHIQL = [
 
 /** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
 export function createPages({ schema, needsToken, isSandbox }: PageOptions) {
-  const read = (name: string) => () => readFile(new URL(name, WEB));
   const page = (name: string) => async () => {
     const html = await readFile(new URL(name, WEB), 'utf8');
     return html
       .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
       .replace('data-data="real"', `data-data="${isSandbox ? 'made-up' : 'real'}"`);
   };
-  const typeOf = (name: string) => TYPES[name.slice(name.lastIndexOf('.') + 1)]!;
   const files: readonly (readonly [string, Handler])[] = [
     ['/', serveFile(HTML, page('index.html'))],
     ['/schema.graphql', serveFile('text/plain; charset=utf-8', () => `${printSchema(schema)}\n`)],

@@ -7,7 +7,8 @@ import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { corsHeadersOf } from '../origins.ts';
 import { acceptedBy, bodyOf, requestProblem } from '../request.ts';
-import type { ExecutionContext, GatewayParts, GatewayPlugin } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 interface CachedAnswer {
   /** A short body is best sent as text: it then goes out in one piece with its headers. */
@@ -37,15 +38,23 @@ const RECENT_CHARACTERS = 2_000_000;
 export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
   const { bodyBytes } = config.limits;
   const { now } = parts.clock;
+  /** The keys of the answers that were made of a path. */
+  const keysByPath = new Map<string, Set<string>>();
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_BYTES,
     sizeCalculation: ({ body, paths }, key) =>
       2 * (body.length + key.length) + 64 * paths.length + OVERHEAD_BYTES,
-    dispose: ({ paths }, key) => unindex(key, paths),
+    onInsert({ paths }, key) {
+      for (const path of paths) keysByPath.set(path, (keysByPath.get(path) ?? new Set()).add(key));
+    },
+    dispose({ paths }, key) {
+      for (const path of paths) {
+        const keys = keysByPath.get(path);
+        if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
+      }
+    },
   });
-  /** The keys of the answers that were made of a path. */
-  const keysByPath = new Map<string, Set<string>>();
   const recent = new LRUCache<string, true>({
     max: RECENT_REQUESTS,
     maxSize: RECENT_CHARACTERS,
@@ -56,28 +65,6 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     if (path === undefined) answers.clear();
     else for (const key of keysByPath.get(path) ?? []) answers.delete(key);
   });
-
-  function index(key: string, paths: readonly string[]): void {
-    for (const path of paths) {
-      const keys = keysByPath.get(path);
-      if (keys) keys.add(key);
-      else keysByPath.set(path, new Set([key]));
-    }
-  }
-
-  function unindex(key: string, paths: readonly string[]): void {
-    for (const path of paths) {
-      const keys = keysByPath.get(path);
-      if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
-    }
-  }
-
-  function find(key: string): CachedAnswer | undefined {
-    const answer = answers.get(key);
-    if (!answer || now() < answer.expiresAt) return answer;
-    answers.delete(key);
-    return undefined;
-  }
 
   function isRepeated(key: string): boolean {
     const known = recent.has(key);
@@ -94,25 +81,16 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const usage = { calls: 0, cached: entries.length, coalesced: 0, retried: 0 };
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
-    const written = context.audit?.read.size
-      ? services.audit?.again(context.requester!.subject, name, id)
-      : undefined;
-    const counted = parts.observer.repeated({
-      id,
-      kind: 'query',
-      name,
-      durationMs: 0,
-      usage,
-      codes: [],
-    });
+    const { subject } = context.requester!;
+    const written = context.audit?.read.size ? services.audit?.again(subject, name, id) : undefined;
+    const repeated = { id, kind: 'query', name, durationMs: 0, usage, codes: [] } as const;
     const onRepeated = (requestId: string): void => {
       written?.(requestId);
-      counted(requestId);
+      parts.observer.finished({ ...repeated, requestId });
     };
     const body = text.length > SHORT ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
     answers.set(key, { body, paths, expiresAt, onRepeated });
-    if (answers.has(key)) index(key, paths);
   }
 
   /** True if the request was answered. Whatever is wrong with it is left to Yoga. */
@@ -125,8 +103,8 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     if (!json || requestProblem(req, bodyBytes)) return false;
     try {
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
-      const known = find(keyOf(viewer, await bodyOf(req, bodyBytes)));
-      if (!known) return false;
+      const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
+      if (!known || now() >= known.expiresAt) return false;
       known.onRepeated(requestId);
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),

@@ -121,23 +121,20 @@ export function maskErrors(
   if (data === undefined) return masked;
   const explained = new Set<string>();
   return masked.toSorted(inDocumentOrder).filter(({ path }) => {
-    const position = path && nullPosition(path, data);
-    if (position === undefined) return true;
-    const isFirst = !explained.has(position);
-    explained.add(position);
-    return isFirst;
+    const { size } = explained;
+    return !path || explained.add(nullPosition(path, data)).size > size;
   });
 }
 
 /** Where the data is null for an error: at its field, or above it where that may not be null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
   let value = data as Record<string | number, unknown> | null | undefined;
-  const depth = path.findIndex((key) => {
-    if (value === null || value === undefined) return true;
-    value = value[key] as typeof value;
-    return false;
+  const position = path.filter((key) => {
+    const isThere = value !== null && value !== undefined;
+    value = value?.[key] as typeof value;
+    return isThere;
   });
-  return JSON.stringify(depth < 0 ? path : path.slice(0, depth));
+  return JSON.stringify(position);
 }
 
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;

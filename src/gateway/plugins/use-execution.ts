@@ -4,7 +4,8 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { createContext } from '../../context.ts';
 import { traceOperation } from '../../observability/tracing.ts';
 import { createUsage } from '../../rest/usage.ts';
-import type { ExecutionContext, GatewayContext, GatewayParts, GatewayPlugin } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
  * Gives each operation the context that resolvers work with, loaders and all (`onExecute`). When its time is over, or

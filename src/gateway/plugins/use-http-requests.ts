@@ -7,7 +7,8 @@ import { forClient } from '../client-error.ts';
 import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
-import type { GatewayParts, GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
 /** A socket that is cut at once may lose the answer. */
 const LINGER_MS = 250;

@@ -5,35 +5,32 @@ import type { ExecutionArgs } from 'graphql';
 import type { Limits } from '../../config.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
-import { type OpenConnection, createOpenConnections } from '../open-connections.ts';
+import type { OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
 import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
 import { type Sink, Subscription } from '../subscriptions/subscription.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
-import type { GatewayContext, GatewayParts, GatewayPlugin } from '../yoga.ts';
-
-export type EventStreams = ReturnType<typeof createEventStreams>;
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
  * Subscribes with results that equal subscriptions share (`onSubscribe`). Over HTTP they go to clients that take
  * server-sent events, and count as one of the viewer's connections for as long as the response is open.
  */
-export function createEventStreams(parts: GatewayParts, { subscribe }: Subscriptions) {
-  const { viewers, metrics } = parts;
-  const { limits } = parts.config;
-  const open = createOpenConnections(limits.socketPingMs);
+export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
+  const { connections, metrics, config } = parts;
 
   async function follow(args: ExecutionArgs) {
     const context = args.contextValue as Required<GatewayContext>;
     const { res, requester } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
-    if (!viewers.enter(requester.subject)) return { errors: [tooMany()] };
+    if (!connections.enter(requester.subject)) return { errors: [tooMany()] };
     context.transport = 'sse';
-    const stream = createStream(res, requester, limits, metrics.slowConsumerClosed);
+    const stream = createStream(res, requester, config.limits, metrics.slowConsumerClosed);
     res.once('close', () => {
-      viewers.leave(requester.subject);
+      connections.leave(requester.subject);
       void context.subscription?.return();
-      open.remove(stream);
+      connections.remove(stream);
     });
     // Yoga writes the stream's end to a response that may have ended already.
     res.on('error', () => undefined);
@@ -41,16 +38,15 @@ export function createEventStreams(parts: GatewayParts, { subscribe }: Subscript
     if (!(subscription instanceof Subscription)) return subscription;
     subscription.sink = stream;
     if (res.destroyed) void subscription.return();
-    else open.add(stream);
+    else connections.add(stream);
     return subscription;
   }
 
-  const plugin: GatewayPlugin = {
+  return {
     onSubscribe({ args: { contextValue }, setSubscribeFn }) {
       setSubscribeFn((contextValue as GatewayContext).res ? follow : subscribe);
     },
   };
-  return { plugin, open };
 }
 
 const notStreamed = () =>

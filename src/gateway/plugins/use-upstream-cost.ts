@@ -4,7 +4,6 @@ import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 
 import { isAsyncIterable } from 'graphql-yoga';
 
 import type { CursorCodec } from '../../connection/cursor.ts';
-import type { Usage } from '../../rest/usage.ts';
 import { reachOf } from '../../viewer/viewer.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
@@ -45,14 +44,13 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
         onExecuteDone({ args: { contextValue }, result, setResult }) {
           if (isAsyncIterable(result)) return;
           const { operation, usage } = contextValue as ExecutionContext;
+          const { estimated } = operation;
+          const { calls, cached, coalesced, retried } = usage;
           const { data = null, errors: failed } = result;
-          const extensions = { upstream: upstreamReport(operation, usage) };
           setResult({
-            ...(failed && {
-              errors: mergeCutErrors(failed, operation.estimated, maxUpstreamCalls),
-            }),
+            ...(failed && { errors: mergeCutErrors(failed, estimated, maxUpstreamCalls) }),
             data,
-            extensions,
+            extensions: { upstream: { estimated, calls, cached, coalesced, retried } },
           });
         },
       };
@@ -62,12 +60,6 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
       if (errors) setResultAndStopExecution({ errors });
     },
   };
-}
-
-/** As `extensions.upstream` tells it. */
-export function upstreamReport({ estimated }: Pick<Operation, 'estimated'>, usage: Usage) {
-  const { calls, cached, coalesced, retried } = usage;
-  return { estimated, calls, cached, coalesced, retried };
 }
 
 /** Operation ids are unique without a random number for each: the process has one, and counts on. */
@@ -126,8 +118,8 @@ export function mergeCutErrors(errors: Errors, estimate: number, limit: number):
   const byPosition = Map.groupBy(errors, positionOf);
   return errors.flatMap((error) => {
     const position = positionOf(error);
-    const cut = byPosition.get(position) ?? [];
     if (position === undefined) return [error];
+    const cut = byPosition.get(position)!;
     return cut[0] === error ? [cutError(cut, estimate, limit)] : [];
   });
 }

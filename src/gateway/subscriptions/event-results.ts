@@ -15,7 +15,7 @@ import type { Viewer } from '../../viewer/viewer.ts';
 import { forClient } from '../client-error.ts';
 import { maskErrors } from '../plugins/use-error-masking.ts';
 import { mergeCutErrors } from '../plugins/use-upstream-cost.ts';
-import type { GatewayParts } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
 import type { EventResult } from './subscription.ts';
 
 /** What is executed, and for whom. */

@@ -14,8 +14,8 @@ export interface EventResult {
 
 /** Where a subscription's results go. It bounds what may wait. */
 export interface Sink {
-  /** A promise is waited for while replaying, and not once live. */
-  deliver(result: EventResult): void | Promise<void>;
+  /** A promise is waited for while replaying, and not once live. `head`: the subscription's. */
+  deliver(result: EventResult, head: string): void | Promise<void>;
   /** For a sink that is read from: the next result. */
   take?(): Promise<string>;
   /** The client has to come back, and resume by its cursor. */
@@ -47,6 +47,8 @@ const AHEAD = 16;
  */
 export class Subscription implements AsyncIterableIterator<ExecutionResult, undefined> {
   sink: Sink | undefined;
+  /** What the sink sends before each result. */
+  head = '';
   isOver = false;
   /** Of the log that it reads: it can't go on with another one. */
   readonly generation: number;
@@ -132,7 +134,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   #deliver(result: EventResult): void | Promise<void> {
     if (this.isOver) return;
     if (this.subject !== undefined) this.#group.onDelivered([this.subject], result);
-    const delivered = this.sink?.deliver(result);
+    const delivered = this.sink?.deliver(result, this.head);
     return this.#source?.isLive ? undefined : delivered;
   }
 

@@ -14,7 +14,8 @@ import { createContext } from '../../context.ts';
 import { type EventStream, EventsOverflowed } from '../../events/event-stream.ts';
 import { createUsage } from '../../rest/usage.ts';
 import { gatherFields } from '../../schema/selections.ts';
-import type { GatewayContext, GatewayParts } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, createEventResults } from './event-results.ts';
 import { type EventResult, Subscription, type SubscriptionGroup } from './subscription.ts';
 
@@ -40,7 +41,7 @@ export function createSubscriptions(parts: GatewayParts) {
       if (receivers.length === 0) return;
       const subjects = receivers.map(({ subject }) => subject!);
       group.onDelivered(subjects, result);
-      for (const { sink } of receivers) void sink?.deliver(result);
+      for (const { sink, head } of receivers) void sink?.deliver(result, head);
     }
 
     const group: SubscriptionGroup = {

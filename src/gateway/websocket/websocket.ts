@@ -8,13 +8,13 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
-import { createOpenConnections } from '../open-connections.ts';
 import type { Origins } from '../origins.ts';
 import { isUnauthenticated } from '../plugins/use-viewer.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
-import type { GatewayContext, GatewayParts, GatewayYoga } from '../yoga.ts';
-import { CLOSE, WsConnection, WsSink } from './connection.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext, GatewayYoga } from '../yoga.ts';
+import { CLOSE, WsConnection } from './connection.ts';
 
 /** Nobody who means it sends a message in so many fragments. */
 const MAX_FRAGMENTS = 64;
@@ -64,7 +64,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       if (result instanceof Subscription) {
         // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
         Object.assign(payload, { query: '', variables: undefined });
-        result.sink = new WsSink(extra, id);
+        result.sink = extra;
+        result.head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
         return { schema, document: ANY_DOCUMENT, contextValue: result };
       }
       const told = forClient(result, requestId);
@@ -92,9 +93,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     }
   }
 
-  const open = createOpenConnections(limits.socketPingMs);
-  // A check less than configured: nobody who is gone is kept for longer than two pings.
-  const pingEveryMs = limits.socketPingMs - open.checkMs;
+  let size = 0;
   const inTurn = createTurns();
   const server = new WebSocketServer({
     noServer: true,
@@ -106,21 +105,25 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
   });
 
   function accept(ws: WebSocket): void {
-    const connection = new WsConnection(ws, parts, pingEveryMs);
-    open.add(connection);
+    const connection = new WsConnection(ws, parts);
+    size += 1;
+    parts.connections.add(connection);
     ws.on('error', () => connection.release(CLOSE.badRequest, ''));
     ws.on('ping', () => connection.count());
     ws.on('pong', () => (connection.hasPonged = connection.count()));
     ws.on('message', (data: Buffer, isBinary: boolean) => connection.receive(data, isBinary));
     ws.on('close', (code, reason) => {
       connection.release(code, reason.toString());
-      open.remove(connection);
+      size -= 1;
+      parts.connections.remove(connection);
     });
     connection.onClosed = protocol.opened(connection, connection);
   }
 
   return {
-    open,
+    get size() {
+      return size;
+    },
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
       const isOpen = parts.isServing() && !parts.isShortOfMemory();
       const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
