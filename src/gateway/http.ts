@@ -8,11 +8,7 @@ import { assignRequestId, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayYoga } from './yoga.ts';
 
-type Handler = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  requestId: string,
-) => void | Promise<void>;
+type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
 export interface Routes {
   readonly yoga: GatewayYoga;
@@ -32,7 +28,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
       })
     : undefined;
 
-  const graphql: Handler = (req, res, requestId) => {
+  const graphql: Handler = (req, res) => {
     // Only reported: without CORS headers the browser itself keeps the answer from the page.
     parts.origins.admits(req.headers.origin, req.headers.host);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
@@ -42,10 +38,10 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
       req.resume();
       res.setHeaders(new Map(Object.entries(corsHeadersOf(parts.origins, req.headers.origin))));
       res.setHeader('retry-after', '5');
-      parts.observer.rejected('UPSTREAM_UNAVAILABLE', requestId, 503);
+      parts.observer.rejected('UPSTREAM_UNAVAILABLE', requestIdOf(res), 503);
       return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');
     }
-    return routes.answers.serve(req, res, requestId).then((isServed) => {
+    return routes.answers.serve(req, res).then((isServed) => {
       if (!isServed) return routes.yoga(req, res);
     });
   };
@@ -77,28 +73,28 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     ...(pages?.routes ?? []),
   ]);
 
-  function handle(req: IncomingMessage, res: ServerResponse, requestId: string) {
+  const handle: Handler = (req, res) => {
     const { url = '/', method = 'GET' } = req;
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    if (path === '/graphql' && method !== 'TRACE') return graphql(req, res, requestId);
+    if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
     const methods = others.get(path);
     if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
-    if (Object.hasOwn(methods, method)) return methods[method]!(req, res, requestId);
+    if (Object.hasOwn(methods, method)) return methods[method]!(req, res);
     res.setHeader('allow', Object.keys(methods).join(', '));
     return reject(res, 405, 'Method not allowed.');
-  }
+  };
 
   return (req: IncomingMessage, res: ServerResponse): void => {
-    const requestId = assignRequestId(req, res);
+    assignRequestId(req, res);
     const failed = (error: unknown): void => {
-      parts.onUnexpected(error, requestId);
+      parts.onUnexpected(error, requestIdOf(res));
       if (res.headersSent) res.destroy();
       else reject(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
     };
     try {
-      handle(req, res, requestId)?.catch(failed);
+      handle(req, res)?.catch(failed);
     } catch (error) {
       failed(error);
     }

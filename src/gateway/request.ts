@@ -5,10 +5,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types: they differ in what the status says. */
-export type JsonType = 'application/graphql-response+json' | 'application/json';
+type JsonType = 'application/graphql-response+json' | 'application/json';
 
 /** What a client can read. */
-export interface Accepted {
+interface Accepted {
   /** Undefined if it takes no JSON. */
   readonly json: JsonType | undefined;
   /** Takes server-sent events. */
@@ -123,11 +123,9 @@ export const requestIdOf = (res: ServerResponse): string =>
   String(res.getHeader(REQUEST_ID_HEADER));
 
 /** The client's own id if it is a plain one, or a new one. The response has it in its header. */
-export function assignRequestId({ headers }: IncomingMessage, res: ServerResponse): string {
+export function assignRequestId({ headers }: IncomingMessage, res: ServerResponse): void {
   const given = headers[REQUEST_ID_HEADER];
   const isPlain =
     typeof given === 'string' && given.length <= MAX_CHARACTERS && PLAIN_ID.test(given);
-  const id = isPlain ? given : randomUUID();
-  res.setHeader(REQUEST_ID_HEADER, id);
-  return id;
+  res.setHeader(REQUEST_ID_HEADER, isPlain ? given : randomUUID());
 }

@@ -42,7 +42,7 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
   try {
     json = JSON.parse(text);
   } catch {
-    throw requestRejected(400, 'The body must be valid JSON.');
+    throw wrong('The body must be valid JSON.');
   }
   return paramsFrom(json, trusted);
 }
@@ -52,26 +52,25 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
  * transports read operations here: with trusted documents, no other gets any further.
  */
 export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
-  rejectIf(Array.isArray(body), 'Batching is not supported: send one operation a request.');
-  if (!isObject(body)) throw requestRejected(400, 'The body must be a JSON object with a "query".');
+  if (Array.isArray(body)) throw wrong('Batching is not supported: send one operation a request.');
+  if (!isObject(body)) throw wrong('The body must be a JSON object with a "query".');
   const { variables, operationName, extensions } = body;
   const query = documentOf(body, trusted);
-  rejectIf(isGiven(variables) && !isObject(variables), '"variables" must be an object.');
-  rejectIf(
-    isNestedTooDeep(variables),
-    `"variables" may be nested at most ${MOST_LEVELS} levels deep, and these are deeper.`,
-  );
-  rejectIf(
-    isGiven(operationName) && typeof operationName !== 'string',
-    '"operationName" must be a string.',
-  );
-  rejectIf(isGiven(extensions) && !isObject(extensions), '"extensions" must be an object.');
+  if (isGiven(variables) && !isObject(variables)) throw wrong('"variables" must be an object.');
+  if (isNestedTooDeep(variables)) throw wrong(NESTED_TOO_DEEP);
+  if (isGiven(operationName) && typeof operationName !== 'string')
+    throw wrong('"operationName" must be a string.');
+  if (isGiven(extensions) && !isObject(extensions)) throw wrong('"extensions" must be an object.');
   return {
     query,
     ...(isObject(variables) && { variables }),
     ...(typeof operationName === 'string' && { operationName }),
   };
 }
+
+const wrong = (message: string) => requestRejected(400, message);
+
+const NESTED_TOO_DEEP = `"variables" may be nested at most ${MOST_LEVELS} levels deep, and these are deeper.`;
 
 function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
   const { query } = body;
@@ -82,9 +81,8 @@ function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): 
     // In the words by which clients know that they have to send the document itself.
     throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
   }
-  if (typeof query !== 'string' || query === '') {
-    throw requestRejected(400, '"query" must be a string that holds a GraphQL document.');
-  }
+  if (typeof query !== 'string' || query === '')
+    throw wrong('"query" must be a string that holds a GraphQL document.');
   return trusted ? trusted.byText(query) : query;
 }
 
@@ -94,10 +92,6 @@ function documentIdOf({ documentId, extensions }: Record<string, unknown>): unkn
   const persisted = isObject(extensions) ? extensions['persistedQuery'] : undefined;
   if (!isGiven(persisted)) return undefined;
   return isObject(persisted) ? (persisted['sha256Hash'] ?? null) : null;
-}
-
-function rejectIf(isWrong: boolean, message: string): void {
-  if (isWrong) throw requestRejected(400, message);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

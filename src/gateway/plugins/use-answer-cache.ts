@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { Viewer } from '../../viewer/viewer.ts';
 import { corsHeadersOf } from '../origins.ts';
-import { acceptedBy, bodyOf, requestProblem } from '../request.ts';
+import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
@@ -94,18 +94,14 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   }
 
   /** True if the request was answered. Whatever is wrong with it is left to Yoga. */
-  async function serve(
-    req: IncomingMessage,
-    res: ServerResponse,
-    requestId: string,
-  ): Promise<boolean> {
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
     const { json } = acceptedBy(req.headers.accept);
     if (!json || requestProblem(req, bodyBytes)) return false;
     try {
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
       if (!known || now() >= known.expiresAt) return false;
-      known.onRepeated(requestId);
+      known.onRepeated(requestIdOf(res));
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),
         'content-type': `${json}; charset=utf-8`,

@@ -38,9 +38,11 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   }
 
   function streamOf(result: object, fetchAPI: FetchAPI): Response {
-    const { body } = streamed(result, fetchAPI, 'text/event-stream') as Response;
-    const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
-    return new fetchAPI.Response(body, { headers });
+    const response = streamed(result, fetchAPI, 'text/event-stream') as Response;
+    // The route has set another one: no answer may be stored.
+    response.headers.delete('Cache-Control');
+    response.headers.set('x-accel-buffering', 'no');
+    return response;
   }
 
   /** With the status that Yoga gives it. */

@@ -48,25 +48,19 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     ttl: CACHED_MS,
   });
 
-  /**
-   * All that one webhook makes viewers of equal reach read counts together, however many subscriptions they have: they
-   * may cause no more calls than one operation. An event of several scores is several entries of the log, with the same
-   * time and client.
-   */
-  function usageFor({ receivedAt, clientId }: PartnerEvent, { reach }: Viewer): Usage {
-    const key = `${receivedAt} ${clientId} ${reach}`;
-    const known = usages.get(key);
-    if (known) return known;
-    const usage = createUsage({ maxCalls: maxUpstreamCalls });
-    usages.set(key, usage);
-    return usage;
-  }
-
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {
     const { viewer, transport, args, estimated } = operation;
-    const usage = usageFor(event, viewer);
+    // All that one webhook makes viewers of equal reach read counts together, however many subscriptions they have: they
+    // may cause no more calls than one operation. An event of several scores is several entries of the log, with the same
+    // time and client.
+    const key = `${event.receivedAt} ${event.clientId} ${viewer.reach}`;
+    const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
+    if (!usages.has(key)) usages.set(key, usage);
     // A Partner API that hangs must not hold up the events behind this one for ever.
-    const timer = setTimeout(() => usage.end(), config.limits.operationMs);
+    const timer = setTimeout(() => {
+      usage.end();
+      usages.delete(key);
+    }, config.limits.operationMs);
     try {
       const contextValue = createContext(services, viewer, usage, transport, operation);
       if (!(await mayReceiveEvent(event, contextValue, operation.filter))) return undefined;
