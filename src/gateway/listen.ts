@@ -129,10 +129,9 @@ const LEAST_CONNECTIONS = 16;
 const OWN_DESCRIPTORS = 64;
 /** From here on connections that nothing was sent over are closed, for those who want something. */
 const CROWDED = 0.9;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 const LOG_EVERY_MS = 10_000;
 const SILENT_MS = 1_000;
-const MOMENT_MS = 50;
 
 /**
  * Keeps connections below what the system allows, so that a webhook is still accepted when thousands are open, and
@@ -142,7 +141,7 @@ function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOpti
   const most = Math.min(MOST_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
   server.maxConnections = Math.max(LEAST_CONNECTIONS, most);
   let open: { readonly socket: Socket; readonly since: number }[] = [];
-  let [lookedAt, loggedAt, refused] = [0, Number.NEGATIVE_INFINITY, 0];
+  let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0];
 
   /** Those that have been silent for so long. */
   function closeSilent(ms: number): void {
@@ -151,37 +150,24 @@ function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOpti
       if (since <= until && socket.bytesRead === 0) socket.destroy();
   }
 
-  function look(): void {
-    const now = performance.now();
-    if (now - lookedAt < LOOK_EVERY_MS) return;
-    lookedAt = now;
-    server.getConnections((_error, count) => {
-      // Not at once: a client that has just come gets a moment to say what it wants.
-      if (count >= server.maxConnections * CROWDED)
-        setTimeout(() => closeSilent(SILENT_MS), MOMENT_MS).unref();
-    });
-  }
-
-  server.on('connection', (socket) => {
-    open.push({ socket, since: performance.now() });
-    look();
-  });
+  // Now and then, and not with a listener each: thousands of subscribers would each keep one.
+  const checking = setInterval(() => {
+    open = open.filter(({ socket }) => !socket.destroyed);
+    if (open.length >= server.maxConnections * CROWDED) closeSilent(SILENT_MS);
+  }, CHECK_EVERY_MS).unref();
+  server.on('connection', (socket) => open.push({ socket, since: performance.now() }));
   server.on('drop', () => {
-    look();
     refused += 1;
     if (performance.now() - loggedAt < LOG_EVERY_MS) return;
     onRefused(refused);
     [loggedAt, refused] = [performance.now(), 0];
   });
-  // Now and then, and not with a listener each: thousands of subscribers would each keep one.
-  const forget = (): void => void (open = open.filter(({ socket }) => !socket.destroyed));
-  const forgetting = setInterval(forget, SILENT_MS).unref();
 
   return {
     closeSilent,
     /** Whether any client has yet to take what was written for it. */
     areWriting: () => open.some(({ socket }) => !socket.destroyed && socket.writableLength > 0),
-    stop: () => clearInterval(forgetting),
+    stop: () => clearInterval(checking),
   };
 }
 
