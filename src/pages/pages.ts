@@ -62,13 +62,17 @@ const GRAPHIQL = [
   ['graphql.worker.js', 'graphqlWorker'],
 ] as const;
 
+/** On GraphiQL's page. */
+const TOKEN_NOTICE = /<p id="token-notice".*?<\/p>/s;
+
 /** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
 export function createPages({ schema, needsToken, isSandbox }: PageOptions) {
   const page = (name: string) => async () => {
     const html = await readFile(new URL(name, WEB), 'utf8');
     return html
       .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
-      .replace('data-data="real"', `data-data="${isSandbox ? 'made-up' : 'real'}"`);
+      .replace('data-data="real"', `data-data="${isSandbox ? 'made-up' : 'real'}"`)
+      .replace(needsToken ? '' : TOKEN_NOTICE, '');
   };
   const files: readonly (readonly [string, Handler])[] = [
     ['/', serveFile(HTML, page('index.html'))],
@@ -98,16 +102,16 @@ function serveFile(
   load: () => string | Promise<string | Buffer>,
   policy = POLICY,
 ): Handler {
-  async function read() {
+  async function prepare() {
     const plain = Buffer.from(await load());
     // Weak, since it is the same for both encodings.
     const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
     return { plain, zipped: await zip(plain), etag };
   }
-  let reading: ReturnType<typeof read> | undefined;
+  let reading: ReturnType<typeof prepare> | undefined;
 
   return async (req, res) => {
-    reading ??= read();
+    reading ??= prepare();
     // After a failure the next request tries again.
     const { plain, zipped, etag } = await reading.catch((error: unknown) => {
       reading = undefined;

@@ -19,8 +19,9 @@ const options = {
   onEditQuery() {},
 };
 
-if (document.documentElement.dataset.auth === 'token') {
-  const notice = document.querySelector('#token-notice');
+// Only where the server needs a token.
+const notice = document.querySelector('#token-notice');
+if (notice) {
   let typing;
   options.onSchemaChange = () => notice.remove();
   // The first request for the schema was rejected: it is repeated with what is in the headers editor.

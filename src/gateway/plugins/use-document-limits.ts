@@ -73,7 +73,6 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
   }
   const document = parseTokens(source, limits.documentTokens);
   for (const shape of shapesOf(document)) {
-    if (!shape) throw tooLarge('Fragments must not spread themselves.');
     for (const [part, name] of PARTS) {
       if (shape[part] > limits[part]) {
         throw tooLarge(
@@ -139,36 +138,32 @@ type Selecting = Pick<FieldNode, 'selectionSet' | 'directives'>;
 /** `ofType` unwraps a type by one layer and leads nowhere else, so it adds no depth: IDEs ask for nine in a row. */
 const UNWRAPS = 'ofType';
 
-/**
- * Of each operation; undefined if its fragments spread themselves. Each fragment is measured once, however often it is
- * spread: writing them out could take for ever.
- */
-function shapesOf({ definitions }: DocumentNode): readonly (Shape | undefined)[] {
+/** Of each operation. A fragment is measured once, however often it is spread: writing it out could take for ever. */
+function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
   const fragments = new Map<string, Selecting>();
   for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION)
       fragments.set(definition.name.value, definition);
   }
-  /** Undefined while it is being measured. */
-  const measured = new Map<string, Shape | undefined>();
+  const measured = new Map<string, Shape | 'measuring'>();
 
-  function ofFragment(spread: string): Shape | undefined {
-    if (measured.has(spread)) return measured.get(spread);
+  function ofFragment(spread: string): Shape {
+    const known = measured.get(spread);
+    if (known === 'measuring') throw tooLarge('Fragments must not spread themselves.');
     const fragment = fragments.get(spread);
-    if (!fragment) return NOTHING;
-    measured.set(spread, undefined);
+    if (known || !fragment) return known ?? NOTHING;
+    measured.set(spread, 'measuring');
     const shape = ofSelections(fragment);
     measured.set(spread, shape);
     return shape;
   }
 
-  function ofSelections({ selectionSet, directives: own = [] }: Selecting): Shape | undefined {
+  function ofSelections({ selectionSet, directives: own = [] }: Selecting): Shape {
     let { depth, aliases, directives, rootFields } = { ...NOTHING, directives: own.length };
     for (const selection of selectionSet?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
       const inner = isSpread ? ofFragment(selection.name.value) : ofSelections(selection);
-      if (!inner) return undefined;
       depth = Math.max(depth, inner.depth + (isField && selection.name.value !== UNWRAPS ? 1 : 0));
       aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
       directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
