@@ -140,7 +140,9 @@ export async function openServer(
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
-    await listen(gateway, config.http, config.limits, {
+    await listen(gateway, {
+      ...config.http,
+      ...config.limits,
       callsAtOnce: config.upstream.maxConcurrency,
       onRefused: (count) => log.warn('connections refused: too many are open', { count }),
     }),

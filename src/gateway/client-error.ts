@@ -1,20 +1,14 @@
-import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
-
-/** How HTTP tells of an error. Yoga reads it from `extensions.http`, and takes it out before a client sees it. */
-interface HttpExtension {
-  readonly status: number;
-  /** An error of GraphQL, not of HTTP: clients that ask for `application/json` get it with status 200. */
-  readonly spec?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { type ExecutionResult, GraphQLError, type GraphQLErrorOptions } from 'graphql';
+import type { GraphQLHTTPExtensions } from 'graphql-yoga';
 
 /** An error whose message was written for clients to read. Everything else is masked. */
 export class ClientError extends GraphQLError {
+  /** With `spec` in `http` it is an error of GraphQL: clients that ask for `application/json` get it with status 200. */
   constructor(
     code: string,
     message: string,
     { extensions, ...options }: GraphQLErrorOptions = {},
-    http?: HttpExtension,
+    http?: GraphQLHTTPExtensions,
   ) {
     super(message, { ...options, extensions: { ...extensions, code, ...(http && { http }) } });
   }
@@ -29,8 +23,8 @@ export const requestRejected = (
   status: number,
   message: string,
   code = 'BAD_USER_INPUT',
-  headers?: Readonly<Record<string, string>>,
-) => new ClientError(code, message, {}, { status, ...(headers && { headers }) });
+  headers: Record<string, string> = {},
+) => new ClientError(code, message, {}, { status, headers });
 
 /** A name in a document may be as long as the document. */
 const LONGEST_MESSAGE = 300;
@@ -38,3 +32,17 @@ const LONGEST_MESSAGE = 300;
 /** An error of graphql's parser or validation, in its own words: they hold names, and no values. */
 export const documentRejected = ({ message, source, positions }: GraphQLError) =>
   operationRejected('BAD_USER_INPUT', message.slice(0, LONGEST_MESSAGE), { source, positions });
+
+/** A result as a client reads it: its errors name the request, and come first, so that they are seen in a long answer. */
+export function forClient({ data, errors, extensions }: ExecutionResult, requestId?: string) {
+  const told = errors?.map(({ message, nodes, source, positions, path, extensions: all }) => {
+    const { http: _http, ...others } = all;
+    const named = requestId === undefined ? others : { ...others, requestId };
+    return new GraphQLError(message, { nodes, source, positions, path, extensions: named });
+  });
+  return {
+    ...(told && { errors: told }),
+    ...(data !== undefined && { data }),
+    ...(extensions && { extensions }),
+  };
+}

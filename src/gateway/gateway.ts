@@ -1,8 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-
 import type { GraphQLSchema } from 'graphql';
 
+import { type Clock, steadyNow } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { createVerifier } from '../events/signature.ts';
@@ -10,22 +8,20 @@ import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createOperationObserver, ingestObserver } from '../observability/observers.ts';
-import { createPages } from '../pages/pages.ts';
-import { type Clock, steadyNow } from '../clock.ts';
 import type { Authenticator } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
+import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
-import { createSseStreams } from './subscriptions/sse-streams.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
-import { createViewerConnections } from './open-connections.ts';
 import { createWebSockets } from './websocket/websocket.ts';
 import { createGatewayYoga } from './yoga.ts';
 
-export interface GatewayParts {
+/** What the server passes in. */
+export interface GatewayOptions {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   readonly services: Services;
@@ -41,131 +37,59 @@ export interface GatewayParts {
   readonly isServing: () => boolean;
 }
 
-export interface Gateway {
-  readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
-  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** The event log was lost: its subscribers have to read anew. */
-  readonly eventsLost: () => void;
-  /** Ends all subscriptions and sockets. */
-  readonly endSubscriptions: (graceMs: number) => Promise<void>;
-}
+export type GatewayParts = ReturnType<typeof createParts>;
+export type Gateway = ReturnType<typeof createGateway>;
 
-/** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
-export function createGateway(parts: GatewayParts): Gateway {
-  const { config, schema, services, log, metrics, authenticator, clock } = parts;
-  const { limits, operation, http } = config;
+/** What the transports and plugins share. */
+function createParts(options: GatewayOptions) {
+  const { config, schema, log, metrics } = options;
+  const { trustedDocuments, limits } = config;
+  const introspection = config.http.graphiql;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
-  const onSlow = () => metrics.slowConsumerClosed();
-  const maskError = createMaskError(onUnexpected);
-  const isShortOfMemory = createMemoryPressure();
-  const viewers = createViewerConnections(limits.socketsPerViewer);
-  const subscriptions = createSubscriptions({
-    ...operation,
-    services,
-    operationMs: limits.operationMs,
-    maskError,
-    onDelivered: metrics.eventsDelivered,
-    onUnexpected,
-  });
-  const streams = createSseStreams({ limits, viewers, onSlow });
-  const viewerOf = (_connection: object, authorization: string | undefined) =>
-    authenticator.authenticate(authorization);
-  const observer = createOperationObserver(log, metrics);
-  const origins = createOrigins({
-    ...http,
-    onRefused: (origin) =>
-      log.warn('a browser was refused: its page is not of an origin in ALLOWED_ORIGINS', {
-        origin,
-      }),
-  });
-  const answers = createAnswerCache({
-    viewerOf,
-    origins,
-    bodyBytes: limits.bodyBytes,
-    audit: services.audit,
-    partner: services.partner,
-    repeated: observer.repeated,
-    now: clock.now,
-  });
-  const trusted = config.trustedDocuments
-    ? readTrustedDocuments(config.trustedDocuments, schema, {
-        limits,
-        introspection: http.graphiql,
-      })
-    : undefined;
-  const yoga = createGatewayYoga({
-    config,
-    schema,
-    services,
-    viewerOf,
-    subscriptions,
-    streams,
-    observer,
-    maskError,
-    origins,
-    onRejected: observer.rejected,
-    answers,
-    trusted,
-  });
-  const sockets = createWebSockets({
-    yoga,
-    trusted,
-    authenticate: authenticator.authenticate,
-    limits,
-    origins,
-    onRejected: observer.rejected,
-    viewers,
-    isServing: () => parts.isServing() && !isShortOfMemory(),
-    maskError,
-    onSlow,
-  });
-  metrics.watch('sockets', () => sockets.open.size);
-  metrics.watch('subscriptions', () => subscriptions.size);
-
   return {
-    upgrade: sockets.upgrade,
-    eventsLost: subscriptions.endOutdated,
-    async endSubscriptions(graceMs) {
-      await Promise.all([sockets.open.close(graceMs), streams.open.close(graceMs)]);
-    },
-    handle: createHttpHandler({
-      yoga,
-      answers,
-      webhooks: webhooksOf(parts),
-      pages: http.graphiql
-        ? createPages({
-            schema,
-            needsToken: config.auth.kind !== 'open',
-            isSandbox: config.partner.kind === 'sandbox',
-          })
-        : undefined,
-      checks: {
-        partner: () => services.partner.check(),
-        eventLog: () => services.store.check(),
-        audit: parts.checkAudit,
-      },
-      isServing: parts.isServing,
-      isShortOfMemory,
-      metrics,
-      metricsToken: http.metricsToken,
-      origins,
-      onRejected: observer.rejected,
-      onUnexpected,
-    }),
+    ...options,
+    onUnexpected,
+    maskError: createMaskError(onUnexpected),
+    observer: createOperationObserver(log, metrics),
+    isShortOfMemory: createMemoryPressure(),
+    connections: createOpenConnections(limits),
+    origins: createOrigins(config.http, log),
+    /** Undefined: any document may run. */
+    trusted: trustedDocuments
+      ? readTrustedDocuments(trustedDocuments, schema, { limits, introspection })
+      : undefined,
   };
 }
 
-function webhooksOf({ config, services, log, metrics, webhookSecret }: GatewayParts) {
-  return createWebhookHandler({
+/** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
+export function createGateway(options: GatewayOptions) {
+  const { config, services, log, metrics } = options;
+  const parts = createParts(options);
+  const subscriptions = createSubscriptions(parts);
+  const answers = createAnswerCache(parts);
+  const yoga = createGatewayYoga(parts, answers, subscriptions);
+  const sockets = createWebSockets(parts, yoga);
+  metrics.watch('sockets', () => sockets.size);
+  metrics.watch('subscriptions', () => subscriptions.size);
+  const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
     log: services.store.log,
     quarantine: services.store.quarantine,
-    verify: createVerifier({ ...config.webhook, secret: webhookSecret }),
+    verify: createVerifier({ ...config.webhook, secret: options.webhookSecret }),
     now: steadyNow,
     applied: services.hub.applied,
     applyCopies: services.invalidation.applyCopies,
     onAccepted: services.invalidation.accepted,
     observer: ingestObserver(log, metrics, config.webhook.header),
   });
+
+  return {
+    handle: createHttpHandler(parts, { yoga, answers, webhooks }),
+    upgrade: sockets.upgrade,
+    /** The event log was lost: its subscribers have to read anew. */
+    eventsLost: subscriptions.endOutdated,
+    /** Ends all subscriptions and sockets. */
+    endSubscriptions: parts.connections.close,
+  };
 }

@@ -1,112 +1,119 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Pages } from '../pages/pages.ts';
+import { createPages } from '../pages/pages.ts';
+import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import type { OnRejected } from './plugins/use-request-limits.ts';
-import type { Origins } from './origins.ts';
-import { assignRequestId } from './request-id.ts';
-import { type GatewayYoga, corsHeadersOf } from './yoga.ts';
+import { assignRequestId, requestIdOf } from './request.ts';
+import type { GatewayParts } from './gateway.ts';
+import type { GatewayYoga } from './yoga.ts';
 
-type Handler = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  requestId: string,
-) => void | Promise<void>;
-type Check = () => Promise<void>;
+type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-export interface HttpParts {
+export interface Routes {
   readonly yoga: GatewayYoga;
   readonly answers: AnswerCache;
   readonly webhooks: Handler;
-  /** What people look at. Undefined where GRAPHIQL is off. */
-  readonly pages: Pages | undefined;
-  readonly checks: Readonly<Record<string, Check>>;
-  /** False once the process is ending. */
-  readonly isServing: () => boolean;
-  readonly isShortOfMemory: () => boolean;
-  readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string };
-  /** Undefined: metrics are for loopback only. */
-  readonly metricsToken: string | undefined;
-  readonly origins: Origins;
-  readonly onRejected: OnRejected;
-  readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
 /** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
-export function createHttpHandler(parts: HttpParts) {
-  const { pages } = parts;
-  const graphql: Handler = (req, res, requestId) => {
+export function createHttpHandler(parts: GatewayParts, routes: Routes) {
+  const { config, schema, services, metrics } = parts;
+  const { graphiql, metricsToken } = config.http;
+  const pages = graphiql
+    ? createPages({
+        schema,
+        needsToken: config.auth.kind !== 'open',
+        isSandbox: config.partner.kind === 'sandbox',
+      })
+    : undefined;
+
+  const graphql: Handler = (req, res) => {
     // Only reported: without CORS headers the browser itself keeps the answer from the page.
     parts.origins.admits(req.headers.origin, req.headers.host);
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
-    if (parts.isShortOfMemory()) return shortOfMemory(parts, req, res, requestId);
-    return parts.answers.serve(req, res, requestId).then((isServed) => {
-      if (!isServed) return parts.yoga(req, res);
+    res.setHeader('cache-control', 'no-store');
+    if (parts.isShortOfMemory()) {
+      req.resume();
+      res.setHeaders(new Map(Object.entries(corsHeadersOf(parts.origins, req.headers.origin))));
+      res.setHeader('retry-after', '5');
+      parts.observer.rejected('UPSTREAM_UNAVAILABLE', requestIdOf(res), 503);
+      return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');
+    }
+    return routes.answers.serve(req, res).then((isServed) => {
+      if (!isServed) return routes.yoga(req, res);
     });
   };
-  const routes = new Map<string, Readonly<Record<string, Handler>>>([
-    ['/webhooks', { POST: parts.webhooks }],
+
+  async function readiness(res: ServerResponse): Promise<void> {
+    // At once: whoever is to send no more must not wait for a Partner API that hangs.
+    if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
+    const [partner, eventLog, audit] = await Promise.all([
+      reasonOf(services.partner.check()),
+      reasonOf(services.store.check()),
+      reasonOf(parts.checkAudit()),
+    ]);
+    const serving = parts.isServing();
+    const ready = serving && [partner, eventLog, audit].every((reason) => reason === 'ok');
+    json(res, ready ? 200 : 503, { ready, serving, checks: { partner, eventLog, audit } });
+  }
+
+  async function metricsText(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (!mayReadMetrics(req, metricsToken)) return json(res, 401, { error: 'unauthorized' });
+    const text = await metrics.text();
+    res.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+  }
+
+  const others = new Map<string, Readonly<Record<string, Handler>>>([
+    ['/webhooks', { POST: routes.webhooks }],
     ['/healthz', { GET: (_req, res) => json(res, 200, { ok: true }) }],
-    ['/readyz', { GET: (_req, res) => readiness(parts, res) }],
-    ['/metrics', { GET: (req, res) => metrics(parts, req, res) }],
+    ['/readyz', { GET: (_req, res) => readiness(res) }],
+    ['/metrics', { GET: metricsText }],
     ...(pages?.routes ?? []),
   ]);
 
-  function handlerOf({ url = '/', method = 'GET' }: IncomingMessage): Handler {
-    if (!url.startsWith('/')) return rejected(400, 'The request must name a path.');
+  const handle: Handler = (req, res) => {
+    const { url = '/', method = 'GET' } = req;
+    if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    if (path === '/graphql' && method !== 'TRACE') return graphql;
-    const methods = routes.get(path);
-    if (!methods) return rejected(404, 'Nothing is here: GraphQL is at /graphql.');
-    if (Object.hasOwn(methods, method)) return methods[method]!;
-    return rejected(405, 'Method not allowed.', { allow: Object.keys(methods).join(', ') });
-  }
+    if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
+    const methods = others.get(path);
+    if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
+    if (Object.hasOwn(methods, method)) return methods[method]!(req, res);
+    res.setHeader('allow', Object.keys(methods).join(', '));
+    return reject(res, 405, 'Method not allowed.');
+  };
 
   return (req: IncomingMessage, res: ServerResponse): void => {
-    const requestId = assignRequestId(req, res);
+    assignRequestId(req, res);
     const failed = (error: unknown): void => {
-      parts.onUnexpected(error, requestId);
+      parts.onUnexpected(error, requestIdOf(res));
       if (res.headersSent) res.destroy();
-      else errors(res, requestId, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
+      else reject(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
     };
     try {
-      handlerOf(req)(req, res, requestId)?.catch(failed);
+      handle(req, res)?.catch(failed);
     } catch (error) {
       failed(error);
     }
   };
 }
 
-async function readiness({ isServing, checks }: HttpParts, res: ServerResponse): Promise<void> {
-  // At once: whoever is to send no more must not wait for a Partner API that hangs.
-  if (!isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
-  const names = Object.keys(checks);
-  const reasons = await Promise.all(names.map((name) => reasonOf(checks[name]!)));
-  const ready = isServing() && reasons.every((reason) => reason === 'ok');
-  const told = Object.fromEntries(names.map((name, i) => [name, reasons[i]]));
-  json(res, ready ? 200 : 503, { ready, serving: isServing(), checks: told });
-}
-
 /** Our own errors say in words what to do; of any other there is nothing to tell but that it failed. */
-async function reasonOf(check: Check): Promise<string> {
+async function reasonOf(check: Promise<void>): Promise<string> {
   try {
-    await check();
+    await check;
     return 'ok';
   } catch (error) {
     return error instanceof Error && 'code' in error ? error.message : 'failed';
   }
 }
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+const SHORT_OF_MEMORY = 'This gateway is short of memory. Try again in a moment.';
 
-async function metrics(parts: HttpParts, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (!mayReadMetrics(req, parts.metricsToken)) return json(res, 401, { error: 'unauthorized' });
-  const text = await parts.metrics.text();
-  res.writeHead(200, { 'content-type': parts.metrics.contentType }).end(text);
-}
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolean {
   if (token === undefined) return LOOPBACK.has(req.socket.remoteAddress ?? '');
@@ -120,40 +127,14 @@ function json(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, headers).end(JSON.stringify(body));
 }
 
-const rejected =
-  (status: number, message: string, headers: Record<string, string> = {}): Handler =>
-  (_req, res, requestId) =>
-    errors(
-      res,
-      requestId,
-      status,
-      message,
-      status === 404 ? 'NOT_FOUND' : 'BAD_USER_INPUT',
-      headers,
-    );
-
 /** JSON like everything else here, so that a client's parser never meets a surprise. */
-function errors(
+function reject(
   res: ServerResponse,
-  requestId: string,
   status: number,
   message: string,
-  code: string,
-  headers: Record<string, string> = {},
+  code = 'BAD_USER_INPUT',
 ): void {
-  res.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
-  res.end(JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }));
-}
-
-function shortOfMemory(
-  { origins, onRejected }: HttpParts,
-  req: IncomingMessage,
-  res: ServerResponse,
-  requestId: string,
-): void {
-  req.resume();
-  const message = 'This gateway is short of memory. Try again in a moment.';
-  const headers = { ...corsHeadersOf(origins, req.headers.origin), 'retry-after': '5' };
-  onRejected('UPSTREAM_UNAVAILABLE', requestId, 503);
-  errors(res, requestId, 503, message, 'UPSTREAM_UNAVAILABLE', headers);
+  const extensions = { code, requestId: requestIdOf(res) };
+  res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  res.end(JSON.stringify({ errors: [{ message, extensions }] }));
 }

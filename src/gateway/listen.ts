@@ -1,33 +1,21 @@
-import { type IncomingMessage, STATUS_CODES, ServerResponse, createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { STATUS_CODES, type Server, ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 
-import { type ConnectionLimitParts, limitConnections } from './connection-limit.ts';
+import type { Gateway } from './gateway.ts';
 
-interface Handler {
-  readonly handle: (req: IncomingMessage, res: ServerResponse) => void;
-  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Sends away those who would stay for ever. */
-  readonly endSubscriptions: (graceMs: number) => Promise<void>;
-}
-
-interface Address {
+export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-}
-
-interface Patience {
   readonly headersMs: number;
   readonly requestMs: number;
+  /** Connections that the gateway may open itself. */
+  readonly callsAtOnce: number;
+  /** So many connections were refused since it was called last. */
+  readonly onRefused: (count: number) => void;
 }
 
-export interface Listening extends AsyncDisposable {
-  readonly url: string;
-  /** False from the moment it was told to retire, or began to close. */
-  isServing(): boolean;
-  /** Still answers, but lets nobody stay: who keeps connections open must not meet a reset later. */
-  retire(): void;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** After a restart everyone comes back in the same second. The system may allow fewer. */
 const BACKLOG = 4_096;
@@ -37,12 +25,6 @@ const GOODBYE_MS = 3_000;
 const DRAIN_MS = 10_000;
 /** A connection whose last answer is out is closed so soon after it. */
 const SWEEP_MS = 50;
-
-/** No port can be had: what to do about it, in one line. */
-export class PortTaken extends Error {
-  override readonly name = 'PortTaken';
-  readonly code = 'CONFIG';
-}
 
 /** Browsers must not guess another content type. Set here, the header is on the errors that Node makes itself, too. */
 const NoSniffResponse = class extends ServerResponse {
@@ -60,26 +42,26 @@ const PARSE_ERRORS: Readonly<Record<string, number>> = {
 };
 
 /** For connections without a request that could be answered. */
-const rawResponse = (status: number): string =>
-  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`;
+export const rawResponse = (status: number): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
+/** Serves HTTP and WebSocket until it is disposed of, which finishes what is under way. */
 export async function listen(
-  app: Handler,
-  at: Address,
-  patience: Patience,
-  connections: ConnectionLimitParts,
-): Promise<Listening> {
+  app: Pick<Gateway, 'handle' | 'upgrade' | 'endSubscriptions'>,
+  options: ListenOptions,
+) {
+  const { host, port, headersMs, requestMs } = options;
   const server = createServer({
     ServerResponse: NoSniffResponse,
-    headersTimeout: patience.headersMs,
-    requestTimeout: patience.requestMs,
-    connectionsCheckingInterval: Math.min(patience.headersMs, 1_000),
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(headersMs, 1_000),
     // Some HTTP clients offer h2c with every request: that is declined by answering it.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
-  const open = limitConnections(server, connections);
+  const open = limitConnections(server, options);
   // Also called by `close`. To Node a connection is idle once its answer was handed over, whether it is on its way or not:
   // while a slow client still takes one, none is closed.
   const closeIdle = server.closeIdleConnections.bind(server);
@@ -97,12 +79,12 @@ export async function listen(
   let serving = true;
 
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explained(error, at)));
-    server.listen({ port: at.port, host: at.host, backlog: BACKLOG }, resolve);
+    server.once('error', (error) => reject(explained(error, options)));
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
-  const { port } = server.address() as AddressInfo;
-  const host = at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host;
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
+  /** Still answers, but lets nobody stay: who keeps connections open must not meet a reset later. */
   function retire(): void {
     if (!serving) return;
     serving = false;
@@ -110,7 +92,8 @@ export async function listen(
   }
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `http://${name.includes(':') ? `[${name}]` : name}:${(server.address() as AddressInfo).port}`,
+    /** False from the moment it was told to retire, or began to close. */
     isServing: () => serving,
     retire,
     async [Symbol.asyncDispose]() {
@@ -128,16 +111,72 @@ export async function listen(
   };
 }
 
-function explained(error: Error, { host, port }: Address): Error {
-  if (!('code' in error)) return error;
-  if (error.code === 'EADDRINUSE') {
-    return new PortTaken(
-      `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
-    );
+/** No port can be had: what to do about it, in one line. */
+function explained(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
+  const advice: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
+    EACCES: `Port ${port} may not be opened: set PORT above 1023.`,
+    EADDRNOTAVAIL: `HOST ${host} is no address of this machine.`,
+  };
+  const message = advice[error.code ?? ''];
+  return message ? Object.assign(new Error(message), { code: 'CONFIG' }) : error;
+}
+
+/** More open sockets than this are somebody's mistake, or somebody's attack. */
+const MOST_CONNECTIONS = 30_000;
+const LEAST_CONNECTIONS = 16;
+/** For files, the store and the server itself. The system refuses whatever comes once there are none left. */
+const OWN_DESCRIPTORS = 64;
+/** From here on connections that nothing was sent over are closed, for those who want something. */
+const CROWDED = 0.9;
+const CHECK_EVERY_MS = 250;
+const LOG_EVERY_MS = 10_000;
+const SILENT_MS = 1_000;
+
+/**
+ * Keeps connections below what the system allows, so that a webhook is still accepted when thousands are open, and
+ * knows which of them are silent: browsers open connections ahead of need, which Node takes for busy.
+ */
+function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOptions) {
+  const most = Math.min(MOST_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
+  server.maxConnections = Math.max(LEAST_CONNECTIONS, most);
+  let open: { readonly socket: Socket; readonly since: number }[] = [];
+  let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0];
+
+  /** Those that have been silent for so long. */
+  function closeSilent(ms: number): void {
+    const until = performance.now() - ms;
+    for (const { socket, since } of open)
+      if (since <= until && socket.bytesRead === 0) socket.destroy();
   }
-  if (error.code === 'EACCES')
-    return new PortTaken(`Port ${port} may not be opened: set PORT above 1023.`);
-  if (error.code === 'EADDRNOTAVAIL')
-    return new PortTaken(`HOST ${host} is no address of this machine.`);
-  return error;
+
+  // Now and then, and not with a listener each: thousands of subscribers would each keep one.
+  const checking = setInterval(() => {
+    open = open.filter(({ socket }) => !socket.destroyed);
+    if (open.length >= server.maxConnections * CROWDED) closeSilent(SILENT_MS);
+  }, CHECK_EVERY_MS).unref();
+  server.on('connection', (socket) => open.push({ socket, since: performance.now() }));
+  server.on('drop', () => {
+    refused += 1;
+    if (performance.now() - loggedAt < LOG_EVERY_MS) return;
+    onRefused(refused);
+    [loggedAt, refused] = [performance.now(), 0];
+  });
+
+  return {
+    closeSilent,
+    /** Whether any client has yet to take what was written for it. */
+    areWriting: () => open.some(({ socket }) => !socket.destroyed && socket.writableLength > 0),
+    stop: () => clearInterval(checking),
+  };
+}
+
+/** Of this process, sockets and files together. Not known everywhere. */
+function descriptors(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

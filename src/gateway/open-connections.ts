@@ -1,3 +1,5 @@
+import type { Limits } from '../config.ts';
+
 /** A connection that stays open: a socket or an event stream. */
 export interface OpenConnection {
   /**
@@ -11,14 +13,13 @@ export interface OpenConnection {
   destroy(): void;
 }
 
-export type OpenConnections = ReturnType<typeof createOpenConnections>;
-
 const MOST_CHECK_MS = 250;
 
-/** The connections of one transport: one timer for all, since each would take more memory than its socket. */
-export function createOpenConnections(pingMs: number) {
-  const checkMs = Math.min(MOST_CHECK_MS, Math.ceil(pingMs / 4));
+/** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
+export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits) {
+  const checkMs = Math.min(MOST_CHECK_MS, Math.ceil(socketPingMs / 4));
   const open = new Set<OpenConnection>();
+  const countBySubject = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let lastCheck = 0;
   let onEmpty: (() => void) | undefined;
@@ -31,10 +32,8 @@ export function createOpenConnections(pingMs: number) {
   }
 
   return {
-    get size(): number {
-      return open.size;
-    },
-    checkMs,
+    /** A check less than configured: nobody who is gone is kept for longer than two pings. */
+    pingEveryMs: socketPingMs - checkMs,
     add(connection: OpenConnection): void {
       open.add(connection);
       if (timer) return;
@@ -47,6 +46,18 @@ export function createOpenConnections(pingMs: number) {
       clearInterval(timer);
       timer = undefined;
       onEmpty?.();
+    },
+    /** False if the viewer has as many as there may be. */
+    enter(subject: string): boolean {
+      const count = countBySubject.get(subject) ?? 0;
+      if (count >= socketsPerViewer) return false;
+      countBySubject.set(subject, count + 1);
+      return true;
+    },
+    leave(subject: string): void {
+      const count = countBySubject.get(subject) ?? 0;
+      if (count > 1) countBySubject.set(subject, count - 1);
+      else countBySubject.delete(subject);
     },
     /** Ends all in order, and destroys those that are still there when `graceMs` are over. */
     async close(graceMs: number): Promise<void> {
@@ -62,24 +73,3 @@ export function createOpenConnections(pingMs: number) {
     },
   };
 }
-
-/** How many connections that stay open each viewer has: sockets and event streams. */
-export function createViewerConnections(most: number) {
-  const counts = new Map<string, number>();
-  return {
-    /** False if the viewer has as many as there may be. */
-    enter(subject: string): boolean {
-      const count = counts.get(subject) ?? 0;
-      if (count >= most) return false;
-      counts.set(subject, count + 1);
-      return true;
-    },
-    leave(subject: string): void {
-      const count = counts.get(subject) ?? 0;
-      if (count > 1) counts.set(subject, count - 1);
-      else counts.delete(subject);
-    },
-  };
-}
-
-export type ViewerConnections = ReturnType<typeof createViewerConnections>;

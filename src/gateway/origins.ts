@@ -1,12 +1,9 @@
+import type { CORSOptions } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
-export interface OriginOptions {
-  readonly allowedOrigins: readonly string[];
-  /** Any `http://localhost:*` may call as well. */
-  readonly allowsLocalhost: boolean;
-  /** Called at most once a minute for each origin. */
-  readonly onRefused: (origin: string) => void;
-}
+import type { Config } from '../config.ts';
+import type { Log } from '../observability/log.ts';
+import { REQUEST_ID_HEADER } from './request.ts';
 
 export type Origins = ReturnType<typeof createOrigins>;
 
@@ -16,7 +13,7 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_REPORTED = 20;
 
 /** Which pages a browser may call from, over HTTP and WebSocket. Programs that are no browser send no origin. */
-export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: OriginOptions) {
+export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
   const listed = new Set(allowedOrigins);
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPORT_EVERY_MS });
 
@@ -29,7 +26,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: Or
     if (reported.size >= MAX_REPORTED) reported.purgeStale();
     if (reported.size >= MAX_REPORTED) return;
     reported.set(origin, true);
-    onRefused(origin);
+    log.warn('a browser was refused: its page is not of an origin in ALLOWED_ORIGINS', { origin });
   }
 
   return {
@@ -43,5 +40,47 @@ export function createOrigins({ allowedOrigins, allowsLocalhost, onRefused }: Or
       report(from);
       return false;
     },
+  };
+}
+
+/** How long a browser may cache the answer to its preflight. */
+const MAX_AGE_SECONDS = 600;
+
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  REQUEST_ID_HEADER,
+  'traceparent',
+  'tracestate',
+  'apollographql-client-name',
+  'apollographql-client-version',
+];
+
+/** For responses that don't go through Yoga. */
+export function corsHeadersOf(
+  { isAllowed }: Origins,
+  origin: string | undefined,
+): Record<string, string> {
+  if (origin === undefined || !isAllowed(origin)) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': REQUEST_ID_HEADER,
+    vary: 'Origin',
+  };
+}
+
+export function corsOf({ isAllowed }: Origins) {
+  return ({ headers }: Request): CORSOptions => {
+    const origin = headers.get('origin');
+    if (origin === null || !isAllowed(origin)) return false;
+    return {
+      // With more than one in the list, Yoga also says that the answer varies by origin.
+      origin: [origin, origin],
+      methods: ['POST'],
+      allowedHeaders: ALLOWED_HEADERS,
+      exposedHeaders: [REQUEST_ID_HEADER],
+      credentials: false,
+      maxAge: MAX_AGE_SECONDS,
+    };
   };
 }

@@ -1,15 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { MOST_LEVELS, isNestedTooDeep } from '../rest/json.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
-import type { TrustedDocuments } from './trusted-documents.ts';
 
 /** GraphQL over HTTP has two JSON types: they differ in what the status says. */
-export type JsonType = 'application/graphql-response+json' | 'application/json';
+type JsonType = 'application/graphql-response+json' | 'application/json';
 
 /** What a client can read. */
-export interface Accepted {
+interface Accepted {
   /** Undefined if it takes no JSON. */
   readonly json: JsonType | undefined;
   /** Takes server-sent events. */
@@ -80,8 +79,16 @@ function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
   return undefined;
 }
 
-/** The whole body as text, given up as soon as it is longer than `maxBytes`. */
-export function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
+const bodies = new WeakMap<IncomingMessage, Promise<string>>();
+
+/** The whole body as text, given up as soon as it is longer than `maxBytes`. Read once, whoever asks for it. */
+export function bodyOf(req: IncomingMessage, maxBytes: number): Promise<string> {
+  const body = bodies.get(req) ?? readBody(req, maxBytes);
+  bodies.set(req, body);
+  return body;
+}
+
+function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -101,79 +108,24 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<string
   });
 }
 
-/** An operation as a client sends it. */
-export interface OperationParams {
-  readonly query: string;
-  readonly variables?: Record<string, unknown>;
-  readonly operationName?: string;
-}
-
-export function parseParams(text: string, trusted?: TrustedDocuments): OperationParams {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw requestRejected(400, 'The body must be valid JSON.');
-  }
-  return paramsFrom(json, trusted);
-}
+export const REQUEST_ID_HEADER = 'x-request-id';
+const MAX_CHARACTERS = 40;
 
 /**
- * Reads only the names it knows, so that nothing else in a body (`__proto__` included) can have an effect. All
- * transports read operations here: with trusted documents, no other gets any further.
+ * UUIDs, hex and decimal numbers, in parts or not, with one short word in front or without (`req-42`); and ULIDs. Request
+ * ids stand in the log, so what could be a name, a key or a token is not accepted.
  */
-export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
-  rejectIf(Array.isArray(body), 'Batching is not supported: send one operation a request.');
-  if (!isPlainObject(body)) {
-    throw requestRejected(400, 'The body must be a JSON object with a "query".');
-  }
-  const { variables, operationName, extensions } = body;
-  const query = documentOf(body, trusted);
-  rejectIf(isGiven(variables) && !isPlainObject(variables), '"variables" must be an object.');
-  rejectIf(
-    isNestedTooDeep(variables),
-    `"variables" may be nested at most ${MOST_LEVELS} levels deep, and these are deeper.`,
-  );
-  rejectIf(
-    isGiven(operationName) && typeof operationName !== 'string',
-    '"operationName" must be a string.',
-  );
-  rejectIf(isGiven(extensions) && !isPlainObject(extensions), '"extensions" must be an object.');
-  return {
-    query,
-    ...(isPlainObject(variables) && { variables }),
-    ...(typeof operationName === 'string' && { operationName }),
-  };
+const PLAIN_ID =
+  /^(?=.*\d)(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
+
+/** As it was assigned. Yoga copies every property of a context that is passed to it, which costs more. */
+export const requestIdOf = (res: ServerResponse): string =>
+  String(res.getHeader(REQUEST_ID_HEADER));
+
+/** The client's own id if it is a plain one, or a new one. The response has it in its header. */
+export function assignRequestId({ headers }: IncomingMessage, res: ServerResponse): void {
+  const given = headers[REQUEST_ID_HEADER];
+  const isPlain =
+    typeof given === 'string' && given.length <= MAX_CHARACTERS && PLAIN_ID.test(given);
+  res.setHeader(REQUEST_ID_HEADER, isPlain ? given : randomUUID());
 }
-
-function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
-  const { query } = body;
-  // graphql-ws's clients can't leave "query" out: they send it empty.
-  const id = isGiven(query) && query !== '' ? undefined : documentIdOf(body);
-  if (id !== undefined) {
-    if (trusted) return trusted.byId(id);
-    // In the words by which clients know that they have to send the document itself.
-    throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
-  }
-  if (typeof query !== 'string' || query === '') {
-    throw requestRejected(400, '"query" must be a string that holds a GraphQL document.');
-  }
-  return trusted ? trusted.byText(query) : query;
-}
-
-/** As GraphQL over HTTP has it, or as Apollo Client sends it. */
-function documentIdOf({ documentId, extensions }: Record<string, unknown>): unknown {
-  if (isGiven(documentId)) return documentId;
-  const persisted = isPlainObject(extensions) ? extensions['persistedQuery'] : undefined;
-  if (!isGiven(persisted)) return undefined;
-  return isPlainObject(persisted) ? (persisted['sha256Hash'] ?? null) : null;
-}
-
-function rejectIf(isWrong: boolean, message: string): void {
-  if (isWrong) throw requestRejected(400, message);
-}
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

@@ -1,47 +1,100 @@
-import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphql';
-import type { YogaServer } from 'graphql-yoga';
+import { type ExecutionResult, getOperationAST } from 'graphql';
 
-import { operationRejected } from './client-error.ts';
-import type { GatewayContext } from './context.ts';
-import type { OperationParams } from './request.ts';
+import { MOST_LEVELS, isNestedTooDeep } from '../rest/json.ts';
+import { operationRejected, requestRejected } from './client-error.ts';
+import type { Subscription } from './subscriptions/subscription.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
+import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
-export type Enveloped = ReturnType<YogaServer<GatewayContext, GatewayContext>['getEnveloped']>;
-
-export interface ExecutableOperation {
-  readonly schema: Enveloped['schema'];
-  readonly document: DocumentNode;
-  readonly contextValue: unknown;
-  readonly variableValues: OperationParams['variables'];
-  readonly operationName: string | undefined;
+/** An operation as a client sends it. */
+export interface OperationParams {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+  readonly operationName?: string;
 }
 
-/** Parses, validates and builds the context, through the plugins. Throws the first error, or returns them all. */
-export async function prepareOperation(
-  { parse, validate, schema, contextFactory }: Enveloped,
-  { query, variables, operationName }: OperationParams,
-): Promise<ExecutableOperation | Pick<ExecutionResult, 'errors'>> {
-  const document = parse(query);
-  const errors = validate(schema, document);
-  if (errors.length > 0) return { errors };
-  const contextValue = await contextFactory();
-  return { schema, document, contextValue, variableValues: variables, operationName };
-}
-
-/** As Yoga does for a request, for transports that don't go through its Fetch layer. */
+/** Parses, validates, builds the context and executes, through the plugins: as Yoga does behind its Fetch layer. */
 export async function runOperation(
-  enveloped: Enveloped,
+  { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
+  context: GatewayContext,
   params: OperationParams,
-): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
-  const prepared = await prepareOperation(enveloped, params);
-  if (!('document' in prepared)) return prepared;
-  return isSubscription(prepared) ? enveloped.subscribe(prepared) : enveloped.execute(prepared);
-}
-
-export function isSubscription({ document, operationName }: ExecutableOperation): boolean {
+): Promise<ExecutionResult | Subscription> {
+  const enveloped = getEnveloped(Object.assign(context, { params }));
+  const { schema } = enveloped;
+  const { query, variables: variableValues, operationName } = params;
+  const document = enveloped.parse(query);
+  const errors = enveloped.validate(schema, document);
+  if (errors.length > 0) return { errors };
   const operation = getOperationAST(document, operationName);
-  if (operation) return operation.operation === 'subscription';
-  throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
+  if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
+  const contextValue = (await enveloped.contextFactory()) as GatewayContext;
+  const args = { schema, document, contextValue, variableValues, operationName };
+  if (operation.operation !== 'subscription') return enveloped.execute(args);
+  const result = (await enveloped.subscribe(args)) as ExecutionResult;
+  return contextValue.subscription ?? result;
 }
 
-export const NO_OPERATION =
+const NO_OPERATION =
   'A document must hold one operation, or "operationName" must be the name of one that it holds.';
+
+export function parseParams(text: string, trusted?: TrustedDocuments): OperationParams {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw wrong('The body must be valid JSON.');
+  }
+  return paramsFrom(json, trusted);
+}
+
+/**
+ * Reads only the names it knows, so that nothing else in a body (`__proto__` included) can have an effect. All
+ * transports read operations here: with trusted documents, no other gets any further.
+ */
+export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
+  if (Array.isArray(body)) throw wrong('Batching is not supported: send one operation a request.');
+  if (!isObject(body)) throw wrong('The body must be a JSON object with a "query".');
+  const { variables, operationName, extensions } = body;
+  const query = documentOf(body, trusted);
+  if (isGiven(variables) && !isObject(variables)) throw wrong('"variables" must be an object.');
+  if (isNestedTooDeep(variables)) throw wrong(NESTED_TOO_DEEP);
+  if (isGiven(operationName) && typeof operationName !== 'string')
+    throw wrong('"operationName" must be a string.');
+  if (isGiven(extensions) && !isObject(extensions)) throw wrong('"extensions" must be an object.');
+  return {
+    query,
+    ...(isObject(variables) && { variables }),
+    ...(typeof operationName === 'string' && { operationName }),
+  };
+}
+
+const wrong = (message: string) => requestRejected(400, message);
+
+const NESTED_TOO_DEEP = `"variables" may be nested at most ${MOST_LEVELS} levels deep, and these are deeper.`;
+
+function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
+  const { query } = body;
+  // graphql-ws's clients can't leave "query" out: they send it empty.
+  const id = isGiven(query) && query !== '' ? undefined : documentIdOf(body);
+  if (id !== undefined) {
+    if (trusted) return trusted.byId(id);
+    // In the words by which clients know that they have to send the document itself.
+    throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
+  }
+  if (typeof query !== 'string' || query === '')
+    throw wrong('"query" must be a string that holds a GraphQL document.');
+  return trusted ? trusted.byText(query) : query;
+}
+
+/** As GraphQL over HTTP has it, or as Apollo Client sends it. */
+function documentIdOf({ documentId, extensions }: Record<string, unknown>): unknown {
+  if (isGiven(documentId)) return documentId;
+  const persisted = isObject(extensions) ? extensions['persistedQuery'] : undefined;
+  if (!isGiven(persisted)) return undefined;
+  return isObject(persisted) ? (persisted['sha256Hash'] ?? null) : null;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

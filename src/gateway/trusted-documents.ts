@@ -10,13 +10,7 @@ import {
   parseWithinLimits,
 } from './plugins/use-document-limits.ts';
 
-/** The only documents that run. Each function returns a document's text, or throws what the client may read. */
-export interface TrustedDocuments {
-  readonly byId: (id: unknown) => string;
-  readonly byText: (text: string) => string;
-}
-
-type Checks = Pick<DocumentOptions, 'limits' | 'introspection'>;
+export type TrustedDocuments = ReturnType<typeof readTrustedDocuments>;
 
 /**
  * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. Throws
@@ -26,24 +20,25 @@ type Checks = Pick<DocumentOptions, 'limits' | 'introspection'>;
 export function readTrustedDocuments(
   file: string,
   schema: GraphQLSchema,
-  checks: Checks,
-): TrustedDocuments {
+  options: DocumentOptions,
+) {
   const entries = Object.entries(readJson(file));
   const problems = entries.flatMap(([id, text]) =>
-    problemsOf(text, schema, checks).map((problem) => `${shown(id)}: ${problem}`),
+    problemsOf(text, schema, options).map((problem) => `${shown(id)}: ${problem}`),
   );
   if (entries.length === 0) problems.push('it holds no document, so nothing could run');
   if (problems.length > 0) throw refused(problems);
 
   const documents = new Map(entries.map(([id, text]) => [withoutPrefix(id), String(text)]));
   const texts = new Set(documents.values());
+  // Each function returns a document's text, or throws what the client may read.
   return {
-    byId(id) {
+    byId(id: unknown): string {
       const text = typeof id === 'string' ? documents.get(withoutPrefix(id)) : undefined;
       if (text === undefined) throw notTrusted(404, 'no document of this id is among them');
       return text;
     },
-    byText(text) {
+    byText(text: string): string {
       if (!texts.has(text)) throw notTrusted(400, 'this one is not among them');
       return text;
     },
@@ -65,7 +60,7 @@ function readJson(file: string): object {
 function problemsOf(
   text: unknown,
   schema: GraphQLSchema,
-  { limits, introspection }: Checks,
+  { limits, introspection }: DocumentOptions,
 ): readonly string[] {
   if (typeof text !== 'string') return ['must be the text of a document'];
   try {

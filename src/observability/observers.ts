@@ -15,9 +15,6 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
   return {
     finished,
-    /** For one that is answered again and again from a cache. */
-    repeated: (operation: OperationLine) => (requestId: string) =>
-      finished({ ...operation, requestId }),
     /** One that was not executed. The status is HTTP's. */
     rejected(code: string, requestId?: string, status?: number): void {
       log.info('operation rejected', { code, requestId, ...(status && { status }) });

@@ -1,33 +1,142 @@
+import { createHash } from 'node:crypto';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
 import { type GraphQLSchema, printSchema } from 'graphql';
 
-import { createGraphiqlPage, graphiqlFiles } from './graphiql.ts';
-import { type PageOptions, liveNotesFiles } from './live-notes.ts';
-import { type Content, type Handler, serveFile } from './served-file.ts';
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-export interface Pages {
-  /** For browsers that open the GraphQL endpoint. */
-  readonly graphiql: Handler;
-  /** Exact paths: anything else is not found. */
-  readonly routes: readonly (readonly [string, Readonly<Record<string, Handler>>])[];
+export interface PageOptions {
+  readonly schema: GraphQLSchema;
+  /** Whether the pages ask for a token before their first request. */
+  readonly needsToken: boolean;
+  /** Whether Live notes says that all people are made up. */
+  readonly isSandbox: boolean;
 }
 
+/** Only this origin's scripts and styles, and nothing inline: a note's text can never run. */
+const policyOf = (extra: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    ...extra,
+  ].join('; ');
+const POLICY = policyOf(["style-src 'self'", "img-src 'self'"]);
+/** Monaco sets styles on elements and has its fonts as data URLs. */
+const GRAPHIQL_POLICY = policyOf([
+  "worker-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+]);
+
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+const TYPES: Readonly<Record<string, string>> = { css: STYLE, js: SCRIPT, svg: 'image/svg+xml' };
+const typeOf = (name: string) => TYPES[name.slice(name.lastIndexOf('.') + 1)]!;
+
+const WEB = new URL('../../web/', import.meta.url);
+const read = (name: string) => () => readFile(new URL(name, WEB));
+/** What the pages load, by its path below `/assets`. */
+const ASSETS = globSync('**/*.{css,js,svg}', { cwd: WEB });
+
+/** Nine megabytes: imported when the page is first opened. */
+const bundle = () => import('@graphql-yoga/render-graphiql/graphiql');
+/**
+ * Yoga's GraphiQL in separate files. Its own page has the nine megabytes inline, which are sent again with every visit
+ * and need a policy that allows inline scripts.
+ */
+const GRAPHIQL = [
+  ['graphiql.js', 'js'],
+  ['graphiql.css', 'css'],
+  ['editorWorkerService.worker.js', 'editorWorkerService'],
+  ['json.worker.js', 'jsonWorker'],
+  ['graphql.worker.js', 'graphqlWorker'],
+] as const;
+
+/** On GraphiQL's page. */
+const TOKEN_NOTICE = /<p id="token-notice".*?<\/p>/s;
+
 /** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
-export function createPages(options: PageOptions & { readonly schema: GraphQLSchema }): Pages {
-  const schemaFile: Content = {
-    type: 'text/plain; charset=utf-8',
-    load: async () => Buffer.from(`${printSchema(options.schema)}\n`),
+export function createPages({ schema, needsToken, isSandbox }: PageOptions) {
+  const page = (name: string) => async () => {
+    const html = await readFile(new URL(name, WEB), 'utf8');
+    return html
+      .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
+      .replace('data-data="real"', `data-data="${isSandbox ? 'made-up' : 'real'}"`)
+      .replace(needsToken ? '' : TOKEN_NOTICE, '');
   };
-  const files: Readonly<Record<string, Content>> = {
-    ...liveNotesFiles(options),
-    ...graphiqlFiles,
-    '/schema.graphql': schemaFile,
-  };
-  const graphiqlPage = createGraphiqlPage(options.needsToken);
+  const files: readonly (readonly [string, Handler])[] = [
+    ['/', serveFile(HTML, page('index.html'))],
+    ['/schema.graphql', serveFile('text/plain; charset=utf-8', () => `${printSchema(schema)}\n`)],
+    ...ASSETS.map((name) => [`/assets/${name}`, serveFile(typeOf(name), read(name))] as const),
+    ...GRAPHIQL.map(
+      ([name, part]) =>
+        [
+          `/assets/graphiql/${name}`,
+          serveFile(typeOf(name), async () => (await bundle())[part]),
+        ] as const,
+    ),
+  ];
   return {
-    graphiql: graphiqlPage,
-    routes: Object.entries(files).map(([path, content]) => {
-      const handler = serveFile(content);
-      return [path, { GET: handler, HEAD: handler }];
-    }),
+    /** For browsers that open the GraphQL endpoint. */
+    graphiql: serveFile(HTML, page('graphiql/index.html'), GRAPHIQL_POLICY),
+    /** Exact paths: anything else is not found. */
+    routes: files.map(([path, handler]) => [path, { GET: handler, HEAD: handler }] as const),
+  };
+}
+
+const zip = promisify(gzip);
+
+/** Serves one file: read and compressed once, at the first request, then 304 for a browser that has it. */
+function serveFile(
+  type: string,
+  load: () => string | Promise<string | Buffer>,
+  policy = POLICY,
+): Handler {
+  async function prepare() {
+    const plain = Buffer.from(await load());
+    // Weak, since it is the same for both encodings.
+    const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+    return { plain, zipped: await zip(plain), etag };
+  }
+  let reading: ReturnType<typeof prepare> | undefined;
+
+  return async (req, res) => {
+    reading ??= prepare();
+    // After a failure the next request tries again.
+    const { plain, zipped, etag } = await reading.catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    const isZipped = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
+    const common = {
+      'content-security-policy': policy,
+      etag,
+      // Browsers ask every time, so that a new release is seen at once; the answer is mostly 304.
+      'cache-control': 'no-cache',
+      'referrer-policy': 'no-referrer',
+      vary: 'Accept-Encoding',
+    };
+    if (req.headers['if-none-match'] === etag) {
+      res.writeHead(304, common).end();
+      return;
+    }
+    const body = isZipped ? zipped : plain;
+    res.writeHead(200, {
+      ...common,
+      'content-type': type,
+      'content-length': body.length,
+      ...(isZipped && { 'content-encoding': 'gzip' }),
+    });
+    res.end(req.method === 'HEAD' ? undefined : body);
   };
 }

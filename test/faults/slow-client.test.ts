@@ -18,9 +18,14 @@ it('receives all of its response, though the server shuts down meanwhile', async
     upgrade: () => undefined,
     endSubscriptions: async () => undefined,
   };
-  const patience = { headersMs: 10_000, requestMs: 10_000 };
-  const room = { callsAtOnce: 1, onRefused: () => undefined };
-  const listening = await listen(app, { host: '127.0.0.1', port: 0 }, patience, room);
+  const listening = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    headersMs: 10_000,
+    requestMs: 10_000,
+    callsAtOnce: 1,
+    onRefused: () => undefined,
+  });
   const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
   client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
   client.pause();

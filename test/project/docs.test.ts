@@ -5,6 +5,7 @@ import { type DocumentNode, OperationTypeNode, getOperationAST, parse, validate 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { VARIABLES } from '../../src/config.ts';
+import { CLIENT_CODES } from '../../src/gateway/plugins/use-error-masking.ts';
 import { schema } from '../../src/schema/schema.ts';
 import { blocksOf, pages, root, spans } from '../support/clients/pages.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
@@ -137,12 +138,11 @@ const KINDS = Object.values(schema.getTypeMap()).flatMap((type) =>
 );
 
 const CODES = [
-  ...readFileSync(join(root, 'src/gateway/plugins/use-error-masking.ts'), 'utf8').matchAll(
-    /^ {2}'([A-Z_]+)',$/gm,
-  ),
-]
-  .map(([, code]) => code ?? '')
-  .concat('INTERNAL_SERVER_ERROR', 'DOCUMENT_NOT_TRUSTED', 'PERSISTED_QUERY_NOT_SUPPORTED');
+  ...CLIENT_CODES,
+  'INTERNAL_SERVER_ERROR',
+  'DOCUMENT_NOT_TRUSTED',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+];
 
 const headingsOf = (text: string): readonly string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

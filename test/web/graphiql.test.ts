@@ -2,11 +2,13 @@ import { parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { examples } from '../../src/pages/graphiql-examples.ts';
 import { schema } from '../../src/schema/schema.ts';
 import { type Watched, openBrowser, openPage } from '../support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 
+const { examples } = (await import(
+  new URL('../../web/graphiql/examples.js', import.meta.url).href
+)) as { readonly examples: readonly { readonly query: string }[] };
 const nameOf = (query: string) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '';
 const names = examples.map(({ query }) => nameOf(query));
 

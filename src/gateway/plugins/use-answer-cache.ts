@@ -4,30 +4,11 @@ import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
-import type { Audit } from '../../observability/audit.ts';
-import type { createOperationObserver } from '../../observability/observers.ts';
-import type { CacheEntry } from '../../rest/cache.ts';
-import type { Partner } from '../../rest/partner.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
-import type { ExecutionContext } from '../context.ts';
-import { jsonOf } from '../json-response.ts';
-import { acceptedBy, requestProblem } from '../request.ts';
-import type { Origins } from '../origins.ts';
-import { type GatewayPlugin, corsHeadersOf } from '../yoga.ts';
-import { isPlainJson } from './use-json-posts.ts';
-import { bodyOf } from './use-request-limits.ts';
-import type { ViewerOf } from './use-viewer.ts';
-
-export interface AnswerCacheOptions {
-  readonly viewerOf: ViewerOf;
-  readonly origins: Origins;
-  readonly bodyBytes: number;
-  readonly audit: Audit | undefined;
-  readonly partner: Pick<Partner, 'isCurrent' | 'onInvalidate'>;
-  readonly repeated: ReturnType<typeof createOperationObserver>['repeated'];
-  /** The clock that the Partner API's answers expire by. */
-  readonly now: () => number;
-}
+import { corsHeadersOf } from '../origins.ts';
+import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 interface CachedAnswer {
   /** A short body is best sent as text: it then goes out in one piece with its headers. */
@@ -54,49 +35,36 @@ const RECENT_CHARACTERS = 2_000_000;
  * Yoga, which takes as long as sending the bytes does. An answer is cached when the same request comes for the second
  * time, since most come once (`onExecute`). The key names the viewer: answers are given to that viewer alone.
  */
-export function createAnswerCache(options: AnswerCacheOptions) {
-  const { bodyBytes, now } = options;
+export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
+  const { bodyBytes } = config.limits;
+  const { now } = parts.clock;
+  /** The keys of the answers that were made of a path. */
+  const keysByPath = new Map<string, Set<string>>();
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_BYTES,
     sizeCalculation: ({ body, paths }, key) =>
       2 * (body.length + key.length) + 64 * paths.length + OVERHEAD_BYTES,
-    dispose: ({ paths }, key) => unindex(key, paths),
+    onInsert({ paths }, key) {
+      for (const path of paths) keysByPath.set(path, (keysByPath.get(path) ?? new Set()).add(key));
+    },
+    dispose({ paths }, key) {
+      for (const path of paths) {
+        const keys = keysByPath.get(path);
+        if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
+      }
+    },
   });
-  /** The keys of the answers that were made of a path. */
-  const keysByPath = new Map<string, Set<string>>();
   const recent = new LRUCache<string, true>({
     max: RECENT_REQUESTS,
     maxSize: RECENT_CHARACTERS,
     sizeCalculation: (_, key) => key.length,
   });
 
-  options.partner.onInvalidate((path) => {
+  services.partner.onInvalidate((path) => {
     if (path === undefined) answers.clear();
     else for (const key of keysByPath.get(path) ?? []) answers.delete(key);
   });
-
-  function index(key: string, paths: readonly string[]): void {
-    for (const path of paths) {
-      const keys = keysByPath.get(path);
-      if (keys) keys.add(key);
-      else keysByPath.set(path, new Set([key]));
-    }
-  }
-
-  function unindex(key: string, paths: readonly string[]): void {
-    for (const path of paths) {
-      const keys = keysByPath.get(path);
-      if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
-    }
-  }
-
-  function find(key: string): CachedAnswer | undefined {
-    const answer = answers.get(key);
-    if (!answer || now() < answer.expiresAt) return answer;
-    answers.delete(key);
-    return undefined;
-  }
 
   function isRepeated(key: string): boolean {
     const known = recent.has(key);
@@ -108,41 +76,36 @@ export function createAnswerCache(options: AnswerCacheOptions) {
     const expiresAt = expiryOf(context);
     // What was invalidated while the operation ran is no longer in the REST cache.
     const entries = [...context.usage.entries];
-    if (expiresAt <= now() || !entries.every(options.partner.isCurrent)) return;
+    if (expiresAt <= now() || !entries.every(services.partner.isCurrent)) return;
     const { id, name, estimated } = context.operation;
     const usage = { calls: 0, cached: entries.length, coalesced: 0, retried: 0 };
-    const text = jsonOf({ data: data ?? null, extensions: { upstream: { estimated, ...usage } } });
-    const written = context.audit?.read.size
-      ? options.audit?.again(context.requester!.subject, name, id)
-      : undefined;
-    const counted = options.repeated({ id, kind: 'query', name, durationMs: 0, usage, codes: [] });
+    const extensions = { upstream: { estimated, ...usage } };
+    const text = JSON.stringify({ data: data ?? null, extensions });
+    const { subject } = context.requester!;
+    const written = context.audit?.read.size ? services.audit?.again(subject, name, id) : undefined;
+    const repeated = { id, kind: 'query', name, durationMs: 0, usage, codes: [] } as const;
     const onRepeated = (requestId: string): void => {
       written?.(requestId);
-      counted(requestId);
+      parts.observer.finished({ ...repeated, requestId });
     };
     const body = text.length > SHORT ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
     answers.set(key, { body, paths, expiresAt, onRepeated });
-    if (answers.has(key)) index(key, paths);
   }
 
-  /** True if the request was answered. Whatever is not plain is left to Yoga. */
-  async function serve(
-    req: IncomingMessage,
-    res: ServerResponse,
-    requestId: string,
-  ): Promise<boolean> {
-    if (!isPlainJson(req) || requestProblem(req, bodyBytes)) return false;
+  /** True if the request was answered. Whatever is wrong with it is left to Yoga. */
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    const { json } = acceptedBy(req.headers.accept);
+    if (!json || requestProblem(req, bodyBytes)) return false;
     try {
-      const viewer = await options.viewerOf(req.socket, req.headers.authorization);
-      const known = find(keyOf(viewer, await bodyOf(req, bodyBytes)));
-      if (!known) return false;
-      known.onRepeated(requestId);
+      const viewer = await parts.authenticator.authenticate(req.headers.authorization);
+      const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
+      if (!known || now() >= known.expiresAt) return false;
+      known.onRepeated(requestIdOf(res));
       res.writeHead(200, {
-        ...corsHeadersOf(options.origins, req.headers.origin),
-        'content-type': `${acceptedBy(req.headers.accept).json}; charset=utf-8`,
+        ...corsHeadersOf(parts.origins, req.headers.origin),
+        'content-type': `${json}; charset=utf-8`,
         'content-length': Buffer.byteLength(known.body),
-        'cache-control': 'no-store',
       });
       res.end(known.body);
       return true;
@@ -152,19 +115,14 @@ export function createAnswerCache(options: AnswerCacheOptions) {
   }
 
   const plugin: GatewayPlugin = {
-    async onRequest({ serverContext }) {
-      const { req, requester } = serverContext;
-      if (!isPlainJson(req)) return;
-      const body = await bodyOf(req, bodyBytes).catch(() => undefined);
-      if (body !== undefined) serverContext.answerKey = keyOf(requester!, body);
-    },
     onExecute: () => ({
       onExecuteDone({ args, result }) {
         const context = args.contextValue as ExecutionContext;
-        const { answerKey, operation } = context;
-        if (answerKey === undefined || operation?.kind !== 'query') return;
-        if (isAsyncIterable(result) || result.errors || !isRepeated(answerKey)) return;
-        keep(answerKey, result, context);
+        const { body, requester, operation } = context;
+        if (body === undefined || operation?.kind !== 'query') return;
+        if (isAsyncIterable(result) || result.errors) return;
+        const key = keyOf(requester!, body);
+        if (isRepeated(key)) keep(key, result, context);
       },
     }),
   };
@@ -179,7 +137,7 @@ const keyOf = ({ reach, subject }: Viewer, body: string): string =>
 function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
   if (!cachePolicy.isCacheable || audit?.denied.size || usage.entries.size === 0) return 0;
   return Array.from(usage.entries).reduce(
-    (at, { expiresAt }: CacheEntry) => Math.min(at, expiresAt),
+    (at, { expiresAt }) => Math.min(at, expiresAt),
     cachePolicy.expiresAt,
   );
 }

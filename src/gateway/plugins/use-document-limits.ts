@@ -1,8 +1,11 @@
 import {
   type DocumentNode,
+  type FieldNode,
   GraphQLError,
   type GraphQLSchema,
+  Kind,
   NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
   ValuesOfCorrectTypeRule as QuotingRule,
   parse,
   specifiedRules,
@@ -10,18 +13,13 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
+import type { Limits } from '../../config.ts';
 import { type ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import type { GatewayPlugin } from '../yoga.ts';
-import { type ShapeLimits, shapeProblem } from './document-shape.ts';
 import { ValuesOfCorrectTypeRule } from './input-values.ts';
 
-export interface DocumentLimits extends ShapeLimits {
-  readonly documentCharacters: number;
-  readonly documentTokens: number;
-}
-
 export interface DocumentOptions {
-  readonly limits: DocumentLimits;
+  readonly limits: Limits;
   readonly introspection: boolean;
 }
 
@@ -35,8 +33,7 @@ export const SHOWN_ERRORS = 5;
  * Rejects documents that are too long, too deep or too wide (`onParse`) or not valid (`onValidate`). Valid ones are
  * cached, within a bound in bytes; others are not, since they would cost memory and nobody sends them twice.
  */
-export function useDocumentLimits(options: DocumentOptions): GatewayPlugin {
-  const { limits, introspection } = options;
+export function useDocumentLimits({ limits, introspection }: DocumentOptions): GatewayPlugin {
   const cache = new LRUCache<string, DocumentNode>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ tokenCount = 0 }, source) =>
@@ -47,11 +44,8 @@ export function useDocumentLimits(options: DocumentOptions): GatewayPlugin {
   return {
     onParse({ params: { source }, setParsedDocument, setParseFn }) {
       const known = cache.get(String(source));
-      if (known) {
-        setParsedDocument(known);
-        return;
-      }
-      setParseFn((text: string) => parseWithinLimits(text, limits));
+      if (known) setParsedDocument(known);
+      else setParseFn((text: string) => parseWithinLimits(text, limits));
     },
     onValidate({ params: { documentAST }, setResult, setValidationFn }) {
       if (valid.has(documentAST)) {
@@ -71,17 +65,26 @@ export function useDocumentLimits(options: DocumentOptions): GatewayPlugin {
 }
 
 /** Throws what a client may read if the document is not one, or too large. */
-export function parseWithinLimits(source: string, limits: DocumentLimits): DocumentNode {
+export function parseWithinLimits(source: string, limits: Limits): DocumentNode {
   const { length } = source;
   const most = limits.documentCharacters;
   if (length > most) {
     throw tooLarge(`A document may have at most ${most} characters, but this one has ${length}.`);
   }
   const document = parseTokens(source, limits.documentTokens);
-  const problem = shapeProblem(document, limits);
-  if (problem) throw tooLarge(problem);
+  for (const shape of shapesOf(document)) {
+    for (const [part, name] of PARTS) {
+      if (shape[part] > limits[part]) {
+        throw tooLarge(
+          `An operation may have at most ${limits[part]} ${name}, and this one has more.`,
+        );
+      }
+    }
+  }
   return document;
 }
+
+const tooLarge = (message: string) => operationRejected('BAD_USER_INPUT', message);
 
 function parseTokens(source: string, maxTokens: number): DocumentNode {
   try {
@@ -114,4 +117,61 @@ export function documentProblems(
   });
 }
 
-const tooLarge = (message: string) => operationRejected('BAD_USER_INPUT', message);
+/** How large an operation is once its fragments are written out. */
+interface Shape {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+  readonly rootFields: number;
+}
+
+const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
+const PARTS = [
+  ['depth', 'levels deep'],
+  ['aliases', 'aliases'],
+  ['rootFields', 'root fields'],
+  ['directives', 'directives'],
+] as const;
+
+type Selecting = Pick<FieldNode, 'selectionSet' | 'directives'>;
+
+/** `ofType` unwraps a type by one layer and leads nowhere else, so it adds no depth: IDEs ask for nine in a row. */
+const UNWRAPS = 'ofType';
+
+/** Of each operation. A fragment is measured once, however often it is spread: writing it out could take for ever. */
+function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
+  const fragments = new Map<string, Selecting>();
+  for (const definition of definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION)
+      fragments.set(definition.name.value, definition);
+  }
+  const measured = new Map<string, Shape | 'measuring'>();
+
+  function ofFragment(spread: string): Shape {
+    const known = measured.get(spread);
+    if (known === 'measuring') throw tooLarge('Fragments must not spread themselves.');
+    const fragment = fragments.get(spread);
+    if (known || !fragment) return known ?? NOTHING;
+    measured.set(spread, 'measuring');
+    const shape = ofSelections(fragment);
+    measured.set(spread, shape);
+    return shape;
+  }
+
+  function ofSelections({ selectionSet, directives: own = [] }: Selecting): Shape {
+    let { depth, aliases, directives, rootFields } = { ...NOTHING, directives: own.length };
+    for (const selection of selectionSet?.selections ?? []) {
+      const isField = selection.kind === Kind.FIELD;
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const inner = isSpread ? ofFragment(selection.name.value) : ofSelections(selection);
+      depth = Math.max(depth, inner.depth + (isField && selection.name.value !== UNWRAPS ? 1 : 0));
+      aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+      directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
+      rootFields += isField ? 1 : inner.rootFields;
+    }
+    return { depth, aliases, directives, rootFields };
+  }
+
+  const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  return operations.map((operation) => ofSelections(operation as OperationDefinitionNode));
+}

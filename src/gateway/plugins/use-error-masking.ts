@@ -3,25 +3,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
-import type { GatewayContext } from '../context.ts';
-import { NO_OPERATION } from '../run-operation.ts';
-import type { GatewayPlugin } from '../yoga.ts';
-
-/** Codes whose messages were written for clients to read. Whatever else is thrown is masked. */
-const CLIENT_CODES: ReadonlySet<unknown> = new Set([
-  'UNAUTHENTICATED',
-  'NOT_FOUND',
-  'BAD_USER_INPUT',
-  'QUERY_TOO_EXPENSIVE',
-  'OUTCOME_UNKNOWN',
-  'EVENTS_EXPIRED',
-  'TIMEOUT',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_RATE_LIMITED',
-  'UPSTREAM_BAD_RESPONSE',
-  'UPSTREAM_CREDENTIALS',
-  'UPSTREAM_ROUTE',
-]);
+import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /** The Partner API's errors name a route, for the log. This is what clients read instead. */
 const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
@@ -38,6 +20,13 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_ROUTE: 'The Partner API does not have what was asked of it.',
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
+
+/** Codes whose messages were written for clients to read. Whatever else is thrown is masked. */
+export const CLIENT_CODES: ReadonlySet<string> = new Set([
+  ...Object.keys(PARTNER_MESSAGES),
+  'UNAUTHENTICATED',
+  'EVENTS_EXPIRED',
+]);
 
 const CONFLICT = 'The request conflicts with the present state of the record.';
 
@@ -86,9 +75,6 @@ export function createMaskError(
     // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
     const code = located && cause === undefined ? located.extensions['code'] : undefined;
     if (located && code === 'BAD_USER_INPUT') return new ClientError(code, located.message, where);
-    if (code === 'OPERATION_RESOLUTION_FAILURE') {
-      return operationRejected('BAD_USER_INPUT', NO_OPERATION);
-    }
     onUnexpected(cause ?? error, requestId);
     const http = located?.path ? undefined : { status: 500 };
     return new ClientError('INTERNAL_SERVER_ERROR', 'Unexpected error.', where, http);
@@ -135,34 +121,26 @@ export function maskErrors(
   if (data === undefined) return masked;
   const explained = new Set<string>();
   return masked.toSorted(inDocumentOrder).filter(({ path }) => {
-    const position = path && nullPosition(path, data);
-    if (position === undefined) return true;
-    const isFirst = !explained.has(position);
-    explained.add(position);
-    return isFirst;
+    const { size } = explained;
+    return !path || explained.add(nullPosition(path, data)).size > size;
   });
 }
 
 /** Where the data is null for an error: at its field, or above it where that may not be null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
   let value = data as Record<string | number, unknown> | null | undefined;
-  const depth = path.findIndex((key) => {
-    if (value === null || value === undefined) return true;
-    value = value[key] as typeof value;
-    return false;
+  const position = path.filter((key) => {
+    const isThere = value !== null && value !== undefined;
+    value = value?.[key] as typeof value;
+    return isThere;
   });
-  return JSON.stringify(depth < 0 ? path : path.slice(0, depth));
+  return JSON.stringify(position);
 }
 
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
 
-const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
-  startOf(a) - startOf(b) || byPath(a.path ?? [], b.path ?? []);
+/** Of the same field of several rows, or under several aliases. */
+const byPath = new Intl.Collator('en', { numeric: true });
 
-/** The same field of several rows, or under several aliases. */
-function byPath(a: readonly (string | number)[], b: readonly (string | number)[]): number {
-  const at = a.findIndex((key, i) => key !== b[i]);
-  const [left, right] = [a[at], b[at]];
-  if (typeof left === 'number' && typeof right === 'number') return left - right;
-  return String(left) < String(right) ? -1 : 1;
-}
+const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
+  startOf(a) - startOf(b) || byPath.compare(String(a.path), String(b.path));

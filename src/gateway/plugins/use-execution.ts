@@ -1,7 +1,67 @@
 import { type ExecutionArgs, executeRootSelectionSet } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
 
-import type { ExecutionContext } from '../context.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import { createContext } from '../../context.ts';
+import { traceOperation } from '../../observability/tracing.ts';
+import { createUsage } from '../../rest/usage.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
+
+/**
+ * Gives each operation the context that resolvers work with, loaders and all (`onExecute`). When its time is over, or
+ * its client has gone, its reads are given up; a write that was sent is not.
+ */
+export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
+  return {
+    onExecute({ args, extendContext }) {
+      const { requester, transport, operation, res } =
+        args.contextValue as Required<GatewayContext>;
+      const { kind, name, requestId } = operation!;
+      const trace = traceOperation(kind, name);
+      const usage = createUsage({
+        maxCalls: config.operation.maxUpstreamCalls,
+        priority: kind === 'mutation' ? 'write' : 'read',
+        traceHeaders: trace.headers,
+        requestId,
+      });
+      extendContext(createContext(services, requester, usage, transport, operation!, trace));
+      const giveUp = () => usage.end();
+      const timer = setTimeout(giveUp, config.limits.operationMs);
+      res?.once('close', giveUp);
+      return {
+        onExecuteDone() {
+          clearTimeout(timer);
+          res?.off('close', giveUp);
+        },
+      };
+    },
+  };
+}
+
+/** Writes down which records an operation has shown, and which it has not, before its answer is sent (`onExecute`). */
+export function useAudit(): GatewayPlugin {
+  return {
+    onExecute: () => ({
+      onExecuteDone: ({ args }) => (args.contextValue as ExecutionContext).audit?.finish(),
+    }),
+  };
+}
+
+/** One line in the log and a handful of metrics for each operation that was executed, and no value of it (`onExecute`). */
+export function useOperationLog({ finished }: GatewayParts['observer']): GatewayPlugin {
+  return {
+    onExecute: () => ({
+      onExecuteDone({ args, result }) {
+        if (isAsyncIterable(result)) return;
+        const { operation, usage } = args.contextValue as ExecutionContext;
+        const { id, requestId, kind, name, startedAt } = operation;
+        const codes = result.errors?.map(({ extensions }) => String(extensions['code'])) ?? [];
+        const durationMs = performance.now() - startedAt;
+        finished({ id, requestId, kind, name, durationMs, usage, codes });
+      },
+    }),
+  };
+}
 
 /**
  * Executes with graphql-js, on the arguments that were validated for the estimate already (`onExecute`). Its own

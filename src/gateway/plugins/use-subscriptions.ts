@@ -1,29 +1,50 @@
+import type { ServerResponse } from 'node:http';
+
 import type { ExecutionArgs } from 'graphql';
 
+import type { Limits } from '../../config.ts';
+import type { Viewer } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
-import type { GatewayContext } from '../context.ts';
+import type { OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
-import type { SseStreams } from '../subscriptions/sse-streams.ts';
+import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
+import { type Sink, Subscription } from '../subscriptions/subscription.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
-/** Subscribes with results that equal subscriptions share (`onSubscribe`). Over HTTP, to clients that take events. */
-export function useSubscriptions(subscriptions: Subscriptions, streams: SseStreams): GatewayPlugin {
+/**
+ * Subscribes with results that equal subscriptions share (`onSubscribe`). Over HTTP they go to clients that take
+ * server-sent events, and count as one of the viewer's connections for as long as the response is open.
+ */
+export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
+  const { connections, metrics, config } = parts;
+
+  async function follow(args: ExecutionArgs) {
+    const context = args.contextValue as Required<GatewayContext>;
+    const { res, requester } = context;
+    if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
+    if (!connections.enter(requester.subject)) return { errors: [tooMany()] };
+    context.transport = 'sse';
+    const stream = createStream(res, requester, config.limits, metrics.slowConsumerClosed);
+    res.once('close', () => {
+      connections.leave(requester.subject);
+      void context.subscription?.return();
+      connections.remove(stream);
+    });
+    // Yoga writes the stream's end to a response that may have ended already.
+    res.on('error', () => undefined);
+    const subscription = await subscribe(args);
+    if (!(subscription instanceof Subscription)) return subscription;
+    subscription.sink = stream;
+    if (res.destroyed) void subscription.return();
+    else connections.add(stream);
+    return subscription;
+  }
+
   return {
-    onSubscribe({ args: { contextValue }, setSubscribeFn, setResultAndStopExecution }) {
-      const { req, res, requester } = contextValue as GatewayContext;
-      if (!req || !res) {
-        setSubscribeFn(subscriptions.subscribe);
-        return;
-      }
-      if (!acceptedBy(req.headers.accept).stream) {
-        setResultAndStopExecution({ errors: [notStreamed()] });
-        return;
-      }
-      Object.assign(contextValue, { transport: 'sse' });
-      setSubscribeFn((args: ExecutionArgs) =>
-        streams.follow(res, requester!, () => subscriptions.subscribe(args)),
-      );
+    onSubscribe({ args: { contextValue }, setSubscribeFn }) {
+      setSubscribeFn((contextValue as GatewayContext).res ? follow : subscribe);
     },
   };
 }
@@ -33,3 +54,68 @@ const notStreamed = () =>
     406,
     'A subscription is served over WebSocket, or to clients that accept text/event-stream.',
   );
+
+const tooMany = () =>
+  requestRejected(
+    429,
+    'You have as many event streams and sockets open as one viewer may have: close one first.',
+    'BAD_USER_INPUT',
+    { 'retry-after': '5' },
+  );
+
+/**
+ * A subscription that Yoga reads, result by result, as fast as the client takes them. It ends without `complete` where
+ * the client is to come back: its token has expired, it is too slow, or this process ends.
+ */
+function createStream(
+  res: ServerResponse,
+  { expiresAt = Number.POSITIVE_INFINITY }: Viewer,
+  limits: Limits,
+  onSlow: () => void,
+): Sink & OpenConnection {
+  let reader: ((json: string) => void) | undefined;
+  let backlog: Backlog | undefined;
+
+  function write(json: string): void {
+    reader?.(json);
+    reader = undefined;
+  }
+
+  /** It reads nothing, so it would not read an end either. */
+  function cut(): void {
+    onSlow();
+    res.destroy();
+  }
+
+  const outlet = {
+    write,
+    isFull: () => reader === undefined,
+    bufferedBytes: () => res.writableLength,
+  };
+  const isExpired = (): boolean => Date.now() >= expiresAt;
+  const interrupt = (): void => void res.end();
+
+  return {
+    check(now, isLate) {
+      if (isExpired()) interrupt();
+      else if (!isLate && backlog?.isStalled(now)) cut();
+    },
+    end: interrupt,
+    destroy: () => void res.destroy(),
+    interrupt,
+    take() {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      reader = resolve;
+      backlog?.flushed();
+      if (backlog?.hasCaughtUp) backlog = undefined;
+      return promise;
+    },
+    deliver({ json }) {
+      if (isExpired()) interrupt();
+      if (res.writableEnded || res.destroyed) return;
+      if (reader && !backlog) return write(json);
+      backlog ??= createBacklog(outlet, limits);
+      return backlog.put(json) ? backlog.caughtUp : cut();
+    },
+  };
+}

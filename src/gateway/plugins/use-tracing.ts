@@ -4,8 +4,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import { isTracing } from '../../observability/tracing.ts';
 import { priceOf } from '../../schema/estimate-calls.ts';
-import type { ExecutionContext } from '../context.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 /** Ends an operation's span (`onExecute`), and gives every field that may cost upstream calls one of its own. */
 export function useTracing(schema: GraphQLSchema): GatewayPlugin {

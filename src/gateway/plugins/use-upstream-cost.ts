@@ -1,22 +1,14 @@
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  OperationTypeNode,
-  getOperationAST,
-  validateExecutionArgs,
-} from 'graphql';
+import { randomBytes } from 'node:crypto';
+
+import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import type { CursorCodec } from '../../connection/cursor.ts';
-import type { Usage } from '../../rest/usage.ts';
 import { reachOf } from '../../viewer/viewer.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
-import { type ExecutionContext, type GatewayContext, nextOperationId } from '../context.ts';
-import type { Operation } from '../context.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
-import { NO_OPERATION } from '../run-operation.ts';
-import type { GatewayPlugin } from '../yoga.ts';
-import { variableProblems } from './input-values.ts';
+import type { ExecutionContext, GatewayContext, GatewayPlugin, Operation } from '../yoga.ts';
+import { variableProblem } from './input-values.ts';
 import { SHOWN_ERRORS } from './use-document-limits.ts';
 
 export interface CostOptions {
@@ -52,14 +44,13 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
         onExecuteDone({ args: { contextValue }, result, setResult }) {
           if (isAsyncIterable(result)) return;
           const { operation, usage } = contextValue as ExecutionContext;
+          const { estimated } = operation;
+          const { calls, cached, coalesced, retried } = usage;
           const { data = null, errors: failed } = result;
-          const extensions = { upstream: upstreamReport(operation, usage) };
           setResult({
-            ...(failed && {
-              errors: mergeCutErrors(failed, operation.estimated, maxUpstreamCalls),
-            }),
+            ...(failed && { errors: mergeCutErrors(failed, estimated, maxUpstreamCalls) }),
             data,
-            extensions,
+            extensions: { upstream: { estimated, calls, cached, coalesced, retried } },
           });
         },
       };
@@ -71,11 +62,9 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
   };
 }
 
-/** As `extensions.upstream` tells it. */
-export function upstreamReport({ estimated }: Pick<Operation, 'estimated'>, usage: Usage) {
-  const { calls, cached, coalesced, retried } = usage;
-  return { estimated, calls, cached, coalesced, retried };
-}
+/** Operation ids are unique without a random number for each: the process has one, and counts on. */
+const INSTANCE = randomBytes(4).toString('hex');
+let operations = 0;
 
 function operationOf(
   args: ExecutionArgs,
@@ -83,16 +72,24 @@ function operationOf(
   { cursors, maxEstimatedCalls, introspection }: CostOptions,
 ): Operation | readonly ClientError[] {
   const startedAt = performance.now();
-  const validated = validateExecutionArgs({ ...args, hideSuggestions: true });
-  if (!('schema' in validated)) return variablesRejected(args, introspection);
+  const validated = validateExecutionArgs({
+    ...args,
+    hideSuggestions: !introspection,
+    options: { maxCoercionErrors: SHOWN_ERRORS },
+  });
+  if (!('schema' in validated)) {
+    // graphql adds one more, to say that there are too many.
+    return validated.slice(0, SHOWN_ERRORS).map(variableProblem).map(documentRejected);
+  }
   const { calls, problems } = estimateCalls(validated, reachOf(requester!), cursors);
   if (problems.length > 0) return problems.slice(0, SHOWN_ERRORS).map(argumentsRejected);
   if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
   const { operation, name } = validated.operation;
+  operations += 1;
   return {
-    id: nextOperationId(),
+    id: `${INSTANCE}-${operations.toString(36)}`,
     requestId,
-    kind: KINDS[operation],
+    kind: operation,
     name: name?.value,
     estimated: calls,
     args: validated,
@@ -100,24 +97,8 @@ function operationOf(
   };
 }
 
-function variablesRejected(
-  { schema, document, operationName, variableValues }: ExecutionArgs,
-  introspection: boolean,
-): readonly ClientError[] {
-  const operation = getOperationAST(document, operationName);
-  if (!operation) return [operationRejected('BAD_USER_INPUT', NO_OPERATION)];
-  const options = { hideSuggestions: !introspection, most: SHOWN_ERRORS };
-  return variableProblems(schema, operation, variableValues ?? {}, options).map(documentRejected);
-}
-
 const argumentsRejected = ({ issues, nodes, path }: ArgumentProblem) =>
   operationRejected('BAD_USER_INPUT', issues.join('; '), { nodes, path, extensions: { issues } });
-
-const KINDS: Record<OperationTypeNode, Operation['kind']> = {
-  [OperationTypeNode.QUERY]: 'query',
-  [OperationTypeNode.MUTATION]: 'mutation',
-  [OperationTypeNode.SUBSCRIPTION]: 'subscription',
-};
 
 const tooExpensive = (estimate: number, limit: number) =>
   operationRejected(
@@ -137,8 +118,8 @@ export function mergeCutErrors(errors: Errors, estimate: number, limit: number):
   const byPosition = Map.groupBy(errors, positionOf);
   return errors.flatMap((error) => {
     const position = positionOf(error);
-    const cut = byPosition.get(position) ?? [];
     if (position === undefined) return [error];
+    const cut = byPosition.get(position)!;
     return cut[0] === error ? [cutError(cut, estimate, limit)] : [];
   });
 }

@@ -1,34 +1,24 @@
+import type { Limits } from '../../config.ts';
+
 /** How a transport writes, and what has been written that the reader's side has not taken yet. */
-export interface Outlet<T> {
-  readonly write: (item: T, onFlushed: () => void) => void;
-  readonly sizeOf: (item: T) => number;
-  /** True while nothing further should be written: it waits here, where the doors share its bytes. */
+export interface Outlet {
+  readonly write: (text: string, onFlushed: () => void) => void;
+  /** True while nothing further should be written: it waits here, where its bytes are counted. */
   readonly isFull: () => boolean;
   readonly bufferedBytes: () => number;
 }
 
-export interface BacklogLimits {
-  readonly socketQueueEvents: number;
-  readonly socketQueueBytes: number;
-}
+/** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
+const STALLED_MS = 10_000;
+
+export type Backlog = ReturnType<typeof createBacklog>;
 
 /** The bounded queue of a reader that is behind. Most readers never have one. */
-export interface Backlog<T> {
-  /** False if there was no room for it. */
-  put(item: T): boolean;
-  /** Resolves once the reader has caught up, or is given up: for whoever can wait. */
-  readonly caughtUp: Promise<void>;
-  readonly hasCaughtUp: boolean;
-  /** To be called whenever something that was written is on its way. */
-  flushed(): void;
-  /** True if the reader has taken nothing for so long. */
-  isStalled(now: number, forMs: number): boolean;
-  /** Drops what waits. */
-  drop(): void;
-}
-
-export function createBacklog<T>(outlet: Outlet<T>, limits: BacklogLimits): Backlog<T> {
-  const waiting: T[] = [];
+export function createBacklog(
+  outlet: Outlet,
+  limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>,
+) {
+  const waiting: string[] = [];
   const { promise: caughtUp, resolve } = Promise.withResolvers<void>();
   let waitingBytes = 0;
   let lastTakenAt = performance.now();
@@ -37,9 +27,9 @@ export function createBacklog<T>(outlet: Outlet<T>, limits: BacklogLimits): Back
   function flushed(): void {
     lastTakenAt = performance.now();
     while (waiting.length > 0 && !outlet.isFull()) {
-      const item = waiting.shift()!;
-      waitingBytes -= outlet.sizeOf(item);
-      outlet.write(item, flushed);
+      const text = waiting.shift()!;
+      waitingBytes -= text.length;
+      outlet.write(text, flushed);
     }
     if (waiting.length === 0 && !outlet.isFull()) end();
   }
@@ -50,23 +40,25 @@ export function createBacklog<T>(outlet: Outlet<T>, limits: BacklogLimits): Back
   }
 
   return {
+    /** Resolves once the reader has caught up, or is given up: for whoever can wait. */
     caughtUp,
     get hasCaughtUp() {
       return hasCaughtUp;
     },
-    put(item) {
-      const size = outlet.sizeOf(item);
-      const bytes = outlet.bufferedBytes() + waitingBytes + size;
-      if (waiting.length >= limits.socketQueueEvents || bytes > limits.socketQueueBytes) {
+    /** False if there was no room for it. */
+    put(text: string): boolean {
+      const bytes = outlet.bufferedBytes() + waitingBytes + text.length;
+      if (waiting.length >= limits.socketQueueEvents || bytes > limits.socketQueueBytes)
         return false;
-      }
-      waiting.push(item);
-      waitingBytes += size;
+      waiting.push(text);
+      waitingBytes += text.length;
       return true;
     },
+    /** To be called whenever something that was written is on its way. */
     flushed,
-    isStalled: (now, forMs) => now - lastTakenAt > forMs,
-    drop() {
+    isStalled: (now: number): boolean => !hasCaughtUp && now - lastTakenAt > STALLED_MS,
+    /** Drops what waits. */
+    drop(): void {
       waiting.length = 0;
       end();
     },

@@ -5,30 +5,23 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { type Transport, type Services, createContext } from '../../context.ts';
+import { type Transport, createContext } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
 import { mayReceiveEvent } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
-import { jsonOf } from '../json-response.ts';
-import { type MaskError, maskErrors } from '../plugins/use-error-masking.ts';
+import { forClient } from '../client-error.ts';
+import { maskErrors } from '../plugins/use-error-masking.ts';
 import { mergeCutErrors } from '../plugins/use-upstream-cost.ts';
+import type { GatewayParts } from '../gateway.ts';
 import type { EventResult } from './subscription.ts';
-
-export interface EventResultParts {
-  readonly services: Services;
-  readonly maxUpstreamCalls: number;
-  /** For one event: a Partner API that hangs must not hold up those behind it for ever. */
-  readonly operationMs: number;
-  readonly maskError: MaskError;
-}
 
 /** What is executed, and for whom. */
 export interface EventOperation {
   /** Equal operations of viewers with equal reach have the same. */
-  readonly number: number;
+  readonly key: string;
   readonly args: ValidatedSubscriptionArgs;
   readonly name: string | undefined;
   readonly estimated: number;
@@ -46,9 +39,9 @@ const CACHED_BYTES = 8 * 1024 * 1024;
 type Shared = Promise<EventResult | undefined>;
 
 /** Executes each event once for equal operations, with loaders of its own: what it links to is fetched anew. */
-export function createEventResults(parts: EventResultParts) {
-  const { services, maxUpstreamCalls, maskError } = parts;
-  const usageFor = createEventUsage(parts);
+export function createEventResults({ services, config, maskError }: GatewayParts) {
+  const { maxUpstreamCalls } = config.operation;
+  const usages = new LRUCache<string, Usage>({ max: CACHED_RESULTS, ttl: CACHED_MS });
   const results = new LRUCache<string, Shared>({
     max: CACHED_RESULTS,
     maxSize: CACHED_BYTES,
@@ -57,17 +50,27 @@ export function createEventResults(parts: EventResultParts) {
 
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {
     const { viewer, transport, args, estimated } = operation;
-    const { usage, done } = usageFor(event, viewer);
+    // All that one webhook makes viewers of equal reach read counts together, however many subscriptions they have: they
+    // may cause no more calls than one operation. An event of several scores is several entries of the log, with the same
+    // time and client.
+    const key = `${event.receivedAt} ${event.clientId} ${viewer.reach}`;
+    const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
+    if (!usages.has(key)) usages.set(key, usage);
+    // A Partner API that hangs must not hold up the events behind this one for ever.
+    const timer = setTimeout(() => {
+      usage.end();
+      usages.delete(key);
+    }, config.limits.operationMs);
     try {
       const contextValue = createContext(services, viewer, usage, transport, operation);
       if (!(await mayReceiveEvent(event, contextValue, operation.filter))) return undefined;
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
       auditEventRead(event, contextValue);
-      const result = withClientErrors(executed, estimated);
+      const json = JSON.stringify(forClient(withClientErrors(executed, estimated)));
       const records = [...(contextValue.audit?.read ?? [])];
-      return { result, json: jsonOf(result), records, position: event.position };
+      return { json, records, position: event.position };
     } finally {
-      done();
+      clearTimeout(timer);
     }
   }
 
@@ -78,58 +81,20 @@ export function createEventResults(parts: EventResultParts) {
   }
 
   return (event: PartnerEvent, operation: EventOperation): Shared => {
-    const key = `${operation.number} ${event.position}`;
+    const key = `${operation.key} ${event.position}`;
     const known = results.get(key);
     if (known) return known;
     const made = services.hub.attempt(event, () => execute(event, operation));
-    results.set(key, made, { size: 1 });
+    results.set(key, made, { size: key.length });
     const isCurrent = (): boolean => results.peek(key) === made;
     // A failure is handled by those who wait for it. It must not be cached, nor go unhandled meanwhile.
     made.then(
       (result) =>
-        void (isCurrent() && results.set(key, made, { size: 1 + (result?.json.length ?? 0) })),
+        void (
+          isCurrent() && results.set(key, made, { size: key.length + (result?.json.length ?? 0) })
+        ),
       () => void (isCurrent() && results.delete(key)),
     );
     return made;
-  };
-}
-
-interface EventUsage {
-  readonly usage: Usage;
-  readonly timer: NodeJS.Timeout;
-  running: number;
-}
-
-/**
- * All that one webhook makes viewers of equal reach read counts together, however many subscriptions they have: they
- * may cause no more calls than one operation. An event of several scores is several entries of the log, with the same
- * time and client.
- */
-function createEventUsage({ maxUpstreamCalls, operationMs }: EventResultParts) {
-  const usages = new LRUCache<string, EventUsage>({ max: CACHED_RESULTS, ttl: CACHED_MS });
-
-  function open(key: string): EventUsage {
-    const usage = createUsage({ maxCalls: maxUpstreamCalls });
-    const timer = setTimeout(() => {
-      usage.end();
-      usages.delete(key);
-    }, operationMs);
-    const opened = { usage, timer, running: 0 };
-    usages.set(key, opened);
-    return opened;
-  }
-
-  return ({ receivedAt, clientId }: PartnerEvent, { reach }: Viewer) => {
-    const key = `${receivedAt} ${clientId} ${reach}`;
-    const shared = usages.get(key) ?? open(key);
-    shared.running += 1;
-    shared.timer.refresh();
-    return {
-      usage: shared.usage,
-      done(): void {
-        shared.running -= 1;
-        if (shared.running === 0) clearTimeout(shared.timer);
-      },
-    };
   };
 }

@@ -5,7 +5,6 @@ import type { PartnerEvent } from '../../events/partner-event.ts';
 
 /** What an event says to a subscription: executed and serialized once, however many get it. */
 export interface EventResult {
-  readonly result: ExecutionResult;
   readonly json: string;
   /** Which records it shows, for the audit of each who gets it. */
   readonly records: readonly string[];
@@ -15,16 +14,17 @@ export interface EventResult {
 
 /** Where a subscription's results go. It bounds what may wait. */
 export interface Sink {
-  /** A promise is waited for while replaying, and not once live. */
-  deliver(result: EventResult): void | Promise<void>;
+  /** A promise is waited for while replaying, and not once live. `head`: the subscription's. */
+  deliver(result: EventResult, head: string): void | Promise<void>;
   /** For a sink that is read from: the next result. */
-  take?(): Promise<ExecutionResult>;
+  take?(): Promise<string>;
   /** The client has to come back, and resume by its cursor. */
   interrupt(): void;
 }
 
 /** What equal subscriptions share. Each of them is small, since there are thousands. */
 export interface SubscriptionGroup {
+  members: number;
   /** Undefined where the viewer may not see the event. */
   resultOf(event: PartnerEvent): Promise<EventResult | undefined>;
   /** From now on the group delivers, by one stream for all: it takes over this one, or ends it. */
@@ -34,7 +34,8 @@ export interface SubscriptionGroup {
   onEnd(subscription: Subscription): void;
 }
 
-type Result = IteratorResult<ExecutionResult, undefined>;
+/** Yoga sends what `stringify` returns. */
+type Result = IteratorResult<ExecutionResult & { stringify?: () => string }, undefined>;
 const DONE: Result = { done: true, value: undefined };
 
 /** Executions that run ahead of the one which is delivered: a replay must not take a round trip for each event. */
@@ -46,6 +47,8 @@ const AHEAD = 16;
  */
 export class Subscription implements AsyncIterableIterator<ExecutionResult, undefined> {
   sink: Sink | undefined;
+  /** What the sink sends before each result. */
+  head = '';
   isOver = false;
   /** Of the log that it reads: it can't go on with another one. */
   readonly generation: number;
@@ -56,7 +59,6 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   /** Its own while it replays, or where it is the group's. */
   #source: EventStream | undefined;
   readonly #group: SubscriptionGroup;
-  #delivering: Promise<void> | undefined;
   #ended: Promise<Result> | undefined;
   #end: ((result: Result) => void) | undefined;
 
@@ -85,7 +87,9 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
         this.#source = undefined;
       } else void this.read();
     }
-    const taken = this.sink?.take?.().then((value): Result => ({ value }));
+    const taken = this.sink
+      ?.take?.()
+      .then((json): Result => ({ value: { stringify: () => json } }));
     return taken ? Promise.race([taken, this.#ended]) : this.#ended;
   }
 
@@ -106,41 +110,37 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     void this.return();
   }
 
-  /** Reads the stream to its end. */
+  /** Reads the stream to its end. Results go out in the order of the log, whichever execution ends first. */
   async read(): Promise<void> {
-    const ahead: Promise<EventResult | undefined>[] = [];
+    let [delivered, waiting] = [Promise.resolve(), 0];
     try {
       for await (const event of this.#source ?? []) {
-        ahead.push(this.#group.resultOf(event));
-        this.#delivering ??= this.#deliverAll(ahead);
-        if (ahead.length >= AHEAD) await this.#delivering;
+        const [before, result] = [delivered, this.#group.resultOf(event)];
+        waiting += 1;
+        delivered = before
+          .then(() => result)
+          .then((made) => {
+            waiting -= 1;
+            return made && this.#deliver(made);
+          });
+        delivered.catch((error: unknown) => this.#fail(error));
+        if (waiting >= AHEAD) await delivered;
       }
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** In the order of the log, whichever execution ends first. */
-  async #deliverAll(ahead: Promise<EventResult | undefined>[]): Promise<void> {
-    try {
-      for (let [first] = ahead; first; [first] = ahead) {
-        const result = await first;
-        void ahead.shift();
-        if (this.isOver) return;
-        if (!result) continue;
-        if (this.subject !== undefined) this.#group.onDelivered([this.subject], result);
-        const delivered = this.sink?.deliver(result);
-        if (!this.#source?.isLive) await delivered;
-      }
-    } catch (error) {
-      this.#fail(error);
-    } finally {
-      this.#delivering = undefined;
-    }
+  #deliver(result: EventResult): void | Promise<void> {
+    if (this.isOver) return;
+    if (this.subject !== undefined) this.#group.onDelivered([this.subject], result);
+    const delivered = this.sink?.deliver(result, this.head);
+    return this.#source?.isLive ? undefined : delivered;
   }
 
   /** Going on would leave a gap that nobody notices. */
   #fail(error: unknown): void {
+    if (this.isOver) return;
     this.#group.onFailure(error);
     this.interrupt();
   }

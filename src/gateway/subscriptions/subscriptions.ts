@@ -2,46 +2,36 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  Kind,
+  type ValidatedExecutionArgs,
   type ValidatedSubscriptionArgs,
   createSourceEventStream,
+  visit,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
 import { type EventStream, EventsOverflowed } from '../../events/event-stream.ts';
 import { createUsage } from '../../rest/usage.ts';
-import type { Viewer } from '../../viewer/viewer.ts';
-import type { GatewayContext, Operation } from '../context.ts';
-import { type EventOperation, type EventResultParts, createEventResults } from './event-results.ts';
-import { sharedVariables } from './shared-variables.ts';
+import { gatherFields } from '../../schema/selections.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayContext } from '../yoga.ts';
+import { type EventOperation, createEventResults } from './event-results.ts';
 import { type EventResult, Subscription, type SubscriptionGroup } from './subscription.ts';
-
-export interface SubscriptionsParts extends EventResultParts {
-  readonly onDelivered: (count: number) => void;
-  readonly onUnexpected: (error: unknown) => void;
-}
-
-interface Group extends SubscriptionGroup {
-  readonly key: string;
-  members: number;
-}
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** All subscriptions that run. Those with the same document, variables and reach share what is executed for them. */
-export function createSubscriptions(parts: SubscriptionsParts) {
-  const { services } = parts;
+export function createSubscriptions(parts: GatewayParts) {
+  const { services, metrics, maskError } = parts;
   const resultOf = createEventResults(parts);
-  const groups = new Map<string, Group>();
-  const numberOf = createNumbering();
+  const groups = new Map<string, SubscriptionGroup>();
+  /** The same text is the same document, for as long as it is cached. */
+  const documents = new WeakMap<DocumentNode, number>();
+  let lastDocument = 0;
   const running = new Set<Subscription>();
-  let lastNumber = 0;
 
-  function onFailure(error: unknown): void {
-    if (!(error instanceof EventsOverflowed)) parts.onUnexpected(error);
-  }
-
-  function openGroup(key: string, operation: EventOperation): Group {
+  function openGroup(operation: EventOperation): SubscriptionGroup {
     const live = new Set<Subscription>();
     /** Reads the stream of those that are live. */
     let reader: Subscription | undefined;
@@ -49,15 +39,12 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     function deliverToAll(result: EventResult): void {
       const receivers = [...live].filter(({ since }) => result.position > since);
       if (receivers.length === 0) return;
-      group.onDelivered(
-        receivers.map(({ subject }) => subject!),
-        result,
-      );
-      for (const { sink } of receivers) void sink?.deliver(result);
+      const subjects = receivers.map(({ subject }) => subject!);
+      group.onDelivered(subjects, result);
+      for (const { sink, head } of receivers) void sink?.deliver(result, head);
     }
 
-    const group: Group = {
-      key,
+    const group: SubscriptionGroup = {
       members: 0,
       resultOf: (event) => resultOf(event, operation),
       join(subscription, source) {
@@ -72,47 +59,35 @@ export function createSubscriptions(parts: SubscriptionsParts) {
         void reader.read();
       },
       onDelivered(subjects, { records }) {
-        parts.onDelivered(subjects.length);
+        metrics.eventsDelivered(subjects.length);
         services.audit?.delivered(subjects, operation.name, records);
       },
-      onFailure,
+      onFailure(error) {
+        if (!(error instanceof EventsOverflowed)) parts.onUnexpected(error);
+      },
       onEnd(subscription) {
         if (subscription === reader) return;
         running.delete(subscription);
         live.delete(subscription);
         if (live.size === 0) void reader?.return();
         group.members -= 1;
-        if (group.members === 0) groups.delete(key);
+        if (group.members === 0) groups.delete(operation.key);
       },
     };
-    groups.set(key, group);
+    groups.set(operation.key, group);
     return group;
   }
 
-  function groupOf(
-    operation: Operation,
-    viewer: Viewer,
-    transport: GatewayContext['transport'],
-    { filter }: EventStream,
-  ): Group {
-    const { name, estimated, args } = operation;
-    const key = `${numberOf(args.document)}\n${viewer.reach}\n${sharedVariables(args)}`;
-    const known = groups.get(key);
-    if (known) return known;
-    lastNumber += 1;
+  function groupOf(context: Required<GatewayContext>, { filter }: EventStream): SubscriptionGroup {
+    const { operation, requester: viewer, transport } = context;
+    const { name, estimated, args } = operation!;
+    const document = documents.get(args.document) ?? (lastDocument += 1);
+    documents.set(args.document, document);
+    const key = `${document}\n${viewer.reach}\n${sharedVariables(args)}`;
     // Without the context, which holds on to the first member's connection.
     const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
-    const number = lastNumber;
-    const execution = {
-      number,
-      args: shared,
-      name,
-      estimated,
-      viewer,
-      transport: transport!,
-      filter,
-    };
-    return openGroup(key, execution);
+    const execution = { key, args: shared, name, estimated, viewer, transport, filter };
+    return groups.get(key) ?? openGroup(execution);
   }
 
   return {
@@ -120,30 +95,27 @@ export function createSubscriptions(parts: SubscriptionsParts) {
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
       const { operation, requester, transport, requestId } = context;
-      // The context lives as long as the subscription, and this is not needed any more.
-      context.operation = undefined;
-      const usage = createUsage({ maxCalls: parts.maxUpstreamCalls, requestId });
+      const { maxUpstreamCalls: maxCalls } = parts.config.operation;
+      const usage = createUsage({ maxCalls, requestId });
       const source = await createSourceEventStream({
         ...(operation!.args as ValidatedSubscriptionArgs),
         contextValue: createContext(services, requester, usage, transport, operation!),
       });
-      if (!isAsyncIterable(source)) return { errors: source.errors?.map(withoutPath) ?? [] };
+      if (!isAsyncIterable(source)) {
+        // Without their paths: there is no data that they could point into.
+        const errors = source.errors ?? [];
+        return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
+      }
       const stream = source as unknown as EventStream;
-      const group = groupOf(operation!, requester, transport, stream);
+      const group = groupOf(context, stream);
       group.members += 1;
-      const subscription = new Subscription(
-        stream,
-        group,
-        requester.subject,
-        services.hub.generation,
-      );
+      const { generation } = services.hub;
+      const subscription = new Subscription(stream, group, requester.subject, generation);
       running.add(subscription);
+      // The context lives as long as the subscription, and this is not needed any more.
+      context.operation = undefined;
       context.subscription = subscription;
       return subscription;
-
-      function withoutPath(error: { readonly originalError: Error | undefined }) {
-        return parts.maskError(error.originalError ?? error, requestId);
-      }
     },
     /** The log was lost: subscriptions of the old one can't go on. Those that were opened since can. */
     endOutdated(): void {
@@ -160,13 +132,22 @@ function interruptAll(subscriptions: Iterable<Subscription>): void {
   for (const subscription of Array.from(subscriptions)) subscription.interrupt();
 }
 
-/** The same text is the same document, for as long as it is cached. */
-function createNumbering() {
-  const numbers = new WeakMap<DocumentNode, number>();
-  let last = 0;
-  return (document: DocumentNode): number => {
-    const known = numbers.get(document) ?? (last += 1);
-    numbers.set(document, known);
-    return known;
-  };
+/**
+ * The operation's name and variables as a text that is the same for all subscriptions with the same results: where one
+ * resumes from is not in it.
+ */
+function sharedVariables(args: ValidatedExecutionArgs): string {
+  const { schema, document, operation, rawVariableValues } = args;
+  const [root] = gatherFields([operation.selectionSet], schema.getSubscriptionType()!, args);
+  const after = root?.nodes[0]?.arguments?.find(({ name }) => name.value === 'after')?.value;
+  const cursor = after?.kind === Kind.VARIABLE ? after.name.value : undefined;
+  let uses = 0;
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => void (uses += name.value === cursor ? 1 : 0),
+  });
+  const shared = Object.entries(rawVariableValues ?? {})
+    .filter(([name]) => name !== cursor || uses > 1)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([operation.name?.value, shared]);
 }

@@ -1,0 +1,86 @@
+import type { ServerResponse } from 'node:http';
+
+import type { ExecutionResult } from 'graphql';
+import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
+
+import { forClient } from '../client-error.ts';
+import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
+import { parseParams, runOperation } from '../run-operation.ts';
+import { Subscription } from '../subscriptions/subscription.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
+
+/** A socket that is cut at once may lose the answer. */
+const LINGER_MS = 250;
+
+type Result = ExecutionResult | Subscription;
+
+/**
+ * Checks requests, reads their bodies from node's own stream and answers them, all in `onRequest`: past Yoga's Fetch
+ * layer a small note takes 0.45 and not 0.34 of the CPU that `node:http` takes to send the same bytes. Subscriptions,
+ * and whatever goes to a client that takes nothing else, are streamed by Yoga's own processor of server-sent events.
+ */
+export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
+  const { maskError, trusted, observer } = parts;
+  const { bodyBytes } = parts.config.limits;
+  const streamed = getSSEProcessor();
+  let yoga: Pick<GatewayYoga, 'getEnveloped'>;
+
+  async function resultOf(context: HttpContext): Promise<Result> {
+    const problem = requestProblem(context.req, bodyBytes) ?? context.unauthenticated;
+    if (problem) return { errors: [problem] };
+    try {
+      context.body = await bodyOf(context.req, bodyBytes);
+      return await runOperation(yoga, context, parseParams(context.body, trusted));
+    } catch (error) {
+      return { errors: [maskError(error, context.requestId)] };
+    }
+  }
+
+  function streamOf(result: object, fetchAPI: FetchAPI): Response {
+    const response = streamed(result, fetchAPI, 'text/event-stream') as Response;
+    // The route has set another one: no answer may be stored.
+    response.headers.delete('Cache-Control');
+    response.headers.set('x-accel-buffering', 'no');
+    return response;
+  }
+
+  /** With the status that Yoga gives it. */
+  function responseTo({ req, res, requestId }: HttpContext, result: Result, fetchAPI: FetchAPI) {
+    if (result instanceof Subscription) return streamOf(result, fetchAPI);
+    const { json } = acceptedBy(req.headers.accept);
+    const errors = (result.errors ?? []).map(({ extensions }) => extensions);
+    const https = errors.flatMap(({ http }) => http ?? []);
+    const counts =
+      json === 'application/graphql-response+json' ? https : https.filter(({ spec }) => !spec);
+    const status = Math.max(200, ...counts.map((http) => http.status ?? 200));
+    if (errors[0] && !('data' in result)) {
+      observer.rejected(String(errors[0]['code']), requestId, status);
+    }
+    const told = forClient(result, requestId);
+    // A client that takes nothing but events still gets an error of HTTP as JSON.
+    if (!json && https.every(({ spec }) => spec)) return streamOf(told, fetchAPI);
+    if (status === 413) closeAfterwards(res);
+    const type = `${json ?? 'application/json'}; charset=utf-8`;
+    const headers = Object.assign({ 'content-type': type }, ...https.map((http) => http.headers));
+    return new fetchAPI.Response(JSON.stringify(told), { status, headers });
+  }
+
+  return {
+    onYogaInit(init) {
+      ({ yoga } = init);
+    },
+    async onRequest({ serverContext: context, endResponse, fetchAPI }) {
+      const { req, res } = context;
+      context.requestId = requestIdOf(res);
+      context.transport = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
+      endResponse(responseTo(context, await resultOf(context), fetchAPI));
+    },
+  };
+}
+
+/** What is left of the body is not worth reading. */
+function closeAfterwards(res: ServerResponse): void {
+  res.setHeader('connection', 'close');
+  res.once('finish', () => setTimeout(() => res.req.socket.destroy(), LINGER_MS).unref());
+}
