@@ -81,7 +81,8 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   }
 
   return (event: PartnerEvent, operation: EventOperation): Shared => {
-    const key = `${operation.key} ${event.position}`;
+    // After a loss of the log its positions are used again.
+    const key = `${services.hub.generation} ${event.position} ${operation.key}`;
     const known = results.get(key);
     if (known) return known;
     const made = services.hub.attempt(event, () => execute(event, operation));

@@ -128,7 +128,6 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     /** Removes some of what is past its time, one kind after the other. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();
-      const isFull = () => numberOf('SELECT count(*) FROM place') > MAX_PLACES;
       const steps = [
         // Only a run from the start: the log has no holes.
         () =>
@@ -152,7 +151,7 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
           sql(
             `DELETE FROM place WHERE (client, list) IN
              (SELECT client, list FROM place WHERE seen_at < ? ORDER BY seen_at LIMIT ${TRIM_BATCH})`,
-          ).run(isFull() ? now : now - PLACES_KEPT_MS),
+          ).run(numberOf('SELECT count(*) FROM place') > MAX_PLACES ? now : now - PLACES_KEPT_MS),
       ];
       return steps.some((step) => Number(step().changes) === TRIM_BATCH);
     },
