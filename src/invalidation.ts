@@ -35,8 +35,11 @@ export function createInvalidation(
   bus.onGap(() => partner.forgetAll());
 
   // A note is cached by its own id apart from its session, and a regeneration that renames it does not name the old id.
-  const notesOf = new LRUCache<Uuid, Set<Uuid>>({ max: MAX_NOTES });
-  const ownerOf = new LRUCache<Uuid, Omit<ChangedNote, 'noteId'>>({ max: MAX_NOTES });
+  const notesOf = new LRUCache<Uuid, Set<Uuid>>({ maxSize: MAX_NOTES, sizeCalculation: () => 1 });
+  const ownerOf = new LRUCache<Uuid, Omit<ChangedNote, 'noteId'>>({
+    maxSize: MAX_NOTES,
+    sizeCalculation: () => 1,
+  });
 
   const stalePaths = (event: EventFacts): string[] => {
     if (!isSessionEvent(event)) return namedPaths(event);

@@ -69,7 +69,8 @@ export async function openHub(parts: HubParts) {
   let receiving: Promise<void> | undefined;
   /** By session. Events that come keep it right. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
-    max: MAX_SESSION_CLIENTS,
+    maxSize: MAX_SESSION_CLIENTS,
+    sizeCalculation: () => 1,
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);

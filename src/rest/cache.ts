@@ -37,7 +37,7 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
   });
-  const totals = new LRUCache<string, number>({ max: MAX_TOTALS });
+  const totals = new LRUCache<string, number>({ maxSize: MAX_TOTALS, sizeCalculation: () => 1 });
   const listeners: InvalidationListener[] = [];
   let purgedAt = 0;
 

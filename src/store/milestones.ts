@@ -12,7 +12,7 @@ export type Milestones = ReturnType<typeof createMilestones>;
 /** Locked notes and failed transcriptions, known from events and rejected writes: the Partner API's answers don't show them. */
 export function createMilestones(keys: KeyStore) {
   // Only what has happened is cached: it can't be undone, while "not yet" may be over any moment.
-  const passed = new LRUCache<string, true>({ max: 50_000 });
+  const passed = new LRUCache<string, true>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const loader = new DataLoader<string, boolean>(
     async (names) => (await keys.get(names)).map((value) => value !== undefined),
     { cache: false, maxBatchSize: 500 },

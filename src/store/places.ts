@@ -40,7 +40,11 @@ export type Places = ReturnType<typeof createPlaces>;
 /** Where clients were last seen. Bounded, and never the reason for a refusal: what is not known is looked up. */
 export function createPlaces(engine: PlaceEngine) {
   /** By client, the page in each list. */
-  const recent = new LRUCache<string, Map<string, number>>({ max: MAX_RECENT, ttl: RECENT_MS });
+  const recent = new LRUCache<string, Map<string, number>>({
+    maxSize: MAX_RECENT,
+    sizeCalculation: () => 1,
+    ttl: RECENT_MS,
+  });
   const unwritten: PlaceChange[] = [];
 
   function change(clientId: string, { kind, id }: Omit<Place, 'page'>, page: number): void {

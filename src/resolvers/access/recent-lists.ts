@@ -36,8 +36,14 @@ export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
   const readAt = new LRUCache<string, Map<string, number>>({ max: MAX_LISTS, maxSize: MAX_ROWS });
-  const readThrough = new LRUCache<string, ReadThrough>({ max: MAX_LISTS });
-  const named = new LRUCache<string, EventLocation>({ max: MAX_CONTRADICTIONS });
+  const readThrough = new LRUCache<string, ReadThrough>({
+    maxSize: MAX_LISTS,
+    sizeCalculation: () => 1,
+  });
+  const named = new LRUCache<string, EventLocation>({
+    maxSize: MAX_CONTRADICTIONS,
+    sizeCalculation: () => 1,
+  });
 
   /** An event after this page named another clinician or clinic: the page proves nothing any more. */
   function isContradicted({ name, id }: ListRef, row: string, at: number): boolean {
