@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BadCursor, EventsExpired } from '../../src/events/event-cursor.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
-import { openTestStore } from '../support/events/open-door.ts';
+import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import {
   append,
   appendUnreadable,

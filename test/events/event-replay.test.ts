@@ -7,7 +7,7 @@ import { openEventStream } from '../../src/events/event-stream.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
-import { openTestStore } from '../support/events/open-door.ts';
+import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import {
   append,
   appendUnreadable,

@@ -3,7 +3,7 @@ import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { redrive } from '../../src/events/quarantine.ts';
 import { fromStored } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
-import { openTestStore } from '../support/events/open-door.ts';
+import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
 
 describe('reading the log', () => {

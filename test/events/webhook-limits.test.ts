@@ -4,7 +4,11 @@ import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { ingestObserver } from '../../src/observability/observers.ts';
 import { delivery, macOf } from '../support/events/deliveries.ts';
-import { openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
+import {
+  openWebhookReceiver,
+  openTestStore,
+  SECRET,
+} from '../support/events/open-webhook-receiver.ts';
 
 const LIMIT = 256 * 1024;
 
@@ -17,18 +21,20 @@ function padded(bytes: number): Buffer {
 describe('the webhook route', () => {
   it('takes a body of the limit, and not one byte more', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const [fits, exceeds] = [padded(LIMIT), padded(LIMIT + 1)];
-    expect((await door.send(fits, { 'x-signature': macOf(fits, SECRET) })).status).toBe(200);
-    expect((await door.send(exceeds, { 'x-signature': macOf(exceeds, SECRET) })).status).toBe(413);
+    expect((await receiver.send(fits, { 'x-signature': macOf(fits, SECRET) })).status).toBe(200);
+    expect((await receiver.send(exceeds, { 'x-signature': macOf(exceeds, SECRET) })).status).toBe(
+      413,
+    );
     const chunked = { 'x-signature': macOf(exceeds, SECRET), 'transfer-encoding': 'chunked' };
-    expect((await door.send(exceeds, chunked)).status).toBe(413);
+    expect((await receiver.send(exceeds, chunked)).status).toBe(413);
   });
 
   it('refuses an announced length over the limit before any of it is sent', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
-    const socket = connect(door.port, '127.0.0.1');
+    await using receiver = await openWebhookReceiver(store);
+    const socket = connect(receiver.port, '127.0.0.1');
     socket.write(`POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: ${LIMIT + 1}\r\n\r\n`);
     expect(await firstLine(socket)).toBe('HTTP/1.1 413 Payload Too Large');
     await new Promise((resolve) => socket.once('close', resolve));
@@ -36,8 +42,8 @@ describe('the webhook route', () => {
 
   it('cuts off a body that never ends', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
-    const socket = connect(door.port, '127.0.0.1');
+    await using receiver = await openWebhookReceiver(store);
+    const socket = connect(receiver.port, '127.0.0.1');
     socket.write('POST /webhooks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const pour = (): void => {
@@ -53,7 +59,7 @@ describe('the webhook route', () => {
   it('forgets a delivery whose sender hangs up half way', async () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];
-    await using door = await openDoor(store, {
+    await using receiver = await openWebhookReceiver(store, {
       verify: () => true,
       log: {
         append: (events) => {
@@ -64,11 +70,11 @@ describe('the webhook route', () => {
     });
     const body = JSON.stringify(delivery('transcript_ready'));
     const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
-    const socket = connect(door.port, '127.0.0.1');
+    const socket = connect(receiver.port, '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(head + body, () => socket.destroy());
     await closed;
-    await door.deliver(delivery('transcript_ready'));
+    await receiver.deliver(delivery('transcript_ready'));
     expect(appended).toHaveLength(1);
   });
 });

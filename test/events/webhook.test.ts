@@ -5,7 +5,12 @@ import { fromStored } from '../../src/events/partner-event.ts';
 import { createVerifier } from '../../src/events/signature.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
-import { listen, openDoor, openTestStore, SECRET } from '../support/events/open-door.ts';
+import {
+  listen,
+  openWebhookReceiver,
+  openTestStore,
+  SECRET,
+} from '../support/events/open-webhook-receiver.ts';
 
 const ELSEWHERE = [
   'file:///etc/passwd',
@@ -20,9 +25,9 @@ const ELSEWHERE = [
 describe('a signed delivery', () => {
   it('is answered 200 with nothing more, once it is in the log', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const sessionId = uuid();
-    const answer = await door.deliver(delivery('transcript_ready', { sessionId }));
+    const answer = await receiver.deliver(delivery('transcript_ready', { sessionId }));
     expect(answer).toMatchObject({ status: 200, body: '' });
     const stored = (await store.log.read(0, 10)).events;
     expect(stored.map(fromStored)).toMatchObject([{ type: 'transcript_ready', sessionId }]);
@@ -30,14 +35,16 @@ describe('a signed delivery', () => {
 
   it('is published once, however often and however fast it is repeated', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const json = delivery('progress_note_generated');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => door.deliver(json)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)));
     for (let i = 20; i < 1_000; i += 20)
-      answers.push(...(await Promise.all(Array.from({ length: 20 }, () => door.deliver(json)))));
+      answers.push(
+        ...(await Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)))),
+      );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await store.log.read(0, 10)).events).toHaveLength(1);
-    expect(door.counts).toEqual({
+    expect(receiver.counts).toEqual({
       'accepted progress_note_generated': 1,
       'copy progress_note_generated': 999,
     });
@@ -50,31 +57,31 @@ describe('a signed delivery', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       order.push(name);
     };
-    await using door = await openDoor(store, {
+    await using receiver = await openWebhookReceiver(store, {
       applied: (position) => late(`applied ${position}`),
       applyCopies: (copies) => late(`${copies.length} copy`),
     });
     const json = delivery('progress_note_finalized');
     for (const answer of ['first', 'second']) {
-      await door.deliver(json);
+      await receiver.deliver(json);
       order.push(`${answer} answer`);
     }
     expect(order).toEqual(['applied 1', 'first answer', '1 copy', 'second answer']);
-    expect(door.accepted).toHaveLength(1);
+    expect(receiver.accepted).toHaveLength(1);
   });
 
   it('of a regeneration is a new event for each time not yet accepted', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const progressNoteId = uuid();
     const at = (timeStamp: string) =>
-      door.deliver(delivery('progress_note_regenerated', { progressNoteId }, { timeStamp }));
+      receiver.deliver(delivery('progress_note_regenerated', { progressNoteId }, { timeStamp }));
     await at('2025-05-06T07:00:00Z');
     await at('2025-05-06T08:00:00Z');
     await at('2025-05-06T07:00:00.000Z');
     await at('2025-05-06T09:00:00+01:00');
     await at('2025-05-06T10:00:00Z');
-    expect(door.counts).toEqual({
+    expect(receiver.counts).toEqual({
       'accepted progress_note_regenerated': 3,
       'copy progress_note_regenerated': 2,
     });
@@ -82,28 +89,28 @@ describe('a signed delivery', () => {
 
   it('with a known score and a new one publishes the new one', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const [client, known, fresh] = [uuid(), uuid(), uuid()];
-    await door.deliver(assessments(client, [known]));
-    await door.deliver(assessments(client, [known, fresh]));
-    expect((await door.deliver(assessments(client, []))).status).toBe(200);
+    await receiver.deliver(assessments(client, [known]));
+    await receiver.deliver(assessments(client, [known, fresh]));
+    expect((await receiver.deliver(assessments(client, []))).status).toBe(200);
     const stored = (await store.log.read(0, 10)).events.map(fromStored);
     expect(stored).toMatchObject([{ scoreId: known }, { scoreId: fresh }]);
   });
 
   it('counts a time stamp that can not be true, and is accepted', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const timeStamp = '9999-01-01T00:00:00Z';
-    await door.deliver(delivery('transcript_ready', {}, { timeStamp }));
-    expect(door.counts).toEqual({ badTimestamp: 1, 'accepted transcript_ready': 1 });
+    await receiver.deliver(delivery('transcript_ready', {}, { timeStamp }));
+    expect(receiver.counts).toEqual({ badTimestamp: 1, 'accepted transcript_ready': 1 });
   });
 
   it('is read whatever its content type says', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const json = delivery('transcript_ready');
-    expect((await door.deliver(json, { 'content-type': 'text/plain' })).status).toBe(200);
+    expect((await receiver.deliver(json, { 'content-type': 'text/plain' })).status).toBe(200);
     expect((await store.log.read(0, 10)).events).toHaveLength(1);
   });
 
@@ -116,11 +123,11 @@ describe('a signed delivery', () => {
     trap.on('connection', () => (calls += 1));
     const port = await listen(trap);
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const urls = [`http://127.0.0.1:${port}/x`, `http://api.example.com@127.0.0.1:${port}/`];
     for (const url of [...urls, ...ELSEWHERE]) {
       const links = { progressNoteUrl: url, transcriptUrl: url, mdmUrl: url };
-      expect((await door.deliver(delivery('progress_note_generated', links))).status).toBe(200);
+      expect((await receiver.deliver(delivery('progress_note_generated', links))).status).toBe(200);
     }
     const kept = (await store.log.read(0, 10)).events;
     expect(kept).toHaveLength(urls.length + ELSEWHERE.length);
@@ -133,28 +140,28 @@ describe('a signed delivery', () => {
 describe('a delivery that is not understood', () => {
   it('is answered 200 and set aside, out of the stream', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const unknown = { eventType: 'progress_note_deleted', payload: { a: 1 } };
-    expect((await door.deliver(unknown)).status).toBe(200);
+    expect((await receiver.deliver(unknown)).status).toBe(200);
     const lacking = delivery('progress_note_generated', { progressNoteId: undefined });
-    expect((await door.deliver(lacking)).status).toBe(200);
+    expect((await receiver.deliver(lacking)).status).toBe(200);
     expect(await store.quarantine.list(10)).toMatchObject([
       { reason: 'unknown eventType', body: JSON.stringify(unknown) },
       { reason: 'progress_note_generated: progressNoteId must be a UUID' },
     ]);
     expect((await store.log.read(0, 10)).events).toEqual([]);
-    expect(door.counts).toEqual({ quarantined: 2 });
+    expect(receiver.counts).toEqual({ quarantined: 2 });
   });
 
   it('is answered 400 when it is no envelope', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
-    expect(await door.deliver({ eventType: 5, payload: {} })).toMatchObject({
+    await using receiver = await openWebhookReceiver(store);
+    expect(await receiver.deliver({ eventType: 5, payload: {} })).toMatchObject({
       status: 400,
       body: '',
     });
     const text = Buffer.from('not JSON');
-    const answer = await door.send(text, { 'x-signature': macOf(text, SECRET) });
+    const answer = await receiver.send(text, { 'x-signature': macOf(text, SECRET) });
     expect(answer.status).toBe(400);
     expect(await store.quarantine.count()).toBe(0);
   });
@@ -163,38 +170,38 @@ describe('a delivery that is not understood', () => {
 describe('a delivery that is not signed', () => {
   it('is answered 401 with nothing more, and leaves no trace', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const body = bytesOf(delivery('transcript_ready'));
     const macs = [undefined, '', ' ', 'abzz', macOf(body, ''), macOf(body, 'api-key')];
     for (const mac of [...macs, `sha256=${macOf(body, SECRET)}`, macOf(body, SECRET).slice(2)]) {
-      const answer = await door.send(body, mac === undefined ? {} : { 'x-signature': mac });
+      const answer = await receiver.send(body, mac === undefined ? {} : { 'x-signature': mac });
       expect(answer).toMatchObject({ status: 401, body: '' });
     }
-    const twice = await door.send(body, { 'x-signature': [macOf(body, SECRET), 'x'] });
+    const twice = await receiver.send(body, { 'x-signature': [macOf(body, SECRET), 'x'] });
     expect(twice.status).toBe(401);
     expect((await store.log.read(0, 10)).events).toEqual([]);
-    expect(door.counts).toEqual({ 'refused signature': 9 });
+    expect(receiver.counts).toEqual({ 'refused signature': 9 });
   });
 
   it('is answered 401 whatever it brings where no secret is configured', async () => {
     await using store = await openTestStore();
     const unset = { header: 'x-signature', algorithm: 'sha256', prefix: '', secret: '' };
     const verify = createVerifier({ ...unset, encoding: 'hex' });
-    await using door = await openDoor(store, { verify });
-    expect((await door.deliver(delivery('transcript_ready'))).status).toBe(401);
+    await using receiver = await openWebhookReceiver(store, { verify });
+    expect((await receiver.deliver(delivery('transcript_ready'))).status).toBe(401);
   });
 });
 
 describe('an encoded delivery', () => {
   it('is answered 415 once its signature holds, else 401', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const body = gzipSync(bytesOf(delivery('transcript_ready')));
     const gzip = { 'content-encoding': 'gzip' };
-    const signed = await door.send(body, { ...gzip, 'x-signature': macOf(body, SECRET) });
+    const signed = await receiver.send(body, { ...gzip, 'x-signature': macOf(body, SECRET) });
     expect(signed.status).toBe(415);
-    expect((await door.send(body, gzip)).status).toBe(401);
-    const plain = await door.deliver(delivery('transcript_ready'), {
+    expect((await receiver.send(body, gzip)).status).toBe(401);
+    const plain = await receiver.deliver(delivery('transcript_ready'), {
       'content-encoding': 'identity',
     });
     expect(plain.status).toBe(200);
@@ -206,19 +213,19 @@ const append = () => Promise.reject(new StoreUnavailable('the disk is full'));
 describe('a store that is down', () => {
   it('makes the answer 503, so that the sender tries again', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store, { log: { append } });
+    await using receiver = await openWebhookReceiver(store, { log: { append } });
     const json = delivery('transcript_ready');
-    const answer = await door.deliver(json);
+    const answer = await receiver.deliver(json);
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' }, body: '' });
-    expect(door.counts).toEqual({ failed: 1, 'refused unavailable': 1 });
-    await using mended = await openDoor(store);
+    expect(receiver.counts).toEqual({ failed: 1, 'refused unavailable': 1 });
+    await using mended = await openWebhookReceiver(store);
     expect((await mended.deliver(json)).status).toBe(200);
   });
 
   it('makes the answer 503 for what would be set aside as well', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store, { quarantine: { add: append } });
-    expect((await door.deliver({ eventType: 'x', payload: {} })).status).toBe(503);
+    await using receiver = await openWebhookReceiver(store, { quarantine: { add: append } });
+    expect((await receiver.deliver({ eventType: 'x', payload: {} })).status).toBe(503);
   });
 
   it('lets the sender retry what is in the log but was not seen through', async () => {
@@ -227,11 +234,11 @@ describe('a store that is down', () => {
     const onAccepted = () => {
       if (fails) throw new Error('the lineage could not be written');
     };
-    await using door = await openDoor(store, { onAccepted });
+    await using receiver = await openWebhookReceiver(store, { onAccepted });
     const json = delivery('transcript_ready');
-    expect((await door.deliver(json)).status).toBe(503);
+    expect((await receiver.deliver(json)).status).toBe(503);
     fails = false;
-    expect((await door.deliver(json)).status).toBe(200);
+    expect((await receiver.deliver(json)).status).toBe(200);
     expect((await store.log.read(0, 10)).events).toHaveLength(1);
   });
 });
@@ -239,13 +246,13 @@ describe('a store that is down', () => {
 describe('a storm', () => {
   it('of valid deliveries among forged ones is stored whole', async () => {
     await using store = await openTestStore();
-    await using door = await openDoor(store);
+    await using receiver = await openWebhookReceiver(store);
     const body = bytesOf(delivery('transcript_ready'));
     const forged = { 'x-signature': macOf(body, 'guess') };
     const rounds = Array.from({ length: 200 }, async () => {
       const [good, bad] = await Promise.all([
-        door.deliver(delivery('transcript_ready')),
-        door.send(body, forged),
+        receiver.deliver(delivery('transcript_ready')),
+        receiver.send(body, forged),
       ]);
       return `${good.status} ${bad.status}`;
     });

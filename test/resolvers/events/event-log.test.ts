@@ -12,7 +12,7 @@ import { openStore } from '../../../src/store/store.ts';
 import { listen } from '../../support/access/listener.ts';
 import { viewerWith } from '../../support/access/viewers.ts';
 import { bytesOf, delivery, macOf, uuid } from '../../support/events/deliveries.ts';
-import { openTestStore } from '../../support/events/open-door.ts';
+import { openTestStore } from '../../support/events/open-webhook-receiver.ts';
 import { openTestHub } from '../../support/events/open-hub.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 

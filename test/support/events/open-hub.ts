@@ -29,7 +29,7 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
   return { hub, problems, aside, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
 }
 
-/** Appends deliveries as the door would. */
+/** Appends deliveries as the webhook handler would. */
 export async function append(log: EventLog, ...deliveries: readonly unknown[]): Promise<void> {
   const entries = deliveries.flatMap((json) => {
     const envelope = readEnvelope(bytesOf(json), Date.now());

@@ -47,8 +47,8 @@ export function createCounts() {
   return { counts, observer };
 }
 
-/** The door on a port of its own, over a store in a directory of its own. */
-export async function openDoor(store: Store, parts: Partial<WebhookParts> = {}) {
+/** The webhook handler on a port of its own. */
+export async function openWebhookReceiver(store: Store, parts: Partial<WebhookParts> = {}) {
   const { counts, observer } = createCounts();
   const copies: EventFacts[] = [];
   const accepted: EventFacts[] = [];
