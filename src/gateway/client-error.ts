@@ -35,13 +35,13 @@ export const documentRejected = ({ message, source, positions }: GraphQLError) =
 
 /** A result as a client reads it: its errors name the request, and come first, so that they are seen in a long answer. */
 export function forClient({ data, errors, extensions }: ExecutionResult, requestId?: string) {
-  const told = errors?.map(({ message, nodes, source, positions, path, extensions: all }) => {
+  const formatted = errors?.map(({ message, nodes, source, positions, path, extensions: all }) => {
     const { http: _http, ...others } = all;
     const named = requestId === undefined ? others : { ...others, requestId };
     return new GraphQLError(message, { nodes, source, positions, path, extensions: named });
   });
   return {
-    ...(told && { errors: told }),
+    ...(formatted && { errors: formatted }),
     ...(data !== undefined && { data }),
     ...(extensions && { extensions }),
   };

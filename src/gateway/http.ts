@@ -30,7 +30,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
 
   const graphql: Handler = (req, res) => {
     // Only reported: without CORS headers the browser itself keeps the answer from the page.
-    parts.origins.admits(req.headers.origin, req.headers.host);
+    parts.origins.admits(req.headers, requestIdOf(res));
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import type { CORSOptions } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
@@ -20,24 +22,25 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
   const isAllowed = (origin: string): boolean =>
     listed.has(origin) || (allowsLocalhost && LOCALHOST.test(origin));
 
-  function report(from: URL | null): void {
+  function report(from: URL | null, requestId?: string): void {
     const origin = from && from.origin !== 'null' ? from.origin : 'not a URL';
     if (reported.has(origin)) return;
     if (reported.size >= MAX_REPORTED) reported.purgeStale();
     if (reported.size >= MAX_REPORTED) return;
     reported.set(origin, true);
-    log.warn('a browser was refused: its page is not of an origin in ALLOWED_ORIGINS', { origin });
+    const message = 'a browser was refused: its page is not of an origin in ALLOWED_ORIGINS';
+    log.warn(message, { origin, requestId });
   }
 
   return {
     /** A page of another host. The browser has to be told with CORS headers that it may call. */
     isAllowed,
     /** Allowed, or of the same host, or no browser at all. Whatever else comes is reported. */
-    admits(origin: string | undefined, host: string | undefined): boolean {
+    admits({ origin, host }: IncomingHttpHeaders, requestId?: string): boolean {
       if (origin === undefined || isAllowed(origin)) return true;
       const from = URL.parse(origin);
       if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
-      report(from);
+      report(from, requestId);
       return false;
     },
   };

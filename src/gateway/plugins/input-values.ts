@@ -42,8 +42,11 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 /** What graphql says of a value, without the value. Our own scalars say what they expect, and quote nothing. */
 function withoutValue({ message, extensions }: GraphQLError): string {
   if (extensions['code'] === 'BAD_USER_INPUT') return message;
-  const [pattern, told] = PATTERNS.find(([known]) => known.test(message)) ?? [/.*/s, 'Not valid.'];
-  return message.replace(pattern, told);
+  const [pattern, replacement] = PATTERNS.find(([known]) => known.test(message)) ?? [
+    /.*/s,
+    'Not valid.',
+  ];
+  return message.replace(pattern, replacement);
 }
 
 /** An error about a variable, of `validateExecutionArgs`. The keys of a variable are the client's own, as its values are. */

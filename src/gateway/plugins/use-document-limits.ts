@@ -92,7 +92,7 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const { source: where, positions } = error;
-    // The parser quotes the token that it did not expect: names may be told, values may not.
+    // The parser quotes the token that it did not expect: names may be repeated to the client, values may not.
     const message = error.message.replace(/\b(BlockString|String|Int|Float) ".*"/s, '$1');
     throw documentRejected(new GraphQLError(message, { source: where, positions }));
   }
@@ -112,8 +112,8 @@ export function documentProblems(
   const problems = validate(schema, document, rules, options).slice(0, SHOWN_ERRORS);
   return problems.map(({ message, source, positions }) => {
     // One of graphql's rules does not know of `hideSuggestions`.
-    const told = introspection ? message : message.replace(/ Did you mean .*$/, '');
-    return documentRejected(new GraphQLError(told, { source, positions }));
+    const text = introspection ? message : message.replace(/ Did you mean .*$/, '');
+    return documentRejected(new GraphQLError(text, { source, positions }));
   });
 }
 

@@ -50,20 +50,20 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     if (result instanceof Subscription) return streamOf(result, fetchAPI);
     const { json } = acceptedBy(req.headers.accept);
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);
-    const https = errors.flatMap(({ http }) => http ?? []);
+    const details = errors.flatMap(({ http }) => http ?? []);
     const counts =
-      json === 'application/graphql-response+json' ? https : https.filter(({ spec }) => !spec);
+      json === 'application/graphql-response+json' ? details : details.filter(({ spec }) => !spec);
     const status = Math.max(200, ...counts.map((http) => http.status ?? 200));
     if (errors[0] && !('data' in result)) {
       observer.rejected(String(errors[0]['code']), requestId, status);
     }
-    const told = forClient(result, requestId);
+    const body = forClient(result, requestId);
     // A client that takes nothing but events still gets an error of HTTP as JSON.
-    if (!json && https.every(({ spec }) => spec)) return streamOf(told, fetchAPI);
+    if (!json && details.every(({ spec }) => spec)) return streamOf(body, fetchAPI);
     if (status === 413) closeAfterwards(res);
     const type = `${json ?? 'application/json'}; charset=utf-8`;
-    const headers = Object.assign({ 'content-type': type }, ...https.map((http) => http.headers));
-    return new fetchAPI.Response(JSON.stringify(told), { status, headers });
+    const headers = Object.assign({ 'content-type': type }, ...details.map((http) => http.headers));
+    return new fetchAPI.Response(JSON.stringify(body), { status, headers });
   }
 
   return {

@@ -16,11 +16,11 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
 import { CLOSE, WsConnection } from './connection.ts';
 
-/** Nobody who means it sends a message in so many fragments. */
+/** Clients send a message in one fragment, or a few. */
 const MAX_FRAGMENTS = 64;
 /** It stands in front of every event that is delivered. */
 const MAX_ID_CHARACTERS = 128;
-/** A ping's payload comes back in its pong: nobody needs more to tell one from another. */
+/** A ping's payload comes back in its pong. This is enough for a client to match them. */
 const MAX_PING_BYTES = 128;
 
 /** For graphql-ws, which wants to know what it executes: the operation itself has run by then. */
@@ -68,10 +68,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         result.head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
         return { schema, document: ANY_DOCUMENT, contextValue: result };
       }
-      const told = forClient(result, requestId);
-      if ('data' in told) return { schema, document: ANY_DOCUMENT, contextValue: told };
-      observer.rejected(String(told.errors?.[0]?.extensions['code']), requestId);
-      return told.errors;
+      const response = forClient(result, requestId);
+      if ('data' in response) return { schema, document: ANY_DOCUMENT, contextValue: response };
+      observer.rejected(String(response.errors?.[0]?.extensions['code']), requestId);
+      return response.errors;
     },
     execute: ({ contextValue }) => contextValue as ExecutionResult,
     onOperation: ({ extra }, id) => extra.settled(id),
@@ -185,5 +185,5 @@ function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefi
   // Tokens in URLs end up in logs: there is nothing that may be said in one.
   if (query.length > 0) return 400;
   // Browsers always say where the page came from, and let any page open a socket to anywhere.
-  return origins.admits(headers.origin, headers.host) ? undefined : 403;
+  return origins.admits(headers) ? undefined : 403;
 }
