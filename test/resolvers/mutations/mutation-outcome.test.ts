@@ -170,7 +170,7 @@ describe('an edit that takes long', () => {
     const answer = change(own, 'magicEdit', own.sandbox.ids.note(0, 0));
     await until(() => countOf(own, 'magicEdit') === 1);
     // The only one of this length: reads are given up earlier, and the token lives longer.
-    const deadlines = timers.filter(({ ms }) => ms > 10_000 && ms <= 15_000);
+    const deadlines = timers.filter(({ ms }) => Math.round(ms) === 15_000);
     expect(deadlines).toHaveLength(1);
     deadlines[0]!.run();
     expect(codesOf(await answer)).toEqual(['OUTCOME_UNKNOWN']);
