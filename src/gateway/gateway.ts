@@ -88,7 +88,7 @@ export function createGateway(options: GatewayOptions) {
     handle: createHttpHandler(parts, { yoga, answers, webhooks }),
     upgrade: sockets.upgrade,
     /** The event log was lost: its subscribers have to read anew. */
-    eventsLost: subscriptions.endOutdated,
+    eventsLost: subscriptions.endAll,
     /** Ends all subscriptions and sockets. */
     endSubscriptions: parts.connections.close,
   };

@@ -50,8 +50,6 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   /** What the sink sends before each result. */
   head = '';
   isOver = false;
-  /** Of the log that it reads: it can't go on with another one. */
-  readonly generation: number;
   /** Undefined for the one that reads a group's stream. */
   readonly subject: string | undefined;
   /** Nothing up to here is delivered: it came later. */
@@ -62,16 +60,10 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   #ended: Promise<Result> | undefined;
   #end: ((result: Result) => void) | undefined;
 
-  constructor(
-    source: EventStream,
-    group: SubscriptionGroup,
-    subject: string | undefined,
-    generation: number,
-  ) {
+  constructor(source: EventStream, group: SubscriptionGroup, subject: string | undefined) {
     this.#source = source;
     this.#group = group;
     this.subject = subject;
-    this.generation = generation;
   }
 
   [Symbol.asyncIterator](): this {

@@ -54,7 +54,7 @@ export function createSubscriptions(parts: GatewayParts) {
           void source.return();
           return;
         }
-        reader = new Subscription(source, group, undefined, services.hub.generation);
+        reader = new Subscription(source, group, undefined);
         reader.sink = { deliver: deliverToAll, interrupt: () => interruptAll(live) };
         void reader.read();
       },
@@ -109,19 +109,15 @@ export function createSubscriptions(parts: GatewayParts) {
       const stream = source as unknown as EventStream;
       const group = groupOf(context, stream);
       group.members += 1;
-      const { generation } = services.hub;
-      const subscription = new Subscription(stream, group, requester.subject, generation);
+      const subscription = new Subscription(stream, group, requester.subject);
       running.add(subscription);
       // The context lives as long as the subscription, and this is not needed any more.
       context.operation = undefined;
       context.subscription = subscription;
       return subscription;
     },
-    /** The log was lost: subscriptions of the old one can't go on. Those that were opened since can. */
-    endOutdated(): void {
-      const { generation } = services.hub;
-      interruptAll([...running].filter((each) => each.generation !== generation));
-    },
+    /** The log was lost, just now: all that run are of the old one. */
+    endAll: () => interruptAll(running),
     get size() {
       return running.size;
     },

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Listener, listen } from '../../support/access/listener.ts';
 import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { delivery } from '../../support/events/deliveries.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
@@ -62,6 +63,22 @@ describe('a client who moves to another clinician', () => {
       expect((await old(mutation, { id: note })).data.magicEdit.is).toBe('NotFound');
     },
   );
+
+  it('loses a session as soon as an event of it names another client, whatever its id says', async () => {
+    const named = namesOf(0);
+    const NOTE = 'query($note: ID!) { progressNote(id: $note) { note } }';
+    const [first, second] = await Promise.all(
+      [0, 1].map((nth) => viewerWith(gateway, [`client:${ids.client(nth)}`])),
+    );
+    const shown = { progressNote: { note: expect.any(Array) } };
+    expect((await first!(NOTE, named)).data).toEqual(shown);
+    expect((await second!(NOTE, named)).data).toEqual({ progressNote: null });
+    const moved = { sessionId: ids.session(0, 0), clientId: ids.client(1) };
+    gateway.sandbox.emit(delivery('transcript_ready', moved));
+    await gateway.sandbox.delivered();
+    expect((await first!(NOTE, named)).data).toEqual({ progressNote: null });
+    expect((await second!(NOTE, named)).data).toEqual(shown);
+  });
 
   it('is hidden from the old clinician as soon as an event names the new one', async () => {
     const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
