@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Listener, listen } from '../../support/access/listener.ts';
 import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
-import { delivery } from '../../support/events/deliveries.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
@@ -73,8 +72,17 @@ describe('a client who moves to another clinician', () => {
     const shown = { progressNote: { note: expect.any(Array) } };
     expect((await first!(NOTE, named)).data).toEqual(shown);
     expect((await second!(NOTE, named)).data).toEqual({ progressNote: null });
-    const moved = { sessionId: ids.session(0, 0), clientId: ids.client(1) };
-    gateway.sandbox.emit(delivery('transcript_ready', moved));
+    gateway.sandbox.emit({
+      eventType: 'transcript_ready',
+      timeStamp: new Date().toISOString(),
+      payload: {
+        sessionId: ids.session(0, 0),
+        clientId: ids.client(1),
+        clinicianId: ids.clinician(1),
+        clinicId: ids.clinic(0),
+        organizationId: ids.organization(0),
+      },
+    });
     await gateway.sandbox.delivered();
     expect((await first!(NOTE, named)).data).toEqual({ progressNote: null });
     expect((await second!(NOTE, named)).data).toEqual(shown);
