@@ -17,7 +17,6 @@ const lines: string[] = [];
 beforeAll(async () => {
   gateway = await openGateway({
     env: { ALLOWED_ORIGINS: 'https://app.example', AUTH_AUDIENCE: 'us' },
-    limits: { socketInitMs: 150 },
     onLog: (line) => lines.push(line),
   });
 });
@@ -100,7 +99,8 @@ describe('the upgrade', () => {
 
 describe('the first message', () => {
   it('has to come in time', async () => {
-    using socket = dial(gateway);
+    await using impatient = await openGateway({ limits: { socketInitMs: 150 } });
+    using socket = dial(impatient);
     expect((await socket.closed).code).toBe(4408);
   });
 
