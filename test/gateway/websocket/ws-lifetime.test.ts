@@ -36,7 +36,7 @@ describe('a token that ends', () => {
   });
 
   it('may end in a hundred years', async () => {
-    await using gateway = await openGateway({ limits: { socketPingMs: 40 } });
+    await using gateway = await openGateway({ limits: { socketPingMs: 200 } });
     const expiresInSeconds = 100 * 365 * 86_400;
     using socket = await dialIn(gateway, await tokenFor(['partner'], { expiresInSeconds }));
     await new Promise((resolve) => socket.ws.once('ping', resolve));
@@ -46,7 +46,7 @@ describe('a token that ends', () => {
 
 describe('a client that is gone without a word', () => {
   it('is let go when it has not answered a ping until the next', async () => {
-    await using gateway = await openGateway({ limits: { socketPingMs: 300 } });
+    await using gateway = await openGateway({ limits: { socketPingMs: 1_000 } });
     using mute = await dialIn(gateway, undefined, { autoPong: false });
     using well = await dialIn(gateway);
     await subscribed(gateway, mute, '1', EVENTS);

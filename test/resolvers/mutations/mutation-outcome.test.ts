@@ -148,9 +148,9 @@ describe('an update of unknown outcome', () => {
 
 describe('an edit that takes long', () => {
   it('is cut short by no operation limit', async () => {
-    await using hasty = await openGateway({ env: { LIMIT_OPERATION_MS: '100' } });
+    await using hasty = await openGateway({ env: { LIMIT_OPERATION_MS: '1000' } });
     const { route } = changes.magicEdit;
-    hasty.sandbox.answerNext(route, { delayMs: 400, takesEffect: true, body: { slow: true } });
+    hasty.sandbox.answerNext(route, { delayMs: 1_500, takesEffect: true, body: { slow: true } });
     const { result } = await change(hasty, 'magicEdit', hasty.sandbox.ids.note(0, 0));
     expect(result).toMatchObject({ type: 'ProgressNoteChange', raw: { slow: true } });
     expect(countOf(hasty, 'magicEdit')).toBe(1);
@@ -165,7 +165,7 @@ describe('an edit that takes long', () => {
         return systemClock.after(ms, run);
       },
     };
-    await using own = await openGateway({ env: { LIMIT_OPERATION_MS: '100' }, clock });
+    await using own = await openGateway({ env: { LIMIT_OPERATION_MS: '1000' }, clock });
     own.sandbox.answerNext(changes.magicEdit.route, { hang: true });
     const answer = change(own, 'magicEdit', own.sandbox.ids.note(0, 0));
     await until(() => countOf(own, 'magicEdit') === 1);
