@@ -103,7 +103,10 @@ export async function openServer(
       },
       onProblem(problem, error) {
         log.warn('events: a problem', { reason: problem, error });
-        if (problem === 'lost') gateway?.eventsLost();
+        if (problem !== 'lost') return;
+        // Of events that were never applied, too.
+        partner.forgetAll();
+        gateway?.eventsLost();
       },
     }),
   );

@@ -37,6 +37,8 @@ export function openEventStream(
   let waiter: PromiseWithResolvers<Result> | undefined;
   /** Where the replay has come to. Undefined once live. */
   let replayedTo: Position | undefined = after;
+  /** Where it went live. The cursor may be of an instance that is ahead of this one. */
+  let joinedAt = after;
   let stop: (() => void) | undefined;
   let failure: unknown;
   let isOver = false;
@@ -61,10 +63,9 @@ export function openEventStream(
   /** Nothing is awaited between comparing positions and subscribing, so no event falls between. */
   function joinIfCaughtUp(): void {
     if (replayedTo === undefined || replayedTo < hub.position || isOver) return;
-    const joinedAt = replayedTo;
+    joinedAt = replayedTo;
     replayedTo = undefined;
     stop = hub.subscribe(filter, (event) => {
-      // The cursor may be of an instance that is ahead of this one.
       if (event.position <= joinedAt) return;
       waiting.push(event);
       if (waiting.length > MOST_WAITING) end(new EventsOverflowed());
@@ -90,7 +91,8 @@ export function openEventStream(
       return replayedTo === undefined;
     },
     get isIdle() {
-      return replayedTo === undefined && waiting.length === 0 && !isOver;
+      const isLevel = replayedTo === undefined && joinedAt <= hub.position;
+      return isLevel && waiting.length === 0 && !isOver;
     },
     next() {
       if (failure !== undefined) return Promise.reject(failure);

@@ -57,21 +57,23 @@ export function createAttempt(
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
 ) {
-  const failed = new LRUCache<number, true>({ max: MOST_REMEMBERED });
+  const failed = new LRUCache<string, true>({ max: MOST_REMEMBERED });
 
   return async <T>(event: PartnerEvent, task: () => T | Promise<T>): Promise<T | undefined> => {
+    // With its time: after a loss of the log positions are used again.
+    const key = `${event.position} ${event.receivedAt}`;
     try {
       return await retry(task, {
         retryable: (error) => !isTransient(error),
-        tries: failed.has(event.position) ? 1 : TRIES,
+        tries: failed.has(key) ? 1 : TRIES,
         firstPauseMs: FIRST_PAUSE_MS,
         signal,
         onFailure,
       });
     } catch (error) {
       if (isTransient(error)) throw error;
-      if (signal.aborted || failed.has(event.position)) return undefined;
-      failed.set(event.position, true);
+      if (signal.aborted || failed.has(key)) return undefined;
+      failed.set(key, true);
       // It stays in the log, even if it can't be added to the quarantine.
       await setAside(entryOf(event, error)).catch(onFailure);
       return undefined;

@@ -7,6 +7,7 @@ import {
   type YogaServerInstance,
   createYoga,
 } from 'graphql-yoga';
+import type { WebSocket } from 'ws';
 
 import type { Context, Transport } from '../context.ts';
 import type { Viewer } from '../viewer/viewer.ts';
@@ -48,6 +49,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over HTTP. */
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
+  /** Only over WebSocket. */
+  readonly socket?: WebSocket;
   body?: string;
   unauthenticated?: ClientError;
   requestId?: string;

@@ -14,8 +14,7 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   return {
     onExecute({ args, extendContext }) {
-      const { requester, transport, operation, res } =
-        args.contextValue as Required<GatewayContext>;
+      const { requester, transport, operation, res, socket } = args.contextValue as GatewayContext;
       const { kind, name, requestId } = operation!;
       const trace = traceOperation(kind, name);
       const usage = createUsage({
@@ -24,14 +23,15 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
         traceHeaders: trace.headers,
         requestId,
       });
-      extendContext(createContext(services, requester, usage, transport, operation!, trace));
+      extendContext(createContext(services, requester!, usage, transport!, operation!, trace));
+      const connection = res ?? socket;
       const giveUp = () => usage.end();
       const timer = setTimeout(giveUp, config.limits.operationMs);
-      res?.once('close', giveUp);
+      connection?.once('close', giveUp);
       return {
         onExecuteDone() {
           clearTimeout(timer);
-          res?.off('close', giveUp);
+          connection?.off('close', giveUp);
         },
       };
     },

@@ -97,7 +97,9 @@ function createStream(
 
   return {
     check(now, isLate) {
-      if (isExpired()) interrupt();
+      // A client that reads nothing does not take the end either.
+      if (isExpired() && res.writableEnded) res.destroy();
+      else if (isExpired()) interrupt();
       else if (!isLate && backlog?.isStalled(now)) cut();
     },
     end: interrupt,

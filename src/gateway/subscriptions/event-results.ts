@@ -59,7 +59,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     // A Partner API that hangs must not hold up the events behind this one for ever.
     const timer = setTimeout(() => {
       usage.end();
-      usages.delete(key);
+      if (usages.peek(key) === usage) usages.delete(key);
     }, config.limits.operationMs);
     try {
       const contextValue = createContext(services, viewer, usage, transport, operation);
@@ -87,14 +87,16 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     if (known) return known;
     const made = services.hub.attempt(event, () => execute(event, operation));
     results.set(key, made, { size: key.length });
-    const isCurrent = (): boolean => results.peek(key) === made;
+    // Removed first: lru-cache keeps the size of a value that is set again.
+    const settle = (bytes?: number): void => {
+      if (results.peek(key) !== made) return;
+      results.delete(key);
+      if (bytes !== undefined) results.set(key, made, { size: key.length + bytes });
+    };
     // A failure is handled by those who wait for it. It must not be cached, nor go unhandled meanwhile.
     made.then(
-      (result) =>
-        void (
-          isCurrent() && results.set(key, made, { size: key.length + (result?.json.length ?? 0) })
-        ),
-      () => void (isCurrent() && results.delete(key)),
+      (result) => settle(result?.json.length ?? 0),
+      () => settle(),
     );
     return made;
   };

@@ -57,8 +57,9 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   /** Its own while it replays, or where it is the group's. */
   #source: EventStream | undefined;
   readonly #group: SubscriptionGroup;
-  #ended: Promise<Result> | undefined;
-  #end: ((result: Result) => void) | undefined;
+  #hasBegun = false;
+  /** Resolves the `next` that is pending. */
+  #resolve: ((result: Result) => void) | undefined;
 
   constructor(source: EventStream, group: SubscriptionGroup, subject: string | undefined) {
     this.#source = source;
@@ -72,17 +73,19 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
 
   next(): Promise<Result> {
     if (this.isOver) return Promise.resolve(DONE);
-    if (!this.#ended) {
-      this.#ended = new Promise((resolve) => (this.#end = resolve));
-      if (this.#source?.isIdle) {
-        this.#group.join(this, this.#source);
-        this.#source = undefined;
-      } else void this.read();
-    }
-    const taken = this.sink
-      ?.take?.()
-      .then((json): Result => ({ value: { stringify: () => json } }));
-    return taken ? Promise.race([taken, this.#ended]) : this.#ended;
+    // No race with a promise that lives as long as the subscription: it would keep every result.
+    const { promise, resolve } = Promise.withResolvers<Result>();
+    this.#resolve = resolve;
+    if (!this.#hasBegun) this.#begin();
+    void this.sink?.take?.().then((json) => resolve({ value: { stringify: () => json } }));
+    return promise;
+  }
+
+  #begin(): void {
+    this.#hasBegun = true;
+    if (!this.#source?.isIdle) return void this.read();
+    this.#group.join(this, this.#source);
+    this.#source = undefined;
   }
 
   /** At once, replaying or live. */
@@ -90,7 +93,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     if (!this.isOver) {
       this.isOver = true;
       void this.#source?.return();
-      this.#end?.(DONE);
+      this.#resolve?.(DONE);
       this.#group.onEnd(this);
     }
     return Promise.resolve(DONE);

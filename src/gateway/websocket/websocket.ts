@@ -57,9 +57,13 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     },
     /** Runs the operation: what was not executed is answered with an `error` message, and not with a result. */
     async onSubscribe({ extra, subscriptions }, id, payload) {
-      if (id.length > MAX_ID_CHARACTERS) extra.close(CLOSE.badRequest);
+      if (id.length > MAX_ID_CHARACTERS) {
+        extra.close(CLOSE.badRequest);
+        return [operationRejected('BAD_USER_INPUT', 'The id of the operation is too long.')];
+      }
       const requestId = randomUUID();
-      const context = { requestId, requester: extra.viewer!, transport: 'ws' as const };
+      const { viewer: requester, ws: socket } = extra;
+      const context: GatewayContext = { requestId, requester: requester!, socket, transport: 'ws' };
       const result = await resultOf(context, payload, Object.keys(subscriptions).length);
       if (result instanceof Subscription) {
         // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
@@ -106,6 +110,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
 
   function accept(ws: WebSocket): void {
     const connection = new WsConnection(ws, parts);
+    // Each operation that runs has one.
+    ws.setMaxListeners(0);
     size += 1;
     parts.connections.add(connection);
     ws.on('error', () => connection.release(CLOSE.badRequest, ''));

@@ -75,6 +75,8 @@ export function createRecentLists(now: () => number) {
       const known = readAt.get(name) ?? new Map<string, number>();
       const at = now();
       for (const row of rows) if (row) known.set(row.id, at);
+      // Removed first: lru-cache keeps the size of a value that is set again.
+      readAt.delete(name);
       readAt.set(name, known, { size: known.size + 1 });
     },
     /** On `now`'s clock; undefined where the list has to be read. */

@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 
 import { openGateway, tokenFor } from '../../support/gateway.ts';
+import { callsTo } from '../../support/graph/counted.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 import { dialIn, gauge, subscribe, subscribed, until } from '../../support/ws/raw-socket.ts';
 
@@ -96,9 +97,15 @@ describe.runIf(redisAvailable)('a log', () => {
     await subscribed(gateway, socket, '1', EVENTS);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     const { payload } = await socket.next();
+    const LIST = '{ organizations { totalCount } }';
+    await gateway.query(LIST);
     redis.cli('FLUSHALL');
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     expect((await socket.closed).code).toBe(1013);
+    // What the lost events would have invalidated is not known.
+    const before = callsTo(gateway);
+    await gateway.query(LIST);
+    expect(callsTo(gateway)).toBe(before + 1);
 
     await subscribed(gateway, idle, '1', EVENTS);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(1));
