@@ -19,27 +19,27 @@ import { shownIn } from '../../support/leak/shown.ts';
 import { type Grant, type Shown, type Tree, createTree } from '../../support/leak/tree.ts';
 
 /**
- * Two viewers of different grants on one gateway, so one set of caches, coalesced calls, remembered outcomes and
- * proofs. Whatever they ask side by side, while clients move and events come: neither is shown what is the other's.
+ * Two viewers of different grants on one gateway, so one set of caches, coalesced calls, stored outcomes and
+ * access checks. Whatever they query concurrently, while clients move and events arrive, neither gets the other's records.
  * For longer: `LEAK_ROUNDS=1000 npx vitest run test/resolvers/access/leak.test.ts`.
  */
 const ROUNDS = Number(process.env['LEAK_ROUNDS'] ?? 40);
 const ACTS_A_ROUND = 25;
-/** Events are read from so far back: some are about clients who have moved since. */
+/** Events are read from this many rounds back: some are about clients who have moved since. */
 const ROUNDS_BACK = 4;
 
 let gateway: Gateway;
 let tree: Tree;
 const clock = createTurnableClock();
 const scores = new Map<string, Shown>();
-/** Where the log stood when each round began. */
+/** The end of the log at the start of each round. */
 const beginnings: string[] = [];
 const count = { asked: 0, shown: 0, denied: 0, again: 0 };
-/** Asked for where the client has none. One for all, so that the question is the same. */
+/** Requested where the client has none. The same for all, so that the query is the same. */
 const NO_SCORE = randomUUID();
 
 beforeAll(async () => {
-  // A note that keeps its id can be told from others.
+  // A note that keeps its id can be recognised.
   gateway = await openGateway({
     clock,
     switches: { newNoteIdEvery: 0 },
@@ -88,10 +88,10 @@ async function change({ kind, client, clinician, nth }: Act): Promise<void> {
   await sandbox.delivered();
 }
 
-/** What is asked runs side by side, up to the next change. */
+/** Queries run concurrently, up to the next change. */
 async function round(first: Grant[], second: Grant[], acts: Act[]): Promise<void> {
-  const nobody = await viewerWith(gateway, []);
-  beginnings.push((await nobody('{ eventCursor }')).data.eventCursor);
+  const withoutGrants = await viewerWith(gateway, []);
+  beginnings.push((await withoutGrants('{ eventCursor }')).data.eventCursor);
   let underway: Promise<void>[] = [];
   for (const act of acts) {
     if (isAsked(act)) {
@@ -105,15 +105,15 @@ async function round(first: Grant[], second: Grant[], acts: Act[]): Promise<void
   await Promise.all(underway);
 }
 
-it(`shows neither of two viewers the other’s records, in ${ROUNDS} rounds`, async () => {
+it(`returns to neither of two viewers the other’s records, in ${ROUNDS} rounds`, async () => {
   const grants = uniqueArray(anyGrant, { minLength: 1, maxLength: 2, selector: String });
   const acts = array(anyAct, { minLength: ACTS_A_ROUND, maxLength: ACTS_A_ROUND });
   await assert(asyncProperty(grants, grants, acts, round), {
     numRuns: ROUNDS,
-    // The gateway remembers: a smaller case would not begin where this one did.
+    // The gateway keeps its state: a shrunk case would not start from the same one.
     endOnFailure: true,
   });
-  // Both were let in, kept out and answered from memory often enough for this to mean something.
+  // Both were allowed, denied and answered from the cache often enough for the test to be meaningful.
   expect(count.asked).toBeGreaterThan(ROUNDS * 10);
   expect(count.shown).toBeGreaterThan(count.asked);
   expect(count.denied).toBeGreaterThan(ROUNDS);

@@ -49,7 +49,7 @@ const HIDDEN = { client: null, session: null, progressNote: null, nodes: [null, 
 
 describe('a client who moves to another clinician', () => {
   it.each(['clinician', 'clinic'] as const)(
-    'is hidden from the old %s after a minute, however they ask, without an error',
+    'is hidden from the old %s after a minute, in every query, without an error',
     async (kind) => {
       const old = await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]);
       expect((await old(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
@@ -98,13 +98,13 @@ describe('a client who moves to another clinician', () => {
     expect((await old(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
   });
 
-  it('is open to the new clinician at once', async () => {
+  it('is readable by the new clinician at once', async () => {
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     const fresh = await viewerWith(gateway, [`clinician:${ids.clinician(20)}`]);
     expect((await fresh(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
   });
 
-  it('stays open to viewers with a grant for the client, and to the clinic they stay in', async () => {
+  it('stays readable by viewers with a grant for the client, and by the clinic they stay in', async () => {
     const grants = [`clinic:${ids.clinic(0)}`, `client:${ids.client(0)}`];
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(1));
     clock.turn(MINUTE_PAST);
@@ -115,10 +115,10 @@ describe('a client who moves to another clinician', () => {
   });
 });
 
-describe('the proof that a client is under a grant', () => {
+describe('the check that a client is under a grant', () => {
   const NOTE = 'query($id: ID!) { progressNote(id: $id) { note } }';
 
-  it('costs one page of the list where the client was last seen, once a minute', async () => {
+  it('costs the page of the list where the client was last found, once a minute', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
     const list = '{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }';
     await ask(list);
@@ -132,7 +132,7 @@ describe('the proof that a client is under a grant', () => {
     expect(await calls()).toBe(2);
   });
 
-  it('ends a cached answer with itself', async () => {
+  it('ends the cached answers that depend on it when it expires', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
     const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
     const document =
@@ -144,7 +144,7 @@ describe('the proof that a client is under a grant', () => {
     expect((await ask(document, { id })).data.node).toBeNull();
   });
 
-  it('is the same on a process that has just started, and after a restart', async () => {
+  it('is the same on a new process, and after a restart', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-places-'));
     using _ = { [Symbol.dispose]: () => rmSync(storeDir, { recursive: true }) };
     const { sandbox } = gateway;
@@ -153,13 +153,13 @@ describe('the proof that a client is under a grant', () => {
       await using again = await openGateway({ sandbox, storeDir });
       const ask = await viewerWith(again, grants);
       expect((await ask(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
-      const stranger = await viewerWith(again, [`clinician:${ids.clinician(1)}`]);
-      expect((await stranger(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
+      const otherClinician = await viewerWith(again, [`clinician:${ids.clinician(1)}`]);
+      expect((await otherClinician(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
     }
   });
 
   it.skipIf(!redisAvailable)(
-    'works on one instance right after another has listed it',
+    'works on one instance right after another has listed the client',
     async () => {
       await using redis = await startRedis();
       const env = { REDIS_URL: redis.url };
@@ -200,7 +200,7 @@ describe('an event of a client who has moved', () => {
     expect(data.transcriptReady.client.clientId).toBe(ids.client(13));
   });
 
-  it('that names the old clinician shows them its ids, and nothing that it links to', async () => {
+  it('that names the old clinician gives them its ids, and nothing that it links to', async () => {
     listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     clock.turn(MINUTE_PAST);
@@ -212,7 +212,7 @@ describe('an event of a client who has moved', () => {
     ]);
   });
 
-  it('shows the note to the clinician whose client it is', async () => {
+  it('includes the note for the clinician whose client it is', async () => {
     listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
     gateway.sandbox.finalize(ids.note(0, 0));
     const { data } = await listener.next();
@@ -220,12 +220,12 @@ describe('an event of a client who has moved', () => {
   });
 });
 
-describe('an assessment of a client whom no list has shown yet', () => {
+describe('an assessment of a client found in no list yet', () => {
   const SCORES = `{ events { nodes { ... on AssessmentCompleted {
     assessmentScoreId client { clientId firstName } } } } }`;
 
   it.each(['clinician', 'clinic', 'organization'] as const)(
-    'is shown to the %s in whose list the client stands, and to no other',
+    'is delivered to the %s whose list has the client, and to no other',
     async (kind) => {
       const [score] = gateway.sandbox.completeAssessments(ids.client(0));
       await gateway.sandbox.delivered();
