@@ -122,7 +122,7 @@ const walks = fc.record({
 });
 type Change = Parameters<Parameters<typeof changes.map>[0]>[0][number];
 
-/** Applies a change so that it can be detected: another length, and a row left of the anchor's page. */
+/** Applies a change so that it can be detected: another length, and at least one row of the anchor's page stays. */
 function applied(
   rows: readonly (Row | undefined)[],
   change: readonly Change[],
@@ -146,7 +146,7 @@ it.each([
   ['first', 'after', 'hasNextPage', 'endCursor'],
   ['last', 'before', 'hasPreviousPage', 'startCursor'],
 ] as const)(
-  'a walk by %s and %s repeats and skips no row that was there all the time',
+  'a traversal by %s and %s repeats and skips no row that is always present',
   async (from, side, more, end) => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ size, count, steps }) => {

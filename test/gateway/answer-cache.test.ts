@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { type Ask, createStillClock, viewerWith } from '../support/access/viewers.ts';
+import { type Ask, createManualClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
 
 const lines: string[] = [];
 // A fixed clock, so that nothing expires merely because a test took long.
-const clock = createStillClock();
+const clock = createManualClock();
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await openGateway({
@@ -88,10 +88,10 @@ describe('a repeated query', () => {
       session(id: $id) { progressNote { note } transcript { items { speaker } } } }`;
     const id = gateway.sandbox.ids.session(6, 0);
     await cached(document, { id });
-    clock.turn(4_999);
+    clock.advance(4_999);
     expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(0);
     gateway.sandbox.resetCounts();
-    clock.turn(1);
+    clock.advance(1);
     expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(1);
     expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });

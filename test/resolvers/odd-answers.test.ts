@@ -46,10 +46,10 @@ let last = 100;
 async function asked(walk: keyof typeof WALKS, answer: unknown) {
   body = typeof answer === 'string' ? answer : JSON.stringify(answer);
   last += 1;
-  const { status, headers: _, ...said } = await gateway.query(WALKS[walk], { id: uuid(last) });
-  expectResponse(status, JSON.stringify(said), walk);
+  const { status, headers: _, ...result } = await gateway.query(WALKS[walk], { id: uuid(last) });
+  expectResponse(status, JSON.stringify(result), walk);
   expect(lines.filter((line) => line.includes('unexpected error'))).toEqual([]);
-  return { ...said, codes: said.errors?.map(({ extensions }) => extensions.code) ?? [] };
+  return { ...result, codes: result.errors?.map(({ extensions }) => extensions.code) ?? [] };
 }
 
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);

@@ -8,10 +8,10 @@ import { killRound, tally } from '../support/store/kill-round.ts';
 
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 3);
 
-async function acknowledgedOver(options: StoreOptions, harm?: () => Promise<void>) {
+async function acknowledgedOver(options: StoreOptions, fault?: () => Promise<void>) {
   const acknowledged = new Set<string>();
   for (let round = 1; round <= ROUNDS; round++) {
-    const { signal, ...result } = await killRound(options, `round-${round}`, Math.random, harm);
+    const { signal, ...result } = await killRound(options, `round-${round}`, Math.random, fault);
     expect(signal).toBe('SIGKILL');
     for (const key of result.acknowledged) acknowledged.add(key);
   }

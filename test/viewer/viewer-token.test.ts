@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openServer } from '../../src/server.ts';
-import { createTurnableClock } from '../support/access/viewers.ts';
+import { createAdvancingClock } from '../support/access/viewers.ts';
 import { type Gateway, TEST_SECRET, openGateway, post, tokenFor } from '../support/gateway.ts';
 
 const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600;
@@ -98,7 +98,7 @@ async function openIssuer() {
     return { token, publicKey: pair.publicKey };
   };
   const { port } = server.address() as AddressInfo;
-  const clock = createTurnableClock();
+  const clock = createAdvancingClock();
   const gateway = await openGateway({
     clock,
     env: {
@@ -133,14 +133,14 @@ describe('with a JWKS URL', () => {
     expect(await issuer.statusOf(await old.token('anna'))).toBe(200);
     issuer.keys.pop();
     const { token } = await issuer.addKey('two');
-    issuer.clock.turn(31_000);
+    issuer.clock.advance(31_000);
     const subjects = ['ben', 'carl', 'dora'];
     const tokens = await Promise.all(subjects.map(token));
     expect(await Promise.all(tokens.map(issuer.statusOf))).toEqual([200, 200, 200]);
     expect(issuer.state.fetches).toBe(2);
     expect(await issuer.statusOf(await old.token('eve'))).toBe(401);
     issuer.state.down = true;
-    issuer.clock.turn(1_800_000);
+    issuer.clock.advance(1_800_000);
     expect(await issuer.statusOf(await token('finn'))).toBe(200);
   });
 

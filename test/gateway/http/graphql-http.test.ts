@@ -50,7 +50,7 @@ describe.each([
 
 describe('GraphQL over HTTP by GET', () => {
   it.each(audits.filter(({ id }) => BY_GET.has(id)).map(named))(
-    'leaves out %s %s',
+    'skips %s %s',
     async (_id, name, audit) => {
       expect(name).toMatch(/^MAY .*GET/);
       expect((await audit.fn()).status).toBe('notice');

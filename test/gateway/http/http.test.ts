@@ -178,7 +178,7 @@ const NO_REQUESTS = [
 
 describe('bodies', () => {
   it.each(NO_REQUESTS.map((body) => [body.slice(0, 50), body]))(
-    'refuses %s with 400',
+    'rejects %s with 400',
     async (_, body) => {
       const { status, errors, data } = await post(gateway.url, body, { authorization });
       expect([status, data, errors?.[0]?.extensions.code]).toEqual([

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
-import { createStillClock } from '../../support/access/viewers.ts';
+import { createManualClock } from '../../support/access/viewers.ts';
 import { dial, dialIn, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ let gateway: Gateway;
 let authorization: string;
 beforeAll(async () => {
   gateway = await openGateway({
-    clock: createStillClock(),
+    clock: createManualClock(),
     onLog: (line) => lines.push(JSON.parse(line) as Line),
   });
   authorization = `Bearer ${await tokenFor(['partner'])}`;
@@ -117,7 +117,7 @@ describe('an operation that is rejected', () => {
     ['another type', '{}', { 'content-type': 'text/plain' }, 'BAD_USER_INPUT', 415],
     ['too large', 'a'.repeat(300_000), {}, 'BAD_USER_INPUT', 413],
   ] as const)(
-    'leaves one line with code and id, and names it: %s',
+    'is logged in one line with code and id, and the response has the id: %s',
     async (_, body, more, code, status) => {
       const answer = await send(body, { 'x-request-id': 'x-9', ...more });
       expect(answer.status).toBe(status);

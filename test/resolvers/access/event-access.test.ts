@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
-import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../../support/global-id.ts';
 import { callsTo } from '../../support/graph/counted.ts';
@@ -154,7 +154,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
   });
 
   it('uses the lists that last held the client while the Partner API fails', async () => {
-    const clock = createTurnableClock();
+    const clock = createAdvancingClock();
     await using warm = await openGateway({ clock });
     const ask = await viewerWith(warm, ['partner']);
     await ask(
@@ -162,7 +162,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
         organizations { nodes { clinics { nodes { clients { nodes { id } } } } } } }`,
       { id: ids.clinician(0) },
     );
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     const listeners = await Promise.all(
       filters().map(([filter]) => listen(warm, ['partner'], LIVE, { filter })),
     );
@@ -180,7 +180,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
   });
 
   it('reads the list of a clinician without the client once a minute, however many events arrive', async () => {
-    const clock = createTurnableClock();
+    const clock = createAdvancingClock();
     await using cold = await openGateway({ clock });
     const filter = { clinicianId: ids.clinician(1), types: ['ASSESSMENT_COMPLETED'] };
     const ask = await viewerWith(cold, ['partner']);
@@ -193,11 +193,11 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     };
     const pages = await callsFor(0);
     expect(pages).toBeGreaterThan(1);
-    clock.turn(6_000);
+    clock.advance(6_000);
     // Page one shows that the length of the list is unchanged.
     expect(await callsFor(2)).toBe(1);
     cold.sandbox.moveClient(ids.client(2), ids.clinician(1));
-    clock.turn(6_000);
+    clock.advance(6_000);
     expect((await ask(EVENTS, { filter })).data.events.nodes).toHaveLength(1);
   });
 });

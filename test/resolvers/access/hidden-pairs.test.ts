@@ -4,7 +4,7 @@ import { array, assert, asyncProperty, constantFrom, nat, tuple } from 'fast-che
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Uuid } from '../../../src/uuid.ts';
-import { createStillClock, viewerWith } from '../../support/access/viewers.ts';
+import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.ts';
 
@@ -12,7 +12,7 @@ import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.t
 const RUNS = 40;
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await openGateway({ clock: createStillClock() });
+  gateway = await openGateway({ clock: createManualClock() });
 });
 afterAll(() => gateway.close());
 

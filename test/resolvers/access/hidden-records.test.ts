@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
-import { createStillClock, viewerWith } from '../../support/access/viewers.ts';
+import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.ts';
@@ -24,7 +24,7 @@ let own: Names;
 let viewers: [string, string][];
 
 beforeAll(async () => {
-  gateway = await openGateway({ clock: createStillClock() });
+  gateway = await openGateway({ clock: createManualClock() });
   const { ids } = gateway.sandbox;
   const scoreOf = (client: string) => gateway.sandbox.completeAssessments(client)[0]!;
   foreign = {

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { array, assert, asyncProperty, uniqueArray } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, type GraphQLAnswer, openGateway } from '../../support/gateway.ts';
 import {
-  type Act,
+  type Action,
   SESSIONS_EACH,
-  anyAct,
+  anyAction,
   anyGrant,
   documents,
   isAsked,
   timesAsked,
   variablesOf,
-} from '../../support/leak/acts.ts';
-import type { Asked } from '../../support/leak/acts.ts';
+} from '../../support/leak/actions.ts';
+import type { Asked } from '../../support/leak/actions.ts';
 import { shownIn } from '../../support/leak/shown.ts';
 import { type Grant, type Shown, type Tree, createTree } from '../../support/leak/tree.ts';
 
@@ -30,7 +30,7 @@ const ROUNDS_BACK = 4;
 
 let gateway: Gateway;
 let tree: Tree;
-const clock = createTurnableClock();
+const clock = createAdvancingClock();
 const scores = new Map<string, Shown>();
 /** The end of the log at the start of each round. */
 const beginnings: string[] = [];
@@ -51,35 +51,38 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-async function ask(grants: readonly Grant[], act: Act & { readonly kind: Asked }): Promise<void> {
-  const query = await viewerWith(gateway, grants.map(tree.textOf), `viewer ${act.viewer}`);
-  const score = [...scores].find(([, { client }]) => client === act.client)?.[0] ?? NO_SCORE;
-  const variables = variablesOf(act, gateway.sandbox, score, beginnings.at(-ROUNDS_BACK));
-  for (let times = timesAsked(act); times > 0; times -= 1) {
-    checkShown(grants, act, (await query(documents[act.kind], variables)).data);
+async function ask(
+  grants: readonly Grant[],
+  action: Action & { readonly kind: Asked },
+): Promise<void> {
+  const query = await viewerWith(gateway, grants.map(tree.textOf), `viewer ${action.viewer}`);
+  const score = [...scores].find(([, { client }]) => client === action.client)?.[0] ?? NO_SCORE;
+  const variables = variablesOf(action, gateway.sandbox, score, beginnings.at(-ROUNDS_BACK));
+  for (let times = timesAsked(action); times > 0; times -= 1) {
+    checkShown(grants, action, (await query(documents[action.kind], variables)).data);
   }
 }
 
-function checkShown(grants: readonly Grant[], act: Act, data: GraphQLAnswer['data']): void {
+function checkShown(grants: readonly Grant[], action: Action, data: GraphQLAnswer['data']): void {
   count.asked += 1;
   for (const id of shownIn(data)) {
     const shown = tree.numberOf(id) ?? scores.get(id);
-    if (!shown) throw new Error(`${act.kind} showed a record that is not in the tree`);
+    if (!shown) throw new Error(`${action.kind} showed a record that is not in the tree`);
     count.shown += 1;
-    expect(tree.maySee(grants, shown), `${act.kind} showed ${JSON.stringify(shown)}`).toBe(true);
+    expect(tree.maySee(grants, shown), `${action.kind} showed ${JSON.stringify(shown)}`).toBe(true);
   }
   const outcome = data.magicEdit ?? data.assignSecondaryClinicians;
   if (!outcome) return;
-  const target = act.kind === 'edit' ? act : { client: act.client };
+  const target = action.kind === 'edit' ? action : { client: action.client };
   if (tree.maySee(grants, target)) return;
   count.denied += 1;
   expect(outcome.is).toBe('NotFound');
 }
 
-async function change({ kind, client, clinician, nth }: Act): Promise<void> {
+async function change({ kind, client, clinician, nth }: Action): Promise<void> {
   const { sandbox } = gateway;
   const { ids } = sandbox;
-  if (kind === 'move' && tree.move(client, clinician)) clock.turn(MINUTE_PAST);
+  if (kind === 'move' && tree.move(client, clinician)) clock.advance(MINUTE_PAST);
   if (kind === 'finish') sandbox.finalize(ids.note(client, nth));
   if (kind === 'assess') {
     for (const score of sandbox.completeAssessments(ids.client(client)))
@@ -89,26 +92,26 @@ async function change({ kind, client, clinician, nth }: Act): Promise<void> {
 }
 
 /** Queries run concurrently, up to the next change. */
-async function round(first: Grant[], second: Grant[], acts: Act[]): Promise<void> {
+async function round(first: Grant[], second: Grant[], actions: Action[]): Promise<void> {
   const withoutGrants = await viewerWith(gateway, []);
   beginnings.push((await withoutGrants('{ eventCursor }')).data.eventCursor);
   let underway: Promise<void>[] = [];
-  for (const act of acts) {
-    if (isAsked(act)) {
-      underway.push(ask(act.viewer === 0 ? first : second, act));
+  for (const action of actions) {
+    if (isAsked(action)) {
+      underway.push(ask(action.viewer === 0 ? first : second, action));
       continue;
     }
     await Promise.all(underway);
     underway = [];
-    await change(act);
+    await change(action);
   }
   await Promise.all(underway);
 }
 
 it(`returns to neither of two viewers the other’s records, in ${ROUNDS} rounds`, async () => {
   const grants = uniqueArray(anyGrant, { minLength: 1, maxLength: 2, selector: String });
-  const acts = array(anyAct, { minLength: ACTS_A_ROUND, maxLength: ACTS_A_ROUND });
-  await assert(asyncProperty(grants, grants, acts, round), {
+  const actions = array(anyAction, { minLength: ACTS_A_ROUND, maxLength: ACTS_A_ROUND });
+  await assert(asyncProperty(grants, grants, actions, round), {
     numRuns: ROUNDS,
     // The gateway keeps its state: a shrunk case would not start from the same one.
     endOnFailure: true,

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Listener, listen } from '../../support/access/listener.ts';
-import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
-let clock: ReturnType<typeof createTurnableClock>;
+let clock: ReturnType<typeof createAdvancingClock>;
 beforeEach(async () => {
-  clock = createTurnableClock();
+  clock = createAdvancingClock();
   gateway = await openGateway({ clock });
   ({ ids } = gateway.sandbox);
 });
@@ -54,7 +54,7 @@ describe('a client who moves to another clinician', () => {
       const old = await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]);
       expect((await old(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
       gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-      clock.turn(MINUTE_PAST);
+      clock.advance(MINUTE_PAST);
       const { data, errors } = await old(BY_ID, namesOf(0));
       expect([data, errors]).toEqual([HIDDEN, undefined]);
       const mutation = `mutation($id: ID!) { magicEdit(input: { progressNoteId: $id, userInstructions: "x" }) { is: __typename } }`;
@@ -107,7 +107,7 @@ describe('a client who moves to another clinician', () => {
   it('stays readable by viewers with a grant for the client, and by the clinic they stay in', async () => {
     const grants = [`clinic:${ids.clinic(0)}`, `client:${ids.client(0)}`];
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(1));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     for (const grant of grants) {
       const ask = await viewerWith(gateway, [grant]);
       expect((await ask(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
@@ -123,12 +123,12 @@ describe('the check that a client is under a grant', () => {
     const list = '{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }';
     await ask(list);
     const id = artifactId(gateway, 'ProgressNote', ids.session(260, 0), ids.client(260));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     const calls = async () => (await ask(NOTE, { id })).extensions.upstream.calls;
     expect(await calls()).toBe(2);
-    clock.turn(30_000);
+    clock.advance(30_000);
     expect(await calls()).toBe(1);
-    clock.turn(31_000);
+    clock.advance(31_000);
     expect(await calls()).toBe(2);
   });
 
@@ -140,7 +140,7 @@ describe('the check that a client is under a grant', () => {
     for (let times = 0; times < 3; times += 1) await ask(document, { id });
     expect((await ask(document, { id })).data.node.items.length).toBeGreaterThan(0);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     expect((await ask(document, { id })).data.node).toBeNull();
   });
 
@@ -203,7 +203,7 @@ describe('an event of a client who has moved', () => {
   it('that names the old clinician gives them its ids, and nothing that it links to', async () => {
     listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     gateway.sandbox.finalize(ids.note(0, 0));
     const { data, errors } = await listener.next();
     expect([data.noteFinalized, errors]).toEqual([

@@ -154,7 +154,7 @@ const inside = (id: string) => Buffer.from(`C${id}`).toString('base64url');
 
 describe('an invalid id', () => {
   it.each([...BAD, ...BAD.map(inside), `${plainId('Client', NOWHERE)}:`, inside(NOWHERE)])(
-    'is refused before any call: %j',
+    'is rejected before any call: %j',
     async (id) => {
       const byNode = await counted(gateway, NODE, { id });
       expect([failures(byNode), byNode.calls]).toEqual([['node: BAD_USER_INPUT'], 0]);
