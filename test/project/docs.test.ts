@@ -52,20 +52,20 @@ describe('every operation in the docs', () => {
 
 const PROBLEM = /"__typename":"(?:NotFound|InvalidInput|ProgressNoteLocked)"/;
 
-describe('what the docs show', () => {
+describe('the files shown in the docs', () => {
   const shown = pages.flatMap(({ blocks }) => blocks).filter(({ file }) => file !== undefined);
   it.each(shown)('$page has $file unchanged', ({ file, text }) => {
     expect(text).toBe(readFileSync(join(root, file!), 'utf8'));
   });
 
-  it('is every file meant to be copied', () => {
+  it('include every file meant to be copied', () => {
     const copied = ['resume', 'sse', 'apollo', 'apollo-usage', 'urql'].map((name) => `${name}.ts`);
     const files = shown.map(({ file }) => file!.replace('docs/clients/', ''));
     expect(files).toEqual(expect.arrayContaining(copied));
   });
 });
 
-describe('what the docs name', () => {
+describe('a page of the docs', () => {
   it.each(pages)('$path links only to files that exist', ({ path, text }) => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)?(?:#[\w-]+)?\)/g)].map(
       ([, to]) => to,
@@ -96,7 +96,7 @@ describe('what the docs name', () => {
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('includes every code, with what to do about it', () => {
+  it('lists every code, with what to do about it', () => {
     const { text } = pages.find(({ path }) => path === 'docs/frontends.md')!;
     const rows = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
     expect(rows).toEqual(expect.arrayContaining(CODES));

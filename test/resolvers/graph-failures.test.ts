@@ -19,7 +19,7 @@ afterAll(() => gateway.close());
 const failing = { status: 500, body: { error: { message: UPSTREAM_TEXT } } };
 
 describe('a failing part', () => {
-  it('leaves the rest of the result', async () => {
+  it('does not affect the rest of the result', async () => {
     sandbox.answerNext('/sessions/:id/transcript', { ...failing, times: 3 });
     const answer = await counted(
       gateway,

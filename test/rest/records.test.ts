@@ -54,7 +54,7 @@ describe('records', () => {
     });
   });
 
-  it('take the id from `id`, or from the name of the noun', () => {
+  it('have the id from `id`, or from the field named after the type', () => {
     expect(readOrganization({ organizationId: uuid(1), name: 'O' })?.id).toBe(uuid(1));
     expect(readSession({ id: 'no', sessionId: uuid(2) })?.id).toBe(uuid(2));
     expect(readClient({ id: 5 })).toBeUndefined();

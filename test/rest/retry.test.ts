@@ -59,12 +59,12 @@ describe('the number of attempts of a call', () => {
     expect([delay(1, 0.5), delay(2, 0)]).toEqual([50, 0]);
   });
 
-  it('waits as long as a 429 asks for, if that fits', () => {
+  it('waits as long as a 429 requires, if there is time', () => {
     expect(nextDelay([status(429, '{}', '5')], 'never', 15_000)).toBe(5000);
     expect(nextDelay([status(429, '{}', '15')], 'freely', 15_000)).toBeNull();
   });
 
-  it('gives up when the time is up', () => {
+  it('stops when no time is left', () => {
     expect(attemptsOf(failure('timeout'), 'freely', 0)).toBe(1);
     expect(attemptsOf(failure('unsent'), 'freely', -5)).toBe(1);
   });

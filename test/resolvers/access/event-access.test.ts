@@ -34,7 +34,7 @@ const grantsFor = (): [string, boolean][] => [
   [`session:${ids.session(0, 0)}`, false],
 ];
 
-describe('assessment_completed, which names its client alone', () => {
+describe('assessment_completed, which names only its client', () => {
   it('is in the log for viewers who may read the client, and for no other', async () => {
     const [score] = gateway.sandbox.completeAssessments(ids.client(0));
     await gateway.sandbox.delivered();

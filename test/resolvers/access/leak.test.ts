@@ -15,7 +15,7 @@ import {
   variablesOf,
 } from '../../support/leak/actions.ts';
 import type { Asked } from '../../support/leak/actions.ts';
-import { shownIn } from '../../support/leak/shown.ts';
+import { recordIdsIn } from '../../support/leak/record-ids.ts';
 import { type Grant, type Shown, type Tree, createTree } from '../../support/leak/tree.ts';
 
 /**
@@ -65,7 +65,7 @@ async function ask(
 
 function checkShown(grants: readonly Grant[], action: Action, data: GraphQLAnswer['data']): void {
   count.asked += 1;
-  for (const id of shownIn(data)) {
+  for (const id of recordIdsIn(data)) {
     const shown = tree.numberOf(id) ?? scores.get(id);
     if (!shown) throw new Error(`${action.kind} showed a record that is not in the tree`);
     count.shown += 1;

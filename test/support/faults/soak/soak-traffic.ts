@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { post, tokenFor } from '../../gateway.ts';
-import { shownIn } from '../../leak/shown.ts';
+import { recordIdsIn } from '../../leak/record-ids.ts';
 
 /** Clients are assigned to the first clinic's clinicians in turn. */
 const SHARING = 13;
@@ -60,7 +60,7 @@ export function startTraffic(
     const answer = await post(url(), { query, variables }, { authorization: `Bearer ${token}` });
     count.answered += 1;
     if (query === EDIT && answer.data?.magicEdit) count.edited += 1;
-    for (const id of shownIn(answer.data ?? null)) {
+    for (const id of recordIdsIn(answer.data ?? null)) {
       if (owners.has(id) && owners.get(id) !== clinician) count.leaked += 1;
     }
   }

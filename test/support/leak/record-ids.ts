@@ -1,9 +1,9 @@
 import type { GraphQLAnswer } from '../gateway.ts';
 
 /** The ids of all records of which an answer has more than the requested id. */
-export function* shownIn(value: GraphQLAnswer['data']): Generator<string> {
+export function* recordIdsIn(value: GraphQLAnswer['data']): Generator<string> {
   if (Array.isArray(value)) {
-    for (const item of value) yield* shownIn(item);
+    for (const item of value) yield* recordIdsIn(item);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
@@ -13,5 +13,5 @@ export function* shownIn(value: GraphQLAnswer['data']): Generator<string> {
   if (progressNoteId && value.note) yield progressNoteId;
   // Only the event names the client of a score: returning the score reveals the client.
   if (assessmentScoreId) yield assessmentScoreId;
-  for (const [name, below] of Object.entries(value)) if (name !== 'raw') yield* shownIn(below);
+  for (const [name, below] of Object.entries(value)) if (name !== 'raw') yield* recordIdsIn(below);
 }
