@@ -158,7 +158,7 @@ describe('the size of a document', () => {
   });
 });
 
-it('is limited by default as documented', () => {
+it('has the documented default limits', () => {
   expect(DEFAULT_LIMITS).toMatchObject({
     bodyBytes: 262_144,
     webhookBytes: 262_144,

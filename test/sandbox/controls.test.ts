@@ -32,7 +32,7 @@ describe('over HTTP the sandbox', () => {
     expect((await control('nothing', {})).status).toBe(404);
   });
 
-  it('rejects everything that a page of another origin could send', async () => {
+  it('rejects content types that a page of another origin could send', async () => {
     expect((await control('expire-tokens', {}, 'text/plain')).status).toBe(415);
     expect((await caller.ask('/partners')).status).toBe(200);
   });

@@ -49,7 +49,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
   });
 
-  it('never logs the password when it is rejected', async () => {
+  it('never has the password in an error', async () => {
     const server = await start('--requirepass', 'correct');
     const url = `redis://:horse@127.0.0.1:${server.port}`;
     await expect(open(url)).rejects.toThrow(/cannot be reached: WRONGPASS$/);

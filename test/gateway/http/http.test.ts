@@ -25,7 +25,7 @@ const request = (init: Init, path = '/graphql') =>
 /** Sends raw bytes over a connection. */
 const raw = (bytes: string, onOpen?: (socket: Socket) => void) => send(gateway.url, bytes, onOpen);
 
-it('asks a client that sends only the hash of a document for the document', async () => {
+it('answers PersistedQueryNotSupported to a request with only the hash of a document', async () => {
   const persistedQuery = { version: 1, sha256Hash: 'a' };
   for (const body of [{ extensions: { persistedQuery } }, { documentId: 'sha256:a' }]) {
     const { status, errors } = await post(gateway.url, body, { authorization });
