@@ -24,7 +24,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    // For machines that are busy with other work. What waits in vain says so after 50 s: see until().
+    // For machines that are busy with other work. A condition that never holds fails after 50 s: see until().
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may take longer than the second that is the default.

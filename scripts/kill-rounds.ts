@@ -12,11 +12,11 @@ import { killRound, tally } from '../test/support/store/kill-round.ts';
  */
 const rounds = Number(process.argv[2] ?? 50);
 
-async function report(name: string, options: StoreOptions, harm?: () => Promise<void>) {
+async function report(name: string, options: StoreOptions, fault?: () => Promise<void>) {
   const acknowledged = new Set<string>();
   let kills = 0;
   for (let round = 1; round <= rounds; round++) {
-    const result = await killRound(options, `round-${round}`, Math.random, harm);
+    const result = await killRound(options, `round-${round}`, Math.random, fault);
     // One that ended by itself was not killed, and proves nothing.
     if (result.signal === 'SIGKILL') kills++;
     for (const key of result.acknowledged) acknowledged.add(key);

@@ -32,7 +32,7 @@ const windows: fc.Arbitrary<Asked> = fc
     });
   });
 
-/** What a plain array would show: the reference. */
+/** The reference: the rows of a plain array. */
 function expected({ size, from, count, after, before }: Asked) {
   const low = after === undefined ? 0 : after + 1;
   const between = [...Array(size).keys()].filter((at) => at >= low && at < (before ?? size));
@@ -52,7 +52,7 @@ function opened({ size, hinted, from, count, after, before }: Asked) {
 }
 
 describe('a connection', () => {
-  it('shows exactly what the plain array has', async () => {
+  it('returns exactly the rows of the plain array', async () => {
     await fc.assert(
       fc.asyncProperty(windows, async (asked) => {
         const { args, list, upstream } = opened(asked);
@@ -69,7 +69,7 @@ describe('a connection', () => {
     );
   });
 
-  it('reads each page it touches once, and page one besides only to learn where the tail is', async () => {
+  it('reads each page it needs once, and page one in addition only to find the end', async () => {
     await fc.assert(
       fc.asyncProperty(windows, async (asked) => {
         const { args, list } = opened(asked);
@@ -84,14 +84,14 @@ describe('a connection', () => {
     );
   });
 
-  it('reads the pages of a known length side by side', () => {
+  it('reads the pages of a known length in parallel', () => {
     const list = createUpstream(100).open({ hint: 100 });
     void new Connection({ first: 25 }, list, codec).nodes();
     expect(list.asked).toEqual([1, 2, 3]);
   });
 
   it.each(['totalCount', 'hasNextPage', 'hasPreviousPage'] as const)(
-    'answers %s alone with one call, of a page that the rows need too',
+    'returns %s alone with one call, of a page that the rows need too',
     async (member) => {
       await fc.assert(
         fc.asyncProperty(windows, async (asked) => {
@@ -107,14 +107,14 @@ describe('a connection', () => {
     },
   );
 
-  it('answers its cursors alone from the pages of the first and the last row', async () => {
+  it('returns its cursors alone from the pages of the first and the last row', async () => {
     const list = createUpstream(100).open({ hint: 100 });
     const { pageInfo } = new Connection({ first: 50 }, list, codec);
     await Promise.all([pageInfo.startCursor(), pageInfo.endCursor()]);
     expect(list.asked).toEqual([1, 5]);
   });
 
-  it('answers at once, with no promise, while everything is cached', () => {
+  it('returns without a promise while everything is cached', () => {
     for (const args of [
       { first: 25 },
       { last: 25 },
@@ -149,7 +149,7 @@ describe('a connection', () => {
     );
   });
 
-  it('leaves out rows without an id but keeps their place, and walks on past a page of them', async () => {
+  it('omits rows without an id but keeps their positions, and continues past a page of them', async () => {
     const upstream = createUpstream(32);
     upstream.rows = upstream.rows.map((row, at) =>
       at === 2 || (at >= 10 && at < 20) ? undefined : row,
@@ -171,7 +171,7 @@ describe('a connection', () => {
     expect(nodes).toEqual(upstream.rows.slice(5, 10));
   });
 
-  it('fails where a page fails, and only there', async () => {
+  it('fails only the fields whose page fails', async () => {
     const list = createUpstream(30).open({
       hint: 30,
       onCall: (page) => {

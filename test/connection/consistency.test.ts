@@ -48,7 +48,7 @@ describe('pages that disagree on the length', () => {
     expect(list.asked.length).toBeLessThanOrEqual(3 + 3 * 3);
   });
 
-  it('are read again by one field for all', async () => {
+  it('are read again by one field, for all fields', async () => {
     const upstream = createUpstream(40);
     const after = cursorAt(upstream, 9);
     upstream.rows = upstream.rows.slice(2);
@@ -59,7 +59,7 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual(alone.asked);
   });
 
-  it('do not mislead a cursor newer than the cache', async () => {
+  it('do not misplace a cursor newer than the cache', async () => {
     const upstream = createUpstream(40);
     const cache = new Map([[2, upstream.pageNow(2)]]);
     upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
@@ -80,7 +80,7 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual([3, 2, 4]);
   });
 
-  it('do not keep a list that grows with every call from being shown', async () => {
+  it('do not prevent a result for a list that grows with every call', async () => {
     const upstream = createUpstream(30);
     const list = upstream.open({
       onCall: () => upstream.rows.push(...createUpstream(10).rows),
@@ -90,7 +90,7 @@ describe('pages that disagree on the length', () => {
     expect(list.asked.length).toBeLessThanOrEqual(20);
   });
 
-  it('never prefer a late answer from the cache to one that bypassed it', async () => {
+  it('never replace a response that bypassed the cache by a late one from it', async () => {
     const upstream = createUpstream(20);
     const stale = Promise.withResolvers<ReturnType<typeof upstream.pageNow>>();
     const list = upstream.open();
@@ -124,7 +124,7 @@ describe('a page that is gone', () => {
     expect(list.asked).toEqual([1, 2]);
   });
 
-  it('after a cursor continues with the rows that are left', async () => {
+  it('after a cursor continues with the remaining rows', async () => {
     const upstream = createUpstream(41);
     const after = cursorAt(upstream, 39);
     upstream.rows = upstream.rows.filter((_, at) => at >= 15 && at < 40);

@@ -13,7 +13,7 @@ const positions = fc.record({
 });
 
 describe('a cursor', () => {
-  it('gives back what it was made of, its ids filled up to a page', () => {
+  it('decodes to what it was made from, its ids padded to a page', () => {
     fc.assert(
       fc.property(positions, (position) => {
         const ids = [...position.ids, ...Array<number>(10).fill(0)].slice(0, 10);
@@ -22,7 +22,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused by another list, with no call', () => {
+  it('is rejected by another list, without a call', () => {
     const upstream = createUpstream(25);
     const list = upstream.open({ key: 'clients of another clinic' });
     const read = () => new Connection({ after: cursorAt(upstream, 3) }, list, codec);

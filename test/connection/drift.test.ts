@@ -17,7 +17,7 @@ const numbers = (from: number, to: number) =>
 const shown = async (args: WindowArgs, list: ReturnType<Upstream['open']>) =>
   (await ask(args, list)).nodes.map((row) => row.id);
 
-/** Takes a cursor at `offset`, then exchanges the rows `from` to `to` for new ones. */
+/** Takes a cursor at `offset`, then replaces the rows `from` to `to` by new ones. */
 function changed(size: number, offset: number, from: number, to: number, added: number) {
   const upstream = createUpstream(size);
   const cursor = cursorAt(upstream, offset);
@@ -26,7 +26,7 @@ function changed(size: number, offset: number, from: number, to: number, added: 
   return { cursor, list: upstream.open(), upstream };
 }
 
-describe('after a change, a forward step', () => {
+describe('after a change, the next page', () => {
   it.each<[string, number, [number, number, number], string[], number[]]>([
     ['nothing changed', 9, [0, 0, 0], numbers(10, 20), [2]],
     ['added at the head, seen on the page read', 9, [0, 0, 1], numbers(10, 20), [2, 3]],
@@ -46,14 +46,14 @@ describe('after a change, a forward step', () => {
     expect(list.asked).toEqual(pages);
   });
 
-  it('searches past the cache', async () => {
+  it('searches without the cache', async () => {
     const { cursor, upstream } = changed(50, 9, 0, 1, 0);
     const list = upstream.open({ cache: new Map([[1, upstream.pageNow(1)]]) });
     await shown({ first: 10, after: cursor }, list);
     expect(list.asked).toEqual([2, 1]);
   });
 
-  it('continues where its page began when no row of the page is left', async () => {
+  it('continues at the start of its page when no row of the page is left', async () => {
     const { cursor, list } = changed(50, 19, 10, 20, 0);
     expect(await shown({ first: 5, after: cursor }, list)).toEqual(numbers(20, 25));
     expect(list.asked).toEqual([3, 2, 1, 4]);
@@ -64,21 +64,21 @@ describe('after a change, a forward step', () => {
     expect(await ask({ after: cursor }, list)).toMatchObject({ nodes: [], hasPreviousPage: false });
   });
 
-  it('does not see one added and one removed beyond the page it reads', async () => {
+  it('does not detect one added and one removed beyond the page it reads', async () => {
     const { cursor, list, upstream } = changed(50, 9, 0, 1, 0);
     upstream.rows.push(...rowsNamed(['new']));
     expect(await shown({ first: 10, after: cursor }, list)).toEqual(numbers(11, 21));
     expect(list.asked).toEqual([2]);
   });
 
-  it('sees one added and one removed when the page it reads shows it', async () => {
+  it('detects one added and one removed on the page it reads', async () => {
     const { cursor, list, upstream } = changed(50, 9, 0, 0, 1);
     upstream.rows.pop();
     expect(await shown({ first: 10, after: cursor }, list)).toEqual(numbers(10, 20));
   });
 });
 
-describe('after a change, a backward step', () => {
+describe('after a change, the previous page', () => {
   it.each<[string, number, [number, number, number], string[], number[]]>([
     ['nothing changed', 20, [0, 0, 0], numbers(10, 20), [2]],
     ['added at the head', 20, [0, 0, 1], numbers(10, 20), [2, 3]],
@@ -122,7 +122,7 @@ const walks = fc.record({
 });
 type Change = Parameters<Parameters<typeof changes.map>[0]>[0][number];
 
-/** Applies a change so that it can be seen: another length, and somebody left of the anchor's page. */
+/** Applies a change so that it can be detected: another length, and at least one row of the anchor's page stays. */
 function applied(
   rows: readonly (Row | undefined)[],
   change: readonly Change[],
@@ -146,7 +146,7 @@ it.each([
   ['first', 'after', 'hasNextPage', 'endCursor'],
   ['last', 'before', 'hasPreviousPage', 'startCursor'],
 ] as const)(
-  'a walk by %s and %s repeats and skips no row that was there all the time',
+  'a traversal by %s and %s repeats and skips no row that is always present',
   async (from, side, more, end) => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ size, count, steps }) => {

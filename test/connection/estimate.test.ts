@@ -62,10 +62,10 @@ describe('the estimate of a window', () => {
         const list = upstream.open(hinted ? { hint: size } : {});
         const connection = new Connection(args, list, codec);
         const { pageInfo } = connection;
-        const told: Loaded<unknown>[] = [pageInfo.hasNextPage(), connection.totalCount()];
-        if (asked.ends) told.push(pageInfo.startCursor(), pageInfo.endCursor());
-        if (asked.rows) told.push(connection.nodes());
-        await Promise.all(told);
+        const fields: Loaded<unknown>[] = [pageInfo.hasNextPage(), connection.totalCount()];
+        if (asked.ends) fields.push(pageInfo.startCursor(), pageInfo.endCursor());
+        if (asked.rows) fields.push(connection.nodes());
+        await Promise.all(fields);
         expect(list.asked.length).toBeLessThanOrEqual(pagesOfWindow(args, asked, codec));
       }),
     );

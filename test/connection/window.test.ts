@@ -63,13 +63,13 @@ describe('arguments', () => {
     [{ first: 1, last: 1 }, '"first" and "last" exclude each other, but got both'],
     [{ after: '' }, '"after" is not a cursor of this list'],
     [{ before: 'garbage' }, '"before" is not a cursor of this list'],
-  ])('%j are refused before any call', (args, issue) => {
+  ])('%j are rejected before any call', (args, issue) => {
     const list = createUpstream(25).open();
     expect(() => new Connection(args, list, codec)).toThrow(new BadWindow([issue]));
     expect(list.asked).toEqual([]);
   });
 
-  it('are refused with every problem at once, as bad input', () => {
+  it('are rejected with every problem at once, as bad input', () => {
     const list = createUpstream(1).open();
     expect(() => new Connection({ first: 0, after: 'x' }, list, codec)).toThrow(
       expect.objectContaining({
@@ -79,7 +79,7 @@ describe('arguments', () => {
     );
   });
 
-  it('that are null count as left out: the first ten', async () => {
+  it('that are null count as omitted: the first ten', async () => {
     const args = { first: null, after: null, last: null, before: null };
     const { nodes } = await ask(args, createUpstream(25).open());
     expect(nodes.map((row) => row.id)).toEqual(createUpstream(10).rows.map((row) => row?.id));

@@ -29,7 +29,7 @@ const only = (json: unknown) => {
 };
 
 describe('a delivery', () => {
-  it('of a progress note is keyed by the note, and by its time too if it is a regeneration', () => {
+  it('of a progress note is keyed by the note, and also by its time if it is a regeneration', () => {
     const [progressNoteId, sessionId] = [uuid(), uuid()];
     for (const type of ['generated', 'regenerated', 'finalized'] as const) {
       const { facts, entry } = only(
@@ -53,7 +53,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('may lack what the schema can show as null', () => {
+  it('may lack fields that are nullable in the schema', () => {
     const payload = { mdmId: undefined, sessionExternalId: undefined };
     expect(only(delivery('mdm_elements_identified', payload)).facts).toMatchObject({
       mdmId: null,
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('may name its organization by the deprecated field', () => {
+  it('may name its organization in the deprecated field', () => {
     const organization = uuid();
     const payload = { organizationId: undefined, organization };
     expect(only(delivery('progress_note_generated', payload)).facts).toMatchObject({
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('is read whatever further fields it carries, and none of them is kept', () => {
+  it('may have further fields, and none of them is stored', () => {
     const { entry } = only(
       delivery(
         'progress_note_generated',
@@ -80,7 +80,7 @@ describe('a delivery', () => {
     expect(entry.body).not.toMatch(/https|evil|colour|deliveryId|__proto__/);
   });
 
-  it('has its free text capped, at whole characters', () => {
+  it('has its free text truncated at whole characters', () => {
     const externalId = `${'x'.repeat(511)}😀${'y\n'.repeat(50_000)}`;
     const { facts } = only(delivery('transcript_ready', { sessionExternalId: externalId }));
     expect('sessionExternalId' in facts && facts.sessionExternalId).toBe(
@@ -112,7 +112,7 @@ describe('a time stamp', () => {
     expect(timed('2025-05-06T12:00:00.123456Z')[0]).toBe('2025-05-06T12:00:00.123Z');
   });
 
-  it('gives way to the time of receipt when missing or unreadable', () => {
+  it('is replaced by the time of receipt when missing or unreadable', () => {
     for (const text of [
       undefined,
       null,
@@ -128,7 +128,7 @@ describe('a time stamp', () => {
     }
   });
 
-  it('gives way to the time of receipt when it can not be true', () => {
+  it('is replaced by the time of receipt when it is implausible', () => {
     const ahead = (ms: number) => new Date(Date.parse(RECEIVED) + ms).toISOString();
     for (const text of ['9999-12-31T23:59:59.000Z', '1970-01-01T00:00:00.000Z', ahead(300_001)]) {
       expect(timed(text)).toEqual([RECEIVED, undefined, false]);
@@ -140,7 +140,7 @@ describe('a time stamp', () => {
 const scores = (count: number) => assessments(uuid(), Array.from({ length: count }, uuid));
 
 describe('an assessment delivery', () => {
-  it('becomes one event for each distinct score, of the patient alone', () => {
+  it('becomes one event for each distinct score, with the patient as its only id', () => {
     const [clientId, first, second] = [uuid(), uuid(), uuid()];
     const found = events(
       assessments(clientId, [first, second, first.toUpperCase()], {
@@ -165,7 +165,7 @@ describe('an assessment delivery', () => {
     }
   });
 
-  it('may hold no score at all, or five hundred, and is set aside with more', () => {
+  it('may have up to five hundred scores, or none, and is quarantined with more', () => {
     expect(events(scores(0))).toEqual([]);
     expect(events(scores(500))).toHaveLength(500);
     expect(read(scores(501)).kind).toBe('unknown');
@@ -180,8 +180,8 @@ describe('an assessment delivery', () => {
   });
 });
 
-describe('what is not understood', () => {
-  it('is set aside when its type is unknown', () => {
+describe('a delivery that cannot be read', () => {
+  it('is quarantined when its type is unknown', () => {
     for (const eventType of [
       'progress_note_deleted',
       'PROGRESS_NOTE_GENERATED',
@@ -193,7 +193,7 @@ describe('what is not understood', () => {
     }
   });
 
-  it('is set aside when its payload lacks an id, with a reason that holds no value', () => {
+  it('is quarantined when its payload lacks an id, with a reason that contains no value', () => {
     const required = ['sessionId', 'clientId', 'clinicianId', 'clinicId', 'organizationId'];
     for (const name of [...required, 'progressNoteId']) {
       for (const value of [undefined, null, 'SECRET-VALUE', 5, {}, [uuid()]]) {
@@ -205,7 +205,7 @@ describe('what is not understood', () => {
     expect(read(delivery('session_transcript_error', { error: 5 })).kind).toBe('unknown');
   });
 
-  it('is set aside when an assessment has no patient or scores that are none', () => {
+  it('is quarantined when an assessment has no patient or invalid scores', () => {
     const bad: readonly Json[] = [
       { patientId: 'x' },
       { assessmentScores: {} },
@@ -216,7 +216,7 @@ describe('what is not understood', () => {
     for (const payload of bad) expect(read(assessments(uuid(), [], payload)).kind).toBe('unknown');
   });
 
-  it('is malformed when it is no envelope', () => {
+  it('is malformed when it is not an envelope', () => {
     const payload = {};
     const bad = [null, 5, 'x', [], {}, { payload }, { eventType: 5, payload }, { eventType: 'x' }];
     for (const json of bad) expect(read(json).kind).toBe('malformed');
@@ -238,7 +238,7 @@ describe('reading an envelope', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void readEnvelope(bytes, NOW)));
   });
 
-  it('never throws on any JSON, nor touches a prototype', () => {
+  it('never throws on any JSON, and never changes a prototype', () => {
     const type = fc.constantFrom(...EVENT_TYPES, '__proto__', 'x');
     const payload = fc.oneof(
       fc.object({ withNullPrototype: true }),

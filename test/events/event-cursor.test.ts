@@ -6,7 +6,7 @@ const epochs = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 });
 const positions = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 
 describe('an event cursor', () => {
-  it('gives back the epoch and position it was made of', () => {
+  it('decodes to the epoch and position that it was made from', () => {
     fc.assert(
       fc.property(epochs, positions, (epoch, position) => {
         expect(eventCursors.decode(eventCursors.encode(epoch, position))).toEqual({
@@ -17,7 +17,7 @@ describe('an event cursor', () => {
     );
   });
 
-  it('is short enough for the scalar, with the epochs that stores make', () => {
+  it('is short enough for the scalar with the epochs that stores generate', () => {
     const cursor = eventCursors.encode(crypto.randomUUID(), Number.MAX_SAFE_INTEGER);
     expect(cursor.length).toBeLessThanOrEqual(100);
   });

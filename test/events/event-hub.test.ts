@@ -14,7 +14,7 @@ import {
 const positions = (events: readonly PartnerEvent[]) => events.map(({ position }) => position);
 
 describe('the hub', () => {
-  it('tells each listener what its filter takes, in the order of the log', async () => {
+  it('delivers to each listener the events that match its filter, in the order of the log', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const { hub } = opened;
@@ -34,7 +34,7 @@ describe('the hub', () => {
     expect(hub.position).toBe(3);
   });
 
-  it('tells of nothing that was in the log before it opened', async () => {
+  it('delivers no event that was in the log before it opened', async () => {
     await using store = await openTestStore();
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(store.log);
@@ -42,7 +42,7 @@ describe('the hub', () => {
     expect(await opened.hub.resume(opened.hub.newestCursor())).toBe(1);
   });
 
-  it('lets the caches know of an event before any listener does', async () => {
+  it('applies an event to the caches before any listener gets it', async () => {
     await using store = await openTestStore();
     const order: string[] = [];
     const apply = async ({ position }: PartnerEvent) => {
@@ -50,41 +50,41 @@ describe('the hub', () => {
       order.push(`dropped ${position}`);
     };
     await using opened = await openTestHub(store.log, { apply });
-    opened.hub.subscribe({}, ({ position }) => void order.push(`told ${position}`));
+    opened.hub.subscribe({}, ({ position }) => void order.push(`delivered ${position}`));
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
-    expect(order).toEqual(['dropped 1', 'dropped 2', 'told 1', 'told 2']);
+    expect(order).toEqual(['dropped 1', 'dropped 2', 'delivered 1', 'delivered 2']);
   });
 
-  it('reaches an assessment by clinic through the place that was found for it', async () => {
+  it('matches an assessment to a clinic through the lists that hold its client', async () => {
     await using store = await openTestStore();
     const clinicId = uuid();
     await using opened = await openTestHub(store.log, {
       places: { of: () => Promise.resolve([{ kind: 'clinic', id: clinicId }]) },
     });
-    const told: PartnerEvent[] = [];
-    opened.hub.subscribe({ clinicId }, (event) => void told.push(event));
-    opened.hub.subscribe({ clinicId: uuid() }, (event) => void told.push(event));
+    const received: PartnerEvent[] = [];
+    opened.hub.subscribe({ clinicId }, (event) => void received.push(event));
+    opened.hub.subscribe({ clinicId: uuid() }, (event) => void received.push(event));
     await append(store.log, assessments(uuid(), [uuid(), uuid()]));
     await caughtUp(opened.hub, store.log);
-    expect(positions(told)).toEqual([1, 2]);
+    expect(positions(received)).toEqual([1, 2]);
   });
 
   it('ends a subscription at once, even from within another listener', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
-    const told: string[] = [];
+    const received: string[] = [];
     const stops: (() => void)[] = [];
     for (const name of ['a', 'b']) {
       const stop = opened.hub.subscribe({}, () => {
-        told.push(name);
+        received.push(name);
         for (const each of stops) each();
       });
       stops.push(stop);
     }
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
-    expect(told).toEqual(['a']);
+    expect(received).toEqual(['a']);
   });
 });
 
@@ -106,20 +106,20 @@ describe('waiting until an event is applied', () => {
   });
 });
 
-describe('what goes wrong in the hub', () => {
-  it('an entry that another version wrote is skipped and counted', async () => {
+describe('the hub, when something fails,', () => {
+  it('skips and counts an entry that another version wrote', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
-    const told: PartnerEvent[] = [];
-    opened.hub.subscribe({}, (event) => void told.push(event));
+    const received: PartnerEvent[] = [];
+    opened.hub.subscribe({}, (event) => void received.push(event));
     await appendUnreadable(store.log, 'a');
     await append(store.log, delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
-    expect(positions(told)).toEqual([2]);
+    expect(positions(received)).toEqual([2]);
     expect(opened.problems).toEqual(['unreadable']);
   });
 
-  it('a step that fails is tried again before anyone hears of the event', async () => {
+  it('retries a failed step before any listener gets the event', async () => {
     await using store = await openTestStore();
     let tries = 0;
     const apply = () => {
@@ -127,15 +127,15 @@ describe('what goes wrong in the hub', () => {
       if (tries < 3) throw new Error('the store is down');
     };
     await using opened = await openTestHub(store.log, { apply });
-    const heardAfter: number[] = [];
-    opened.hub.subscribe({}, () => void heardAfter.push(tries));
+    const deliveredAfter: number[] = [];
+    opened.hub.subscribe({}, () => void deliveredAfter.push(tries));
     await append(store.log, delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
-    expect(heardAfter).toEqual([3]);
+    expect(deliveredAfter).toEqual([3]);
     expect(opened.problems).toEqual(['apply', 'apply']);
   });
 
-  it('a log that breaks off is followed again from where it was, with nothing missed', async () => {
+  it('resumes from the last position after a failed read of the log, with nothing missed', async () => {
     await using store = await openTestStore();
     let broken = false;
     const breaking: typeof store.log = {
@@ -147,15 +147,15 @@ describe('what goes wrong in the hub', () => {
       },
     };
     await using opened = await openTestHub(breaking);
-    const told: PartnerEvent[] = [];
-    opened.hub.subscribe({}, (event) => void told.push(event));
+    const received: PartnerEvent[] = [];
+    opened.hub.subscribe({}, (event) => void received.push(event));
     await append(store.log, delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
-    expect(positions(told)).toEqual([1]);
+    expect(positions(received)).toEqual([1]);
     expect(opened.problems).toEqual(['follow']);
   });
 
-  it('a log that was replaced is reported as lost, and cursors of the old one have expired', async () => {
+  it('reports a replaced log as lost, and rejects cursors of the old one as expired', async () => {
     await using store = await openTestStore();
     await using other = await openTestStore();
     const lost = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ describe('what goes wrong in the hub', () => {
 });
 
 describe('a cursor', () => {
-  it('that was never made here is bad input', async () => {
+  it('that this gateway did not issue is bad input', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const error = await opened.hub.resume('garbage').catch((cause: unknown) => cause);
@@ -204,7 +204,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('older than the log has expired, and the oldest one is named', async () => {
+  it('older than the log has expired, and the error names the oldest one', async () => {
     let now = Date.now();
     await using store = await openTestStore(60_000, () => now);
     await append(store.log, ...[1, 2, 3].map(() => delivery('transcript_ready')));

@@ -89,7 +89,7 @@ const kinds: readonly (readonly [string, string, string, () => object])[] = [
 
 describe('an event', () => {
   it.each(kinds)(
-    '%s is results as %s, linked to its nodes',
+    '%s is delivered as %s, linked to its nodes',
     async (type, field, links, expected) => {
       const query = `subscription($after: EventCursor, $types: [PartnerEventType!]) {
       ${field}(after: $after, filter: { types: $types }) { type ${links} } }`;
@@ -98,7 +98,7 @@ describe('an event', () => {
     },
   );
 
-  it('is results once as one of all', async () => {
+  it('is delivered once by the subscription to all events', async () => {
     const query = 'subscription($after: EventCursor) { events(after: $after) { type } }';
     await using results = subscribeTo(clientOf(gateway), query, { after });
     const types = (await results.take(kinds.length)).map(({ data }) => data.events.type);
@@ -111,7 +111,7 @@ describe('the log', () => {
   const PAGE = `query($first: Int, $after: EventCursor) { events(first: $first, after: $after) {
     nodes { type cursor } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
 
-  it('is read a page at a time, each event with its cursor, until there is no more', async () => {
+  it('is read a page at a time, each event with its cursor, until its end', async () => {
     const { events: one } = (await gateway.query(PAGE, { first: 4 })).data;
     expect(one.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
     const { events: two } = (await gateway.query(PAGE, { after: one.pageInfo.endCursor })).data;
@@ -125,15 +125,15 @@ describe('the log', () => {
 
   it.each([
     ['an empty cursor', { after: '' }],
-    ['a cursor of nobody', { after: 'x' }],
+    ['a forged cursor', { after: 'x' }],
     ['no event at all', { first: 0 }],
     ['more than a hundred', { first: 101 }],
-  ])('refuses %s', async (_, variables) => {
+  ])('rejects %s', async (_, variables) => {
     const { errors } = await gateway.query(PAGE, variables);
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
-  it('of a session holds what happened to it, oldest first', async () => {
+  it('of a session has its events, oldest first', async () => {
     const query = 'query($id: ID!) { session(id: $id) { events { type cursor } } }';
     const { events } = (await gateway.query(query, { id: written.sessionId })).data.session;
     const all = (await gateway.query(PAGE, {})).data.events.nodes;

@@ -49,42 +49,42 @@ const transcripts = (count: number) =>
   Array.from({ length: count }, () => delivery('transcript_ready'));
 
 describe('a subscription after a cursor', () => {
-  it('hears what it missed and then what comes, with no gap and no repeat', async () => {
+  it('gets the events it missed and then new ones, with no gap and no duplicate', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     await append(store.log, ...transcripts(5));
     await caughtUp(opened.hub, store.log);
-    const told: number[] = [];
+    const received: number[] = [];
     const allRead = await subscribeFrom(
       opened.hub,
       2,
       {},
-      ({ position }) => void told.push(position),
+      ({ position }) => void received.push(position),
       forever,
     );
-    expect(told).toEqual([3, 4, 5]);
+    expect(received).toEqual([3, 4, 5]);
     await append(store.log, ...transcripts(2));
     await caughtUp(opened.hub, store.log);
     await allRead();
-    expect(told).toEqual([3, 4, 5, 6, 7]);
+    expect(received).toEqual([3, 4, 5, 6, 7]);
   });
 
-  it('without a cursor hears only what comes', async () => {
+  it('without a cursor gets only new events', async () => {
     await using store = await openTestStore();
     await append(store.log, ...transcripts(2));
     await using opened = await openTestHub(store.log);
-    const told: number[] = [];
+    const received: number[] = [];
     const allRead = await subscribeFrom(
       opened.hub,
       undefined,
       {},
-      ({ position }) => void told.push(position),
+      ({ position }) => void received.push(position),
       forever,
     );
     await append(store.log, ...transcripts(1));
     await caughtUp(opened.hub, store.log);
     await allRead();
-    expect(told).toEqual([3]);
+    expect(received).toEqual([3]);
   });
 
   it('replays at the pace of its listener', async () => {
@@ -103,47 +103,58 @@ describe('a subscription after a cursor', () => {
     expect(most).toBe(1);
   });
 
-  it('passes over entries it can not read, at the very end too', async () => {
+  it('skips entries it cannot read, at the end of the log too', async () => {
     await using store = await openTestStore();
     await append(store.log, ...transcripts(1));
     await appendUnreadable(store.log, 'a');
     await using opened = await openTestHub(store.log);
-    const told: number[] = [];
+    const received: number[] = [];
     const allRead = await subscribeFrom(
       opened.hub,
       0,
       {},
-      ({ position }) => void told.push(position),
+      ({ position }) => void received.push(position),
       forever,
     );
     await append(store.log, ...transcripts(1));
     await caughtUp(opened.hub, store.log);
     await allRead();
-    expect(told).toEqual([1, 3]);
+    expect(received).toEqual([1, 3]);
   });
 
-  it('ahead of this instance waits for what is past its cursor', async () => {
+  it('ahead of this instance waits for the events after its cursor', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
-    const told: number[] = [];
+    const received: number[] = [];
     const allRead = await subscribeFrom(
       opened.hub,
       2,
       {},
-      ({ position }) => void told.push(position),
+      ({ position }) => void received.push(position),
       forever,
     );
     await append(store.log, ...transcripts(4));
     await caughtUp(opened.hub, store.log);
     await allRead();
-    expect(told).toEqual([3, 4]);
+    expect(received).toEqual([3, 4]);
   });
 
-  it('made within a listener misses not even the event being told', async () => {
+  it('ahead of this instance is not idle until the instance has caught up', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
-    const told: number[] = [];
-    const note = ({ position }: { readonly position: number }) => void told.push(position);
+    const stream = openEventStream(opened.hub, {}, 2);
+    expect([stream.isLive, stream.isIdle]).toEqual([true, false]);
+    await append(store.log, ...transcripts(2));
+    await caughtUp(opened.hub, store.log);
+    expect(stream.isIdle).toBe(true);
+    await stream.return();
+  });
+
+  it('opened inside a listener includes the event being delivered', async () => {
+    await using store = await openTestStore();
+    await using opened = await openTestHub(store.log);
+    const received: number[] = [];
+    const note = ({ position }: { readonly position: number }) => void received.push(position);
     const joined = Promise.withResolvers<() => Promise<void>>();
     const stop = opened.hub.subscribe({}, (event) => {
       stop();
@@ -153,24 +164,24 @@ describe('a subscription after a cursor', () => {
     const allRead = await joined.promise;
     await caughtUp(opened.hub, store.log);
     await allRead();
-    expect(told).toEqual([1, 2]);
+    expect(received).toEqual([1, 2]);
   });
 
   it('ends with its signal, while replaying and while live', async () => {
     await using store = await openTestStore();
     await append(store.log, ...transcripts(3));
     await using opened = await openTestHub(store.log);
-    const told: string[] = [];
+    const received: string[] = [];
     const [early, late] = [new AbortController(), new AbortController()];
     const once = (name: string, ending: AbortController) => () => {
-      told.push(name);
+      received.push(name);
       ending.abort();
     };
     await subscribeFrom(opened.hub, 0, {}, once('early', early), early.signal);
     await subscribeFrom(opened.hub, 3, {}, once('late', late), late.signal);
     await append(store.log, ...transcripts(2));
     await caughtUp(opened.hub, store.log);
-    expect(told).toEqual(['early', 'late']);
+    expect(received).toEqual(['early', 'late']);
   });
 
   it('has expired if the log is trimmed past it while it replays', async () => {
@@ -178,16 +189,16 @@ describe('a subscription after a cursor', () => {
     await using store = await openTestStore(60_000, () => now);
     await append(store.log, ...transcripts(250));
     await using opened = await openTestHub(store.log);
-    const told: number[] = [];
+    const received: number[] = [];
     const slow = async ({ position }: { readonly position: number }) => {
-      told.push(position);
+      received.push(position);
       if (position !== 100) return;
       now += 120_000;
       await store.log.trim();
     };
     await expect(subscribeFrom(opened.hub, 0, {}, slow, forever)).rejects.toThrow(EventsExpired);
-    // A piece is read at once, and told to its end.
-    expect(told).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    // A chunk is read at once and delivered completely.
+    expect(received).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
   });
 });
 
@@ -225,25 +236,25 @@ async function appendTo(log: EventLog, clinics: readonly string[]): Promise<void
 }
 
 describe('replay and live together', () => {
-  it('are the order of the log for every subscriber, however the two interleave', async () => {
+  it('keep the order of the log for every subscriber, however the two interleave', async () => {
     await using store = await openTestStore();
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 16 }), async (script) => {
         await using opened = await openTestHub(store.log);
         const { hub } = opened;
-        const subscribers: { after: number; filter: EventFilter; told: number[] }[] = [];
+        const subscribers: { after: number; filter: EventFilter; received: number[] }[] = [];
         const running: Promise<void | (() => Promise<void>)>[] = [];
         for (const step of script) {
-          // Appends are not awaited: they land while others replay.
+          // Appends are not awaited: they happen while others replay.
           if (step.do === 'append') running.push(appendTo(store.log, step.clinics));
           if (step.do === 'garbage') running.push(appendUnreadable(store.log, uuid()));
           if (step.do === 'wait') for (let i = 0; i < step.turns; i += 1) await turn();
           if (step.do !== 'subscribe') continue;
           const after = Math.max(0, hub.position - step.back);
-          const told: number[] = [];
-          subscribers.push({ after, filter: step.filter, told });
+          const received: number[] = [];
+          subscribers.push({ after, filter: step.filter, received });
           const listener = async ({ position }: { readonly position: number }) => {
-            told.push(position);
+            received.push(position);
             for (let i = 0; i < step.slowness; i += 1) await turn();
           };
           running.push(subscribeFrom(hub, after, step.filter, listener, forever));
@@ -251,10 +262,10 @@ describe('replay and live together', () => {
         const subscribed = await Promise.all(running);
         await caughtUp(hub, store.log);
         for (const allRead of subscribed) await allRead?.();
-        for (const { after, filter, told } of subscribers) {
+        for (const { after, filter, received } of subscribers) {
           const { events } = await hub.scan(after, 1_000);
           const wanted = events.filter((event) => matches(filter, event, UNKNOWN_PLACE));
-          expect(told).toEqual(wanted.map(({ position }) => position));
+          expect(received).toEqual(wanted.map(({ position }) => position));
         }
       }),
       { numRuns: 40 },

@@ -9,7 +9,7 @@ import {
 } from '../../src/events/filter.ts';
 import { uuid } from '../support/events/deliveries.ts';
 
-// Few ids, so that filters and events meet; the same few in every role, so that roles are told apart.
+// Few ids, so that filters match events; the same few in every role, so that a mix-up of roles shows.
 const IDS = [uuid(), uuid(), uuid()] as const;
 const id = fc.constantFrom(...IDS);
 const ids = fc.uniqueArray(id, { maxLength: 3 }).map((list) => new Set<string>(list));
@@ -57,16 +57,16 @@ const events: fc.Arbitrary<PartnerEvent> = fc.oneof(
 );
 
 describe('the index of subscriptions', () => {
-  it('finds for any event exactly those whose filter takes it, each once', () => {
+  it('finds for any event exactly those whose filter matches it, each once', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(filters, fc.boolean()), { maxLength: 30 }),
         fc.array(fc.tuple(events, places), { minLength: 1, maxLength: 5 }),
-        (subscribed, told) => {
+        (subscribed, published) => {
           const index = createSubscriptionIndex<number>();
           const removes = subscribed.map(([filter], i) => index.add(filter, i));
           subscribed.forEach(([, stays], i) => stays || removes[i]?.());
-          for (const [event, place] of told) {
+          for (const [event, place] of published) {
             const found = index.receivers(event, place).map(({ listener }) => listener);
             const wanted = subscribed.flatMap(([filter, stays], i) =>
               stays && matches(filter, event, place) ? [i] : [],
@@ -79,7 +79,7 @@ describe('the index of subscriptions', () => {
     );
   });
 
-  it('looks at none of the subscriptions that filter on another clinician', () => {
+  it('checks no subscription that filters on another clinician', () => {
     const index = createSubscriptionIndex<string>();
     let looks = 0;
     for (let i = 0; i < 1_000; i += 1) {
@@ -99,7 +99,7 @@ describe('the index of subscriptions', () => {
     expect(looks).toBe(0);
   });
 
-  it('forgets a subscription however often it is removed', () => {
+  it('removes a subscription, even when asked to more than once', () => {
     const index = createSubscriptionIndex<string>();
     const remove = index.add({}, 'a');
     index.add({}, 'b');
@@ -118,7 +118,7 @@ describe('a filter', () => {
     assessmentId: 'phq-9',
   };
 
-  it('takes an assessment unless its client is known to be elsewhere, and by session never', () => {
+  it('matches an assessment unless its client is in another list, and never by session', () => {
     const place = { ...nowhere, clinicIds: new Set<string>([IDS[2]]) };
     expect(matches({ clinicId: IDS[2] }, assessment, place)).toBe(true);
     expect(matches({ clinicId: IDS[1] }, assessment, place)).toBe(false);
@@ -129,13 +129,13 @@ describe('a filter', () => {
     expect(matches({ sessionId: IDS[1] }, assessment, place)).toBe(false);
   });
 
-  it('judges an event of a session by its own ids, whatever its place is said to be', () => {
+  it('matches an event of a session by its own ids, whatever list its client is in', () => {
     const place = { ...nowhere, clinicianIds: new Set<string>([IDS[1]]) };
     expect(matches({ clinicianId: IDS[1] }, transcriptOf(IDS[0]), place)).toBe(false);
     expect(matches({ clinicianId: IDS[0] }, transcriptOf(IDS[0]), place)).toBe(true);
   });
 
-  it('wants nothing with an empty list of types', () => {
+  it('matches nothing with an empty list of types', () => {
     expect(matches({ types: [] }, assessment, nowhere)).toBe(false);
   });
 });

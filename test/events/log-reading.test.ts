@@ -7,7 +7,7 @@ import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
 
 describe('reading the log', () => {
-  it('goes on from any position, a piece at a time, oldest first', async () => {
+  it('continues from any position, a chunk at a time, oldest first', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     await append(store.log, ...Array.from({ length: 5 }, () => delivery('transcript_ready')));
@@ -19,7 +19,7 @@ describe('reading the log', () => {
     expect(await opened.hub.scan(5, 3)).toEqual({ events: [], scannedTo: 5 });
   });
 
-  it('passes over what it can not read', async () => {
+  it('skips entries it cannot read', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     await appendUnreadable(store.log, 'a');
@@ -41,7 +41,7 @@ describe('reading the log', () => {
     expect((await opened.hub.scan(2, 5)).events).toEqual([]);
   });
 
-  it('shows no event before it was applied', async () => {
+  it('returns no event before it is applied', async () => {
     await using store = await openTestStore();
     const applying = Promise.withResolvers<void>();
     await using opened = await openTestHub(store.log, { apply: () => applying.promise });
@@ -55,7 +55,7 @@ describe('reading the log', () => {
     expect(await opened.hub.ofSession(sessionId, 5)).toHaveLength(1);
   });
 
-  it('runs two reads of one reader at once, and others beside them', async () => {
+  it('runs two reads of one reader at once, and those of other readers in parallel', async () => {
     await using store = await openTestStore();
     await append(store.log, delivery('transcript_ready'));
     let running = 0;
@@ -80,7 +80,7 @@ describe('reading the log', () => {
     expect(reads.most).toBe(3);
   });
 
-  it('of a session holds that session alone', async () => {
+  it('of a session returns the events of that session only', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const sessionId = uuid();
@@ -97,11 +97,11 @@ describe('reading the log', () => {
 });
 
 describe('redriving the quarantine', () => {
-  it('lets in what can be read by now, once, and keeps the rest', async () => {
+  it('publishes entries that can be read now, once, and keeps the rest', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
-    const told: number[] = [];
-    opened.hub.subscribe({}, ({ position }) => void told.push(position));
+    const received: number[] = [];
+    opened.hub.subscribe({}, ({ position }) => void received.push(position));
     const held = [{ eventType: 'x', payload: {} }, delivery('transcript_ready')];
     for (const json of [...held, held[1]]) {
       const body = JSON.stringify(json);
@@ -111,7 +111,7 @@ describe('redriving the quarantine', () => {
     expect(await redrive(log, quarantine)).toEqual({ deliveries: 2, events: 1, left: 1 });
     expect(await redrive(log, quarantine)).toEqual({ deliveries: 0, events: 0, left: 1 });
     await caughtUp(opened.hub, log);
-    expect(told).toEqual([1]);
+    expect(received).toEqual([1]);
     expect((await log.read(0, 5)).events.map(fromStored)).toMatchObject([{ receivedAt: 1_000 }]);
   });
 });

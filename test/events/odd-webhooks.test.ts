@@ -31,14 +31,14 @@ const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const nested = (levels: number) => TEXT.replace('"payload":{', `"payload":{"x":${deep(levels)},`);
 
 it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'])(
-  'the route takes POST alone: %s',
+  'the route accepts only POST: %s',
   async (method) => {
     const { status, headers } = await fetch(`${gateway.url}/webhooks`, { method });
     expect([status, headers.get('allow')]).toEqual([405, 'POST']);
   },
 );
 
-describe('a signature that is odd', () => {
+describe('an unusual signature', () => {
   it.each<[string, (mac: string) => Headers]>([
     ['given twice', (mac) => ({ 'X-Signature': [mac, mac] })],
     ['given twice, once wrong', (mac) => ({ 'X-Signature': ['x', mac] })],
@@ -58,22 +58,22 @@ describe('a signature that is odd', () => {
       'of a body with one more space',
       () => ({ 'X-Signature': macOf(Buffer.from(`${TEXT} `), secret()) }),
     ],
-  ])('is refused without a word: %s', async (_, headers) => {
+  ])('is rejected with an empty body: %s', async (_, headers) => {
     expect(await answerTo(FULL, headers(macOf(FULL, secret())))).toEqual({ status: 401, text: '' });
   });
 
-  it('is not taken from the URL', async () => {
+  it('is not read from the URL', async () => {
     const line = `POST /webhooks?x-signature=${macOf(FULL, secret())} HTTP/1.1`;
     expect((await answerTo(FULL, { 'X-Signature': undefined }, line)).status).toBe(401);
   });
 
-  it('may be in capitals, and have space around it', async () => {
+  it('may be in upper case, with white space around it', async () => {
     const mac = macOf(FULL, secret()).toUpperCase();
     expect((await answerTo(FULL, { 'X-Signature': ` \t${mac}  ` })).status).toBe(200);
   });
 });
 
-describe('a signed body that is no delivery', () => {
+describe('a signed body that is not a delivery', () => {
   it.each<[string, string | Buffer]>([
     ['nothing', ''],
     ['space', '    '],
@@ -85,23 +85,23 @@ describe('a signed body that is no delivery', () => {
     ['a payload that is text', '{"eventType":"transcript_ready","payload":"{}"}'],
     ['a type that is a list', ready({}, { eventType: ['transcript_ready'] })],
     ['250,000 open brackets', '['.repeat(250_000)],
-  ])('is answered 400: %s', async (_, body) => {
+  ])('gets 400: %s', async (_, body) => {
     expect(await answerTo(body)).toEqual({ status: 400, text: '' });
   });
 });
 
-/** Which of these are in the log after one was sent. */
-async function heardOf(sessionId: string): Promise<number> {
+/** The number of events of the session in the log. */
+async function eventCountOf(sessionId: string): Promise<number> {
   const query = 'query($id: ID!) { session(id: $id) { events { type } } }';
   return (await gateway.query(query, { id: sessionId })).data.session.events.length;
 }
 
-describe('a delivery that is odd', () => {
+describe('an unusual delivery', () => {
   it.each<[string, () => string]>([
     ['a byte order mark', () => `\ufeff${ready()}`],
     ['a line break at its end', () => `${ready()}\n`],
     ['its type in escapes', () => ready().replace('ready', '\\u0072eady')],
-    ['100,000 levels in a field that nobody knows', () => nested(100_000)],
+    ['100,000 levels in an unknown field', () => nested(100_000)],
     [
       'a clinic given twice',
       () => ready().replace('"clinicId":', `"clinicId":"${uuid()}","clinicId":`),
@@ -112,17 +112,17 @@ describe('a delivery that is odd', () => {
     ['an id in capitals', () => ready({ clientId: uuid().toUpperCase() })],
     ['half a character in its free text', () => ready().replace('visit-1', '\\ud800\\u0000')],
     ['200 kB of free text', () => ready({ sessionExternalId: 'x'.repeat(200_000) })],
-  ])('is taken, and can be read again: %s', async (_, make) => {
+  ])('is accepted, and can be read from the log: %s', async (_, make) => {
     const sessionId = uuid();
     const body = make().replace(/"sessionId":"[^"]*"/, `"sessionId":"${sessionId}"`);
     expect(await answerTo(body)).toEqual({ status: 200, text: '' });
-    expect(await heardOf(sessionId)).toBe(1);
+    expect(await eventCountOf(sessionId)).toBe(1);
   });
 
   const ODD_IDS = ['{id}', 'urn:uuid:', ' ', '\n', 'ı', '１', '\u212a'];
   it.each<[string, () => string]>([
     [
-      '100,000 levels in a type that nobody knows',
+      '100,000 levels in an unknown type',
       () => `{"eventType":"x","payload":{"a":${deep(100_000)}}}`,
     ],
     [
@@ -154,7 +154,7 @@ describe('a delivery that is odd', () => {
       `an id with ${JSON.stringify(odd)}`,
       () => ready({ sessionId: `${uuid().slice(0, -1)}${odd}` }),
     ]),
-  ])('is set aside, and heard by nobody: %s', async (_, make) => {
+  ])('is quarantined, and delivered to no subscriber: %s', async (_, make) => {
     const before = (await gateway.query('{ eventCursor }')).data.eventCursor;
     expect(await answerTo(make())).toEqual({ status: 200, text: '' });
     expect((await gateway.query('{ eventCursor }')).data.eventCursor).toBe(before);
@@ -162,13 +162,13 @@ describe('a delivery that is odd', () => {
     lines.length = 0;
   });
 
-  it('may have 256 KiB, and not one byte more', async () => {
+  it('may have 256 KiB, and is rejected with one byte more', async () => {
     const [fits, exceeds] = [262_144, 262_145].map((bytes) => ready().padEnd(bytes, ' '));
     expect((await answerTo(fits!)).status).toBe(200);
     expect((await answerTo(exceeds!)).status).toBe(413);
   });
 
-  it('makes no call, and is no surprise to the process', () => {
+  it('makes no upstream call, and causes no unexpected error', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });

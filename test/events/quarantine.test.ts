@@ -11,7 +11,7 @@ import { engines } from '../support/store/engines.ts';
 
 const POISON = uuid();
 
-/** Fails on one event, every time, until it is mended. */
+/** Fails on one event, every time, until it is repaired. */
 function createHandler() {
   let [tries, isMended] = [0, false];
   return {
@@ -27,25 +27,26 @@ function createHandler() {
 
 async function openPoisonable(store: Store, parts: Partial<HubParts>) {
   const opened = await openTestHub(store.log, { setAside: store.quarantine.add, ...parts });
-  const told: string[] = [];
-  const hear = (event: PartnerEvent) => void told.push('sessionId' in event ? event.sessionId : '');
-  return { ...opened, told, hear };
+  const received: string[] = [];
+  const collect = (event: PartnerEvent) =>
+    void received.push('sessionId' in event ? event.sessionId : '');
+  return { ...opened, received, collect };
 }
 
 const ready = (sessionId: string) => delivery('transcript_ready', { sessionId });
 
 describe.each(engines)('an event that can’t be handled ($name)', ({ create }) => {
-  it('is set aside after five tries, and all others are told in order', async () => {
+  it('is quarantined after five attempts, and all others are delivered in order', async () => {
     await using engine = await create();
     const [store] = await engine.open();
     const handler = createHandler();
     await using opened = await openPoisonable(store, { apply: handler.handle });
-    const { hub, told, hear } = opened;
-    hub.subscribe({}, hear);
+    const { hub, received, collect } = opened;
+    hub.subscribe({}, collect);
     const [first, last] = [uuid(), uuid()];
     await append(store.log, ready(first), ready(POISON), ready(last));
     await caughtUp(hub, store.log);
-    expect([told, handler.tries()]).toEqual([[first, last], 5]);
+    expect([received, handler.tries()]).toEqual([[first, last], 5]);
     const [held, ...more] = await store.quarantine.list(10);
     expect(more).toEqual([]);
     expect(held?.reason).toBe('transcript_ready: could not be handled (TypeError)');
@@ -57,10 +58,10 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
       left: 0,
     });
     await caughtUp(hub, store.log);
-    expect(told).toEqual([first, last, POISON]);
+    expect(received).toEqual([first, last, POISON]);
   });
 
-  it('is one event when it is replayed, however many instances set it aside', async () => {
+  it('is one event when it is replayed, however many instances quarantined it', async () => {
     await using engine = await create();
     const stores = await engine.open(2);
     const handler = createHandler();
@@ -76,36 +77,36 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
   });
 });
 
-describe('work on an event that fails', () => {
-  it('is tried again, and the event is not set aside when that succeeds in time', async () => {
+describe('a failing step of an event', () => {
+  it('is retried, and the event is not quarantined when a retry succeeds in time', async () => {
     await using engine = await engines[0].create();
     const [store] = await engine.open();
     await using opened = await openPoisonable(store, {});
-    const heard: number[] = [];
+    const received: number[] = [];
     const delivered = Promise.withResolvers<string | undefined>();
     opened.hub.subscribe({}, (event) => {
       const deliver = () => {
-        heard.push(event.position);
-        if (heard.length < 4) throw new TypeError('not yet');
+        received.push(event.position);
+        if (received.length < 4) throw new TypeError('not yet');
         return 'delivered';
       };
       delivered.resolve(opened.hub.attempt(event, deliver));
     });
     await append(store.log, ready(uuid()));
     expect(await delivered.promise).toBe('delivered');
-    expect(heard).toEqual([1, 1, 1, 1]);
+    expect(received).toEqual([1, 1, 1, 1]);
     expect(await store.quarantine.count()).toBe(0);
   });
 });
 
-it('what will pass by itself is no reason to set an event aside', async () => {
+it('never quarantines an event because the store is unavailable', async () => {
   await using engine = await engines[0].create();
   const [store] = await engine.open();
   const apply = () => Promise.reject(new StoreUnavailable('down'));
   await using opened = await openPoisonable(store, { apply });
-  opened.hub.subscribe({}, opened.hear);
+  opened.hub.subscribe({}, opened.collect);
   await append(store.log, ready(POISON));
   await caughtUp(opened.hub, store.log);
-  expect(opened.told).toEqual([POISON]);
+  expect(opened.received).toEqual([POISON]);
   expect(await store.quarantine.count()).toBe(0);
 });

@@ -23,7 +23,7 @@ const holds = (settings: Partial<SignatureSettings>, value: string | undefined, 
   );
 
 describe('a webhook signature', () => {
-  it('holds in each encoding, over exactly these bytes', () => {
+  it('is valid in each encoding, over exactly these bytes', () => {
     for (const encoding of ['hex', 'base64', 'base64url'] as const) {
       expect(holds({ encoding }, mac(encoding))).toBe(true);
       expect(holds({ encoding }, mac(encoding), Buffer.from(`${BODY.toString()} `))).toBe(false);
@@ -31,25 +31,25 @@ describe('a webhook signature', () => {
     expect(holds({ algorithm: 'sha512' }, mac('hex', SECRET, 'sha512'))).toBe(true);
   });
 
-  it('holds in upper-case hex, since that decodes to the same bytes', () => {
+  it('is valid in upper-case hex, since that decodes to the same bytes', () => {
     expect(holds({}, mac('hex').toUpperCase())).toBe(true);
   });
 
-  it('is refused when missing, empty or blank', () => {
+  it('is rejected when missing, empty or blank', () => {
     for (const value of [undefined, '', '   ']) expect(holds({}, value)).toBe(false);
     for (const value of [undefined, '', 'sha256=']) {
       expect(holds({ prefix: 'sha256=' }, value)).toBe(false);
     }
   });
 
-  it('is refused when it is truncated, longer, no hex, or of odd length', () => {
+  it('is rejected when it is truncated, longer, not hex, or of odd length', () => {
     const good = mac('hex');
     const bad = [good.slice(0, -2), good.slice(1), `${good}00`, 'abzz', `${good.slice(0, -1)}g`];
     bad.push(`${good.slice(0, -1)}é`, `"${good}"`, `${good}, ${good}`, 'é'.repeat(32));
     for (const value of bad) expect(holds({}, value)).toBe(false);
   });
 
-  it('is refused in any spelling of base64 but the configured one', () => {
+  it('is rejected in any variant of base64 but the configured one', () => {
     const secrets = Array.from({ length: 50 }, (_, i) => `secret ${i}`);
     const secret = secrets.find((each) => /[+/]/.test(mac('base64', each))) ?? '';
     const good = mac('base64', secret);
@@ -63,7 +63,7 @@ describe('a webhook signature', () => {
     expect(holds({ encoding: 'base64url', secret }, good)).toBe(false);
   });
 
-  it('takes its algorithm and prefix from the configuration alone', () => {
+  it('has the configured algorithm and prefix, and no others', () => {
     for (const prefix of ['sha1=', 'md5=', 'none=', 'v0,', 'sha256=', 'SHA512=']) {
       expect(holds({}, `${prefix}${mac('hex')}`)).toBe(false);
       expect(holds({ prefix: 'sha512=' }, `${prefix}${mac('hex')}`)).toBe(false);
@@ -74,13 +74,13 @@ describe('a webhook signature', () => {
     expect(holds({ prefix: 'sha256=' }, mac('hex'))).toBe(false);
   });
 
-  it('holds with the previous secret during a rotation, and not after it', () => {
+  it('is valid with the previous secret during a rotation, and not after it', () => {
     expect(holds({ secret: 'new', previousSecret: SECRET }, mac('hex'))).toBe(true);
     expect(holds({ secret: SECRET, previousSecret: 'old' }, mac('hex'))).toBe(true);
     expect(holds({ secret: 'new' }, mac('hex'))).toBe(false);
   });
 
-  it('never holds under an empty key, whichever secret is unset', () => {
+  it('is never valid under an empty key, whichever secret is unset', () => {
     const empty = mac('hex', '');
     expect(holds({}, empty)).toBe(false);
     expect(holds({ previousSecret: '' }, empty)).toBe(false);
@@ -88,7 +88,7 @@ describe('a webhook signature', () => {
     expect(holds({}, mac('hex', 'the-api-key'))).toBe(false);
   });
 
-  it('never throws, whatever the header and body hold', () => {
+  it('never throws, whatever the header and body contain', () => {
     const verify = createVerifier({ ...plain, previousSecret: 'old', encoding: 'base64' });
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.uint8Array(), (value, body) => {
@@ -97,7 +97,7 @@ describe('a webhook signature', () => {
     );
   });
 
-  it('reports an unknown algorithm when it is set up, not at the first delivery', () => {
+  it('reports an unknown algorithm at start, not at the first delivery', () => {
     expect(() => createVerifier({ ...plain, algorithm: 'sha0' })).toThrow();
   });
 });

@@ -7,7 +7,7 @@ import { assessments, bytesOf, delivery, uuid } from '../support/events/deliveri
 const stored = (body: string) => ({ position: 7, receivedAt: 1_000, body });
 
 describe('an entry of the log', () => {
-  it('reads as the event that was delivered', () => {
+  it('decodes to the event that was delivered', () => {
     const deliveries = [
       delivery('progress_note_regenerated'),
       delivery('transcript_ready', { sessionExternalId: 'line\nbreak' }),
@@ -28,7 +28,7 @@ describe('an entry of the log', () => {
     }
   });
 
-  it('is undefined where another version wrote what this one does not know', () => {
+  it('is undefined where another version wrote a format unknown to this one', () => {
     const bodies = [
       '',
       'x',

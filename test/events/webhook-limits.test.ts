@@ -12,14 +12,14 @@ import {
 
 const LIMIT = 256 * 1024;
 
-/** JSON of exactly so many bytes. */
+/** JSON of exactly this many bytes. */
 function padded(bytes: number): Buffer {
   const json = JSON.stringify(delivery('transcript_ready'));
   return Buffer.from(json.padEnd(bytes, ' '));
 }
 
 describe('the webhook route', () => {
-  it('takes a body of the limit, and not one byte more', async () => {
+  it('accepts a body at the limit, and rejects one byte more', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const [fits, exceeds] = [padded(LIMIT), padded(LIMIT + 1)];
@@ -31,7 +31,7 @@ describe('the webhook route', () => {
     expect((await receiver.send(exceeds, chunked)).status).toBe(413);
   });
 
-  it('refuses an announced length over the limit before any of it is sent', async () => {
+  it('rejects a Content-Length over the limit before the body is sent', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const socket = connect(receiver.port, '127.0.0.1');
@@ -40,7 +40,7 @@ describe('the webhook route', () => {
     await new Promise((resolve) => socket.once('close', resolve));
   });
 
-  it('cuts off a body that never ends', async () => {
+  it('closes the connection when a body never ends', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const socket = connect(receiver.port, '127.0.0.1');
@@ -56,7 +56,7 @@ describe('the webhook route', () => {
     await closed;
   });
 
-  it('forgets a delivery whose sender hangs up half way', async () => {
+  it('discards a delivery whose sender disconnects before its end', async () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];
     await using receiver = await openWebhookReceiver(store, {
@@ -79,8 +79,8 @@ describe('the webhook route', () => {
   });
 });
 
-describe('the log of forgeries', () => {
-  it('says once a second how many there were, and never what was sent', () => {
+describe('the log of invalid signatures', () => {
+  it('reports their number once a second, and never what was sent', () => {
     vi.useFakeTimers();
     try {
       const lines: string[] = [];

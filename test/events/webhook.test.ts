@@ -23,7 +23,7 @@ const ELSEWHERE = [
 ];
 
 describe('a signed delivery', () => {
-  it('is answered 200 with nothing more, once it is in the log', async () => {
+  it('gets an empty 200 once it is in the log', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const sessionId = uuid();
@@ -33,7 +33,7 @@ describe('a signed delivery', () => {
     expect(stored.map(fromStored)).toMatchObject([{ type: 'transcript_ready', sessionId }]);
   });
 
-  it('is published once, however often and however fast it is repeated', async () => {
+  it('is published once, however often and fast it is repeated', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const json = delivery('progress_note_generated');
@@ -50,7 +50,7 @@ describe('a signed delivery', () => {
     });
   });
 
-  it('is answered once it is applied, and its copy once that is', async () => {
+  it('is acknowledged once it is applied, and so is its duplicate', async () => {
     await using store = await openTestStore();
     const order: string[] = [];
     const late = async (name: string) => {
@@ -70,7 +70,7 @@ describe('a signed delivery', () => {
     expect(receiver.accepted).toHaveLength(1);
   });
 
-  it('of a regeneration is a new event for each time not yet accepted', async () => {
+  it('of a regeneration is a new event for each time stamp not yet accepted', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const progressNoteId = uuid();
@@ -87,7 +87,7 @@ describe('a signed delivery', () => {
     });
   });
 
-  it('with a known score and a new one publishes the new one', async () => {
+  it('with a published score and a new one publishes only the new one', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const [client, known, fresh] = [uuid(), uuid(), uuid()];
@@ -98,7 +98,7 @@ describe('a signed delivery', () => {
     expect(stored).toMatchObject([{ scoreId: known }, { scoreId: fresh }]);
   });
 
-  it('counts a time stamp that can not be true, and is accepted', async () => {
+  it('with an implausible time stamp is counted and accepted', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const timeStamp = '9999-01-01T00:00:00Z';
@@ -106,7 +106,7 @@ describe('a signed delivery', () => {
     expect(receiver.counts).toEqual({ badTimestamp: 1, 'accepted transcript_ready': 1 });
   });
 
-  it('is read whatever its content type says', async () => {
+  it('is read whatever its content type', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const json = delivery('transcript_ready');
@@ -114,7 +114,7 @@ describe('a signed delivery', () => {
     expect((await store.log.read(0, 10)).events).toHaveLength(1);
   });
 
-  it('never makes the gateway call a URL of its payload, nor keep one', async () => {
+  it('never makes the gateway request or store a URL in its payload', async () => {
     let calls = 0;
     const trap = createServer((_, res) => {
       calls += 1;
@@ -137,8 +137,8 @@ describe('a signed delivery', () => {
   });
 });
 
-describe('a delivery that is not understood', () => {
-  it('is answered 200 and set aside, out of the stream', async () => {
+describe('a delivery that cannot be read', () => {
+  it('gets 200 and is quarantined, not published', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const unknown = { eventType: 'progress_note_deleted', payload: { a: 1 } };
@@ -153,7 +153,7 @@ describe('a delivery that is not understood', () => {
     expect(receiver.counts).toEqual({ quarantined: 2 });
   });
 
-  it('is answered 400 when it is no envelope', async () => {
+  it('gets 400 when it is not an envelope', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     expect(await receiver.deliver({ eventType: 5, payload: {} })).toMatchObject({
@@ -167,8 +167,8 @@ describe('a delivery that is not understood', () => {
   });
 });
 
-describe('a delivery that is not signed', () => {
-  it('is answered 401 with nothing more, and leaves no trace', async () => {
+describe('a delivery without a valid signature', () => {
+  it('gets an empty 401, and nothing is stored', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const body = bytesOf(delivery('transcript_ready'));
@@ -183,7 +183,7 @@ describe('a delivery that is not signed', () => {
     expect(receiver.counts).toEqual({ 'refused signature': 9 });
   });
 
-  it('is answered 401 whatever it brings where no secret is configured', async () => {
+  it('gets 401 with any signature where no secret is configured', async () => {
     await using store = await openTestStore();
     const unset = { header: 'x-signature', algorithm: 'sha256', prefix: '', secret: '' };
     const verify = createVerifier({ ...unset, encoding: 'hex' });
@@ -192,8 +192,8 @@ describe('a delivery that is not signed', () => {
   });
 });
 
-describe('an encoded delivery', () => {
-  it('is answered 415 once its signature holds, else 401', async () => {
+describe('a delivery with a content encoding', () => {
+  it('gets 415 if its signature is valid, else 401', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const body = gzipSync(bytesOf(delivery('transcript_ready')));
@@ -211,7 +211,7 @@ describe('an encoded delivery', () => {
 const append = () => Promise.reject(new StoreUnavailable('the disk is full'));
 
 describe('a store that is down', () => {
-  it('makes the answer 503, so that the sender tries again', async () => {
+  it('makes the response 503, so that the sender retries', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store, { log: { append } });
     const json = delivery('transcript_ready');
@@ -222,17 +222,17 @@ describe('a store that is down', () => {
     expect((await mended.deliver(json)).status).toBe(200);
   });
 
-  it('makes the answer 503 for what would be set aside as well', async () => {
+  it('makes the response 503 for a delivery to be quarantined as well', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store, { quarantine: { add: append } });
     expect((await receiver.deliver({ eventType: 'x', payload: {} })).status).toBe(503);
   });
 
-  it('lets the sender retry what is in the log but was not seen through', async () => {
+  it('lets the sender retry a delivery that is in the log but not applied', async () => {
     await using store = await openTestStore();
     let fails = true;
     const onAccepted = () => {
-      if (fails) throw new Error('the lineage could not be written');
+      if (fails) throw new Error('the ids could not be written');
     };
     await using receiver = await openWebhookReceiver(store, { onAccepted });
     const json = delivery('transcript_ready');
@@ -243,8 +243,8 @@ describe('a store that is down', () => {
   });
 });
 
-describe('a storm', () => {
-  it('of valid deliveries among forged ones is stored whole', async () => {
+describe('a burst', () => {
+  it('of valid deliveries among forged ones is stored completely', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
     const body = bytesOf(delivery('transcript_ready'));

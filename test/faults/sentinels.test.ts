@@ -10,7 +10,7 @@ import {
   WRITES,
   openLeakyDeployment,
 } from '../support/faults/leaky-deployment.ts';
-import { IDS, type Mood } from '../support/faults/leaky-upstream.ts';
+import { IDS, type Mode } from '../support/faults/leaky-upstream.ts';
 import { type Gateway, tokenFor } from '../support/gateway.ts';
 import { dial, initWith, subscribe, until } from '../support/ws/raw-socket.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => deployment[Symbol.asyncDispose]());
 
 /** No response since the last check may contain anything of a patient or a secret. */
 function expectNoSentinels(): void {
-  for (const text of deployment.said.splice(0)) expect(sentinelsIn(text, used)).toEqual([]);
+  for (const text of deployment.received.splice(0)) expect(sentinelsIn(text, used)).toEqual([]);
 }
 
 async function readAndWrite(): Promise<void> {
@@ -37,9 +37,9 @@ const gateway = () => deployment.server as unknown as Gateway;
 
 /** Its circuit closed, its cache empty of failures: the next failure is one of its own. */
 async function recovered(): Promise<void> {
-  deployment.upstream.mood = 'well';
+  deployment.upstream.mode = 'ok';
   await until(async () => !(await deployment.read()).errors);
-  deployment.said.length = 0;
+  deployment.received.length = 0;
 }
 
 describe('patients and secrets', { timeout: 120_000 }, () => {
@@ -73,7 +73,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     expectNoSentinels();
   });
 
-  it.each<Mood>([
+  it.each<Mode>([
     404,
     409,
     429,
@@ -84,10 +84,10 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     'without rows',
     500,
     'reset',
-  ])('are not passed on from a failure of the Partner API that repeats them (%s)', async (mood) => {
+  ])('are not passed on from a failure of the Partner API that repeats them (%s)', async (mode) => {
     await recovered();
     const before = deployment.upstream.seen.length;
-    deployment.upstream.mood = mood;
+    deployment.upstream.mode = mode;
     await readAndWrite();
     expect(deployment.upstream.seen.length).toBeGreaterThan(before);
     expectNoSentinels();
@@ -95,7 +95,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
 
   it('are shown to the caller alone when the Partner API rejects the request', async () => {
     await recovered();
-    deployment.upstream.mood = 400;
+    deployment.upstream.mode = 400;
     // Without a session nothing is read before the edit is sent.
     const { data } = await deployment.write('magicEdit', {
       progressNoteId: IDS.note,
@@ -104,15 +104,15 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     });
     expect(JSON.stringify(data)).toContain(PATIENT.instructions);
     await readAndWrite();
-    deployment.said.length = 0;
+    deployment.received.length = 0;
   });
 
   it('are not shown when the Partner API rejects its own token', async () => {
     await recovered();
-    deployment.upstream.mood = 401;
+    deployment.upstream.mode = 401;
     await readAndWrite();
     expectNoSentinels();
-    deployment.upstream.mood = 'well';
+    deployment.upstream.mode = 'ok';
   });
 
   it('are not in responses to webhooks, accepted, forged, quarantined or malformed', async () => {
@@ -162,7 +162,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
       socket.send({ type: 'ping', payload: { said: PATIENT.note.repeat(10) } });
       const { reason } = await socket.closed;
       const errors = socket.untaken.map(({ payload }) => payload);
-      deployment.said.push(
+      deployment.received.push(
         JSON.stringify([reason, errors]).replaceAll(/SENTINEL_EXTERNAL_0417/g, ''),
       );
     }
@@ -171,7 +171,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     twice.send(initWith(deployment.token));
     const { name } = PATIENT;
     for (const _ of [1, 2]) twice.send(subscribe(name, 'subscription { events { cursor } }'));
-    deployment.said.push((await twice.closed).reason);
+    deployment.received.push((await twice.closed).reason);
     const url = `${deployment.server.url}/graphql?token=${deployment.token}&name=${PATIENT.externalId}`;
     await (await fetch(url, { method: 'POST' })).text();
     using inUrl = dial(gateway(), { path: `/graphql?token=${deployment.token}` });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { type Ask, createStillClock, viewerWith } from '../support/access/viewers.ts';
+import { type Ask, createManualClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
 
 const lines: string[] = [];
-// Still, so that nothing is asked anew merely because a test took long.
-const clock = createStillClock();
+// A fixed clock, so that nothing expires merely because a test took long.
+const clock = createManualClock();
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await openGateway({
@@ -27,8 +27,8 @@ const UPDATE = `mutation($id: ID!, $patch: JSON!) {
 
 const audited = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'audit');
 
-/** Asks until the answer is a remembered one, and proves that it is. */
-async function remembered(document: string, variables: object, ask: Ask = gateway.query) {
+/** Sends the query until its answer comes from the cache, and checks that it does. */
+async function cached(document: string, variables: object, ask: Ask = gateway.query) {
   await ask(document, variables);
   await ask(document, variables);
   const { data, extensions } = await ask(document, variables);
@@ -37,8 +37,8 @@ async function remembered(document: string, variables: object, ask: Ask = gatewa
   return data;
 }
 
-describe('an answer that is asked for again', () => {
-  it('is the same, costs no call and says so', async () => {
+describe('a repeated query', () => {
+  it('gets the same answer, makes no call and reports that', async () => {
     const id = gateway.sandbox.ids.session(0, 3);
     const first = await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
@@ -48,7 +48,7 @@ describe('an answer that is asked for again', () => {
     expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });
 
-  it('is written down each time, and the second time points to the first', async () => {
+  it('is audited each time, and the second line refers to the first', async () => {
     const id = gateway.sandbox.ids.session(1, 3);
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
@@ -58,9 +58,9 @@ describe('an answer that is asked for again', () => {
     expect(audit[2].id).toBe(audit[1].id);
   });
 
-  it('is not given past an event', async () => {
+  it('is not answered from the cache after an event', async () => {
     const { sessionId: id } = gateway.sandbox.startSession(gateway.sandbox.ids.client(2));
-    const loading = await remembered(NOTE, { id });
+    const loading = await cached(NOTE, { id });
     expect(loading.session.progressNote.progressNoteId).toBeNull();
     gateway.sandbox.settle();
     await gateway.sandbox.delivered();
@@ -68,10 +68,10 @@ describe('an answer that is asked for again', () => {
     expect(data.session.progressNote.progressNoteId).toBe(gateway.sandbox.noteIdOf(id));
   });
 
-  it('is not given past an edit, which no event may tell of', async () => {
+  it('is not answered from the cache after an edit, which may have no event', async () => {
     const { ids, events } = gateway.sandbox;
     const [id, note] = [ids.session(5, 0), ids.note(5, 0)];
-    await remembered(NOTE, { id });
+    await cached(NOTE, { id });
     const before = events.length;
     const { data: edited } = await gateway.query(UPDATE, {
       id: note,
@@ -83,20 +83,20 @@ describe('an answer that is asked for again', () => {
     expect(gateway.sandbox.events).toHaveLength(before);
   });
 
-  it('is not given past the time for which the first of its answers holds', async () => {
+  it('is not answered from the cache after the first of its records has expired', async () => {
     const document = `query Both($id: ID!) {
       session(id: $id) { progressNote { note } transcript { items { speaker } } } }`;
     const id = gateway.sandbox.ids.session(6, 0);
-    await remembered(document, { id });
-    clock.turn(4_999);
+    await cached(document, { id });
+    clock.advance(4_999);
     expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(0);
     gateway.sandbox.resetCounts();
-    clock.turn(1);
+    clock.advance(1);
     expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(1);
     expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });
 
-  it('is not given to a viewer of another reach', async () => {
+  it('is not answered from the cache of a viewer with other grants', async () => {
     const id = gateway.sandbox.ids.session(3, 3);
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
@@ -105,18 +105,18 @@ describe('an answer that is asked for again', () => {
     expect(data.session).toBeNull();
   });
 
-  it('is not given to another viewer of the same reach, who is written down as such', async () => {
+  it('is not answered from the cache of another viewer with the same grants, and is audited for each', async () => {
     const id = gateway.sandbox.ids.session(7, 3);
     const as = (subject: string) => viewerWith(gateway, ['partner'], subject);
-    await remembered(NOTE, { id }, await as('ann'));
+    await cached(NOTE, { id }, await as('ann'));
     lines.length = 0;
-    await remembered(NOTE, { id }, await as('bob'));
+    await cached(NOTE, { id }, await as('bob'));
     expect(audited().map(({ subject }) => subject)).toEqual(['bob', 'bob', 'bob']);
     expect(audited().map(({ outcome }) => outcome)).toEqual(['read', 'read', 'read again']);
     expect(audited()[0].records).toContain(`ProgressNote:${gateway.sandbox.ids.note(7, 3)}`);
   });
 
-  it('is not given to one whose name and question together read the same', async () => {
+  it('is not answered from the cache of a viewer whose subject and query concatenate to the same text', async () => {
     const body = JSON.stringify({
       query: NOTE,
       variables: { id: gateway.sandbox.ids.session(8, 3) },
@@ -131,7 +131,7 @@ describe('an answer that is asked for again', () => {
     expect(audited().map(({ subject }) => subject)).toEqual(['ann ', 'ann ', 'ann']);
   });
 
-  it('is made anew where it tells of more than the Partner API does', async () => {
+  it('is executed again where it reads more than the Partner API', async () => {
     const document = '{ eventCursor organizations { totalCount } }';
     const first = await gateway.query(document);
     gateway.sandbox.startSession(gateway.sandbox.ids.client(4));

@@ -63,7 +63,7 @@ function aligned(head: readonly string[], rows: readonly (readonly string[])[]):
   return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line);
 }
 
-it('costs what the page says', async () => {
+it('costs what the documentation says', async () => {
   const rows: string[][] = [];
   for (const priced of pricedQueries) {
     const gateway = await gatewayFor(priced.on);

@@ -22,7 +22,7 @@ const CROSS = `{ organizations { nodes { clinics { nodes { clinicians { nodes { 
   progressNote { isLoading } } } } } } } } } } } }`;
 
 describe('the worst case', () => {
-  it('over the limit is refused before any call, with both figures', async () => {
+  it('over the limit is rejected before any call, with both figures', async () => {
     const before = callsTo(gateway);
     const headers = { authorization: `Bearer ${await tokenFor(['partner'])}` };
     const accept = 'application/graphql-response+json';
@@ -87,7 +87,7 @@ describe('the worst case', () => {
     expect(extensions.upstream.estimated).toBe(estimated);
   });
 
-  it('is found at once, however fragments multiply what they hold', async () => {
+  it('is computed at once, however often fragments multiply their fields', async () => {
     const names = Array.from({ length: 90 }, (_, n) => n);
     const fragments = names.map((n) => `fragment F${n} on Viewer { ...F${n + 1} ...F${n + 1} }`);
     const wide = `{ viewer { ...F0 } } ${fragments.join(' ')} fragment F90 on Viewer { organizations { totalCount } }`;
@@ -105,7 +105,7 @@ describe('the worst case', () => {
     );
   });
 
-  it('is never less than what is read, whatever is asked', async () => {
+  it('is never less than the calls made, for any query', async () => {
     const starts = [
       ...[0, 1, 2, 3, 4].map((n) => ({ field: `clinic(id: "${ids.clinic(n)}")`, type: 'Clinic' })),
       ...[0, 1].map((n) => ({
@@ -127,15 +127,15 @@ describe('the worst case', () => {
       expect(errors).toBeUndefined();
       const { estimated, calls, cached, coalesced } = extensions.upstream;
       expect(calls).toBeLessThanOrEqual(estimated);
-      // What was cached or under way already would have been a call of its own an hour ago.
+      // What is cached or in flight would be a call of its own on a cold cache.
       expect(calls + cached + coalesced).toBeLessThanOrEqual(estimated);
     });
     await fc.assert(property, { numRuns: 60, seed: 3, endOnFailure: true });
   });
 });
 
-describe('calls made', () => {
-  it('end at the limit: further fields fail, and the rest of the answer stays', async () => {
+describe('the calls of an operation', () => {
+  it('end at the limit: further fields fail, and the rest of the result stays', async () => {
     await using narrow = await openGateway({
       sandbox: gateway.sandbox,
       env: { OPERATION_MAX_UPSTREAM_CALLS: '6' },
@@ -168,7 +168,7 @@ describe('calls made', () => {
     ]);
   });
 
-  it('let a hundred clients with their latest note through', async () => {
+  it('allow a hundred clients with their latest note', async () => {
     const document = `{ clinic(id: "${ids.clinic(0)}") { clients(first: 100) { nodes {
       sessions(last: 1) { nodes { progressNote { progressNoteId } } } } } } }`;
     const { data, errors } = await gateway.query(document);
@@ -176,7 +176,7 @@ describe('calls made', () => {
     expect(data.clinic.clients.nodes).toHaveLength(100);
   });
 
-  it('bound a search: an error on the field, never a silent null', async () => {
+  it('limit a search: an error on the field, never a silent null', async () => {
     await using narrow = await openGateway({
       sandbox: gateway.sandbox,
       env: { OPERATION_MAX_UPSTREAM_CALLS: '10' },

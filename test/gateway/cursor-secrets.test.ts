@@ -37,14 +37,14 @@ async function asked(env: Readonly<Record<string, string>>, cursors: object = {}
 }
 
 describe('cursors after a restart', () => {
-  it('work with the same secret, and are the same', async () => {
+  it('are valid with the same secret, and are the same', async () => {
     const { codes: _, ...before } = await asked({ ID_SECRET: FIRST });
     const after = await asked({ ID_SECRET: FIRST }, before);
     expect(after.codes).toEqual([]);
     expect(after.log).toBe(before.log);
   });
 
-  it('work if their secret is the previous one now, and else are bad input', async () => {
+  it('are valid if their secret is now the previous one, and otherwise bad input', async () => {
     const { codes: _, ...before } = await asked({ ID_SECRET: FIRST });
     const rotated = { ID_SECRET: SECOND, ID_SECRET_PREVIOUS: FIRST };
     expect((await asked(rotated, before)).codes).toEqual([]);
@@ -52,7 +52,7 @@ describe('cursors after a restart', () => {
     expect(codes).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT']);
   });
 
-  it('work without ID_SECRET, while the client secret is rotated', async () => {
+  it('are valid without ID_SECRET, while the client secret is rotated', async () => {
     const { codes: _, ...before } = await asked({ ID_SECRET: FIRST });
     expect((await asked({ WEBHOOK_SECRET_PREVIOUS: FIRST }, before)).codes).toEqual([]);
     expect((await asked({}, before)).codes).toHaveLength(2);
@@ -64,7 +64,7 @@ describe('cursors after a restart', () => {
     expect((await asked(anotherLog, { log })).codes).toEqual(['EVENTS_EXPIRED']);
   });
 
-  it('of a list are none of the log, and the other way round', async () => {
+  it('of a list are not valid for the log, and vice versa', async () => {
     const { list, log } = await asked({});
     expect((await asked({}, { list: log, log: list })).codes).toEqual([
       'BAD_USER_INPUT',

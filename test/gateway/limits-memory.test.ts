@@ -44,14 +44,14 @@ function heapUsed(): number {
 }
 
 describe('memory', { timeout: 120_000 }, () => {
-  /** By how much it grows, and how many were refused. */
+  /** By how much it grows, and how many were rejected. */
   function grownBy(count: number, source: (i: number) => string) {
     const isValid = createValidator();
     const before = heapUsed();
     let refused = 0;
     for (let i = 0; i < count; i += 1) refused += isValid(source(i)) ? 0 : 1;
     const grown = heapUsed() - before;
-    // Asked once more, so that it was not collected meanwhile.
+    // Used once more, so that it is not garbage-collected before.
     expect(isValid('')).toBe(false);
     return { megabytes: grown / MB, refused };
   }
@@ -62,7 +62,7 @@ describe('memory', { timeout: 120_000 }, () => {
     expect(megabytes).toBeLessThan(32);
   });
 
-  it('keeps nothing of documents that are refused', () => {
+  it('keeps nothing of rejected documents', () => {
     const { megabytes, refused } = grownBy(200, (i) => ofTokens(900, `R${i}`, 'nope'));
     expect(refused).toBe(200);
     expect(megabytes).toBeLessThan(8);
@@ -77,7 +77,7 @@ describe('memory', { timeout: 120_000 }, () => {
     expect((heapUsed() - before) / MB).toBeLessThan(32);
   });
 
-  it('takes in nothing of thirty syntax errors of 5 MB each', async () => {
+  it('does not grow by thirty syntax errors of 5 MB each', async () => {
     await using gateway = await openGateway();
     const authorization = `Bearer ${await tokenFor(['partner'])}`;
     const headers = { 'Content-Type': 'application/json', Authorization: authorization };
@@ -88,9 +88,9 @@ describe('memory', { timeout: 120_000 }, () => {
     };
     expect(await send(-1)).toMatch(/^HTTP\/1.1 413/);
     const before = heapUsed();
-    const heard = [];
-    for (let i = 0; i < 30; i += 1) heard.push((await send(i)).slice(0, 12));
-    expect(new Set(heard)).toEqual(new Set(['HTTP/1.1 413']));
+    const responses = [];
+    for (let i = 0; i < 30; i += 1) responses.push((await send(i)).slice(0, 12));
+    expect(new Set(responses)).toEqual(new Set(['HTTP/1.1 413']));
     expect(heapUsed() - before).toBeLessThan(5 * MB);
   });
 });

@@ -14,7 +14,7 @@ beforeEach(() => gateway.sandbox.resetCounts());
 const NEW_TYPE = { accept: 'application/graphql-response+json' };
 const ask = (document: string, variables?: object) => gateway.query(document, variables, NEW_TYPE);
 
-/** Refused before the first call: 400 for clients that read the status, 200 for those that don't, never data. */
+/** Rejected before the first call: 400 for clients that read the status, 200 for those that don't, never data. */
 async function expectRefused(document: string, variables?: object): Promise<GraphQLAnswer> {
   const answer = await ask(document, variables);
   expect([answer.status, answer.data]).toEqual([400, undefined]);
@@ -41,13 +41,13 @@ function deep(depth: number): string {
 }
 
 describe('the size of a document', () => {
-  it('takes 30 root fields and refuses 31', async () => {
+  it('allows 30 root fields and rejects 31', async () => {
     expect((await ask(`{ ${times(30, (i) => `a${i}: __typename`)} }`)).status).toBe(200);
     await expectRefused(`{ ${times(31, () => '__typename')} }`);
     await expectRefused(`{ ${times(101, (i) => `alias${i}: __typename`)} }`);
   });
 
-  it('takes 30 records by their ids, each decided by itself, and refuses 31', async () => {
+  it('allows 30 records by id, each with its own access check, and rejects 31', async () => {
     const { ids } = gateway.sandbox;
     const own = { authorization: `Bearer ${await tokenFor([`session:${ids.session(0, 0)}`])}` };
     const notes = (count: number) =>
@@ -59,7 +59,7 @@ describe('the size of a document', () => {
     await expectRefused(notes(31));
   });
 
-  it('takes 30 aliases below the root and refuses 31', async () => {
+  it('allows 30 aliases below the root and rejects 31', async () => {
     expect((await ask(`{ viewer { ${times(30, (i) => `a${i}: subject`)} } }`)).status).toBe(200);
     await expectRefused(`{ viewer { ${times(31, (i) => `a${i}: subject`)} } }`);
   });
@@ -69,20 +69,20 @@ describe('the size of a document', () => {
     await expectRefused(`{ viewer { ...F } b: viewer { ...F } } ${fragment}`);
   });
 
-  it('takes 20 directives and refuses 21', async () => {
+  it('allows 20 directives and rejects 21', async () => {
     const directives = (count: number) =>
       `{ viewer { ${times(count, () => 'subject @include(if: true)')} } }`;
     expect((await ask(directives(20))).status).toBe(200);
     await expectRefused(directives(21));
   });
 
-  it('takes depth 24 and refuses 25, in one selection', async () => {
+  it('allows depth 24 and rejects 25, in one selection', async () => {
     expect((await ask(nested(24))).status).toBe(200);
     gateway.sandbox.resetCounts();
     await expectTooDeep(nested(25));
   });
 
-  it('has room for five lists as `edges { node }`, one below the other', async () => {
+  it('allows five nested lists as `edges { node }`', async () => {
     const lists = ['organizations', 'clinics', 'clinicians', 'clients', 'sessions'];
     const document = lists.reduceRight(
       (inner, list) => `${list}(first: 1) { edges { node { ${inner} } } }`,
@@ -128,17 +128,17 @@ describe('the size of a document', () => {
     );
   });
 
-  it('refuses fragments that spread themselves', async () => {
+  it('rejects fragments that spread themselves', async () => {
     await expectRefused('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }');
   });
 
-  it('does not write out fragments that double at every level', async () => {
+  it('does not expand fragments that double at every level', async () => {
     const fragments = times(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
-    // Written out, these are 2^40 fields: the test would never end.
+    // Expanded, these are 2^40 fields: the test would never end.
     await expectRefused(`{ ...F0 } ${fragments} fragment F40 on Query { a: __typename }`);
   });
 
-  it('takes 1,000 tokens and 15,000 characters, and refuses one more', async () => {
+  it('allows 1,000 tokens and 15,000 characters, and rejects one more', async () => {
     expect((await ask(ofTokens(1_000))).status).toBe(200);
     await expectRefused(ofTokens(1_001));
     for (const count of [500, 3_000])
@@ -152,13 +152,13 @@ describe('the size of a document', () => {
     for (const count of [2_000, 20_000]) await expectRefused('{a'.repeat(count));
   });
 
-  it('tells of five mistakes at most', async () => {
+  it('reports five errors at most', async () => {
     const { errors } = await expectRefused(`{ viewer { ${times(9, (i) => `nope${i}`)} } }`);
     expect(errors).toHaveLength(5);
   });
 });
 
-it('is what it says where no operator says otherwise', () => {
+it('has the documented default limits', () => {
   expect(DEFAULT_LIMITS).toMatchObject({
     bodyBytes: 262_144,
     webhookBytes: 262_144,
@@ -185,8 +185,8 @@ it('is what it says where no operator says otherwise', () => {
   });
 });
 
-describe('what is not told', () => {
-  it('gives no suggestions', async () => {
+describe('an error message', () => {
+  it('contains no suggestions', async () => {
     const { errors } = await expectRefused('{ organisations { totalCount } viewer { subjct } }');
     expect(JSON.stringify(errors)).not.toMatch(/did you mean/i);
   });
@@ -206,12 +206,12 @@ describe('what is not told', () => {
       { f: { Sentinel: 1 } },
     ],
     ['query($first: Int) { organizations(first: $first) { totalCount } }', { first: 'Sentinel' }],
-  ])('does not echo the value of a variable: %s', async (document, variables) => {
+  ])('does not contain the value of a variable: %s', async (document, variables) => {
     const { errors } = await expectRefused(document, variables);
     expect(JSON.stringify(errors)).not.toContain('Sentinel');
   });
 
-  it('does not echo a value of 200 kB', async () => {
+  it('does not contain a value of 200 kB', async () => {
     const { errors } = await ask('query($id: ID!) { client(id: $id) { clientId } }', {
       id: 'x'.repeat(200_000),
     });
@@ -219,7 +219,7 @@ describe('what is not told', () => {
     expect(JSON.stringify(errors).length).toBeLessThan(1_000);
   });
 
-  it('returns nothing extra for tracing requests', async () => {
+  it('contains nothing extra for requests with tracing headers', async () => {
     const headers = {
       'x-apollo-tracing': '1',
       'graphql-query-plan': '1',
@@ -230,7 +230,7 @@ describe('what is not told', () => {
   });
 });
 
-describe('what is not served', () => {
+describe('an operation that is not supported', () => {
   it.each([
     '{ __typename @defer }',
     '{ ... @defer { __typename } }',
@@ -238,9 +238,9 @@ describe('what is not served', () => {
     'query A { __typename } query B { __typename }',
     '{ __typename } { __typename }',
     'subscription { noteReady { cursor } events { cursor } }',
-  ])('refuses %s', (document) => expectRefused(document).then(() => undefined));
+  ])('is rejected: %s', (document) => expectRefused(document).then(() => undefined));
 
-  it('refuses a subscription over plain HTTP', async () => {
+  it('is rejected: a subscription over plain HTTP', async () => {
     const { status } = await ask('subscription { noteReady { cursor } }');
     expect([400, 406]).toContain(status);
   });

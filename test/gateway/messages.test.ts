@@ -23,7 +23,7 @@ const VARIABLE = 'Variable "$f" has invalid value';
 const OBJECT = 'Expected value of type "ClinicClientFilter"';
 const DATE = 'Expected a date as YYYY-MM-DD, but got another value.';
 
-/** A document, its variables, and what is said of it; what is suggested after `|`. */
+/** A document, its variables and the error message; a suggestion after `|`. */
 const CASES: readonly [string, object, ...string[]][] = [
   // Written in the document.
   [
@@ -121,7 +121,7 @@ const CASES: readonly [string, object, ...string[]][] = [
     { ids: null },
     'Argument "Query.nodes(ids:)" has invalid value: Expected variable "$ids" provided to non-null type "[ID!]!" not to be null.',
   ],
-  // Names, as graphql tells them.
+  // Names, as graphql reports them.
   [
     '{ viewer { subjct } }',
     {},
@@ -157,19 +157,19 @@ const CASES: readonly [string, object, ...string[]][] = [
   ],
 ];
 
-describe('what is said of wrong input', () => {
+describe('the errors of invalid input', () => {
   it.each(CASES)('%s %j', async (document, variables, ...messages) => {
-    const [told, plain] = [
+    const [reported, plain] = [
       await open.query(document, variables),
       await closed.query(document, variables),
     ];
-    expect(told.errors?.map(({ message }) => message)).toEqual(
+    expect(reported.errors?.map(({ message }) => message)).toEqual(
       messages.map((text) => text.replace('|', '')),
     );
     expect(plain.errors?.map(({ message }) => message)).toEqual(
       messages.map((text) => text.replace(/\|.*/, '')),
     );
-    for (const { errors } of [told, plain]) {
+    for (const { errors } of [reported, plain]) {
       expect(errors!.map(({ message }) => message).join()).not.toMatch(/Sentinel|77/);
       expect(errors).toEqual(
         errors?.map(() =>
@@ -183,7 +183,7 @@ describe('what is said of wrong input', () => {
     expect(open.sandbox.countOf()).toBe(0);
   });
 
-  it('points at the value itself, or at the field', async () => {
+  it('have the location of the value, or of the field', async () => {
     const where = async (document: string) => (await open.query(document)).errors;
     expect(
       await where(
@@ -203,14 +203,14 @@ describe('what is said of wrong input', () => {
     ]);
   });
 
-  it('is five errors at most, and soon said, of 60,000 wrong items', async () => {
+  it('are five at most, and quick, for 60,000 invalid items', async () => {
     const before = performance.now();
     const { errors } = await open.query(IDS, { ids: Array.from({ length: 60_000 }, () => ({})) });
     expect(errors).toHaveLength(5);
     expect(performance.now() - before).toBeLessThan(10_000);
   });
 
-  it('is the same over WebSocket', async () => {
+  it('are the same over WebSocket', async () => {
     using socket = await dialIn(open);
     socket.send(subscribe('literal', clients('filter: { dateOfBirth: "Sentinel" }')));
     expect((await socket.next()).payload).toMatchObject([
@@ -231,7 +231,7 @@ describe('what is said of wrong input', () => {
   });
 });
 
-describe('what is said of a token', () => {
+describe('the error of a token', () => {
   it.each([
     ['that is missing', 'A bearer token is required, but none was sent.', () => ''],
     ['that is malformed', 'The bearer token is not valid.', () => 'Bearer nonsense'],

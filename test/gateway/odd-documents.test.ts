@@ -22,7 +22,7 @@ async function ask([query, variables, operationName]: Odd) {
   return post(gateway.url, { query, variables, operationName }, { ...ACCEPT, authorization });
 }
 
-/** Each holds a name that must not be told again where it stands for a value. */
+/** Each contains a name that must not be echoed where it is a value. */
 const REFUSED: readonly Odd[] = [
   // Names and characters.
   ['{ \\u0076iewer { subject } }'],
@@ -107,7 +107,7 @@ const REFUSED: readonly Odd[] = [
   [`{ nodes(ids: ${'['.repeat(400)}${']'.repeat(400)}) { id } }`],
 ];
 
-/** Odd, and right. */
+/** Unusual, but valid. */
 const TAKEN: readonly Odd[] = [
   ['\ufeff{ viewer { subject } }'],
   ['"described" query A { viewer { subject } }'],
@@ -125,8 +125,8 @@ const TAKEN: readonly Odd[] = [
 
 const titled = (odd: Odd): [string, Odd] => [JSON.stringify(odd).slice(0, 90), odd];
 
-describe('a document that nobody meant to send', () => {
-  it.each(REFUSED.map(titled))('is refused in our own words: %s', async (_, odd) => {
+describe('an unusual document', () => {
+  it.each(REFUSED.map(titled))('is rejected with a message of the gateway: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, data]).toEqual([400, undefined]);
     expectClientErrors(errors, 'document');
@@ -134,7 +134,7 @@ describe('a document that nobody meant to send', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it.each(TAKEN.map(titled))('is answered where it is right: %s', async (_, odd) => {
+  it.each(TAKEN.map(titled))('is executed where it is valid: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, errors]).toEqual([200, undefined]);
     expect(data).toBeTypeOf('object');

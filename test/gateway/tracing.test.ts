@@ -24,7 +24,7 @@ afterAll(async () => {
   propagation.disable();
 });
 
-it('traces an operation, its costly fields and its calls, and passes the trace on', async () => {
+it('traces an operation, its fields with calls and its calls, and propagates the trace', async () => {
   await gateway.query('query Lists { organizations(first: 1) { totalCount nodes { name } } }');
   const named = (name: string) => spans.getFinishedSpans().find((span) => span.name === name);
   const operation = named('query Lists')!;
@@ -38,7 +38,7 @@ it('traces an operation, its costly fields and its calls, and passes the trace o
   expect(request?.headers['traceparent']).toContain(operation.spanContext().traceId);
 });
 
-it('names templates and never a value', async () => {
+it('contains route templates and never a value', async () => {
   const id = gateway.sandbox.ids.clinic(0);
   await gateway.query(
     `{ clinic(id: "${id}") { clients(filter: { name: "Sentinel" }) { totalCount } } }`,
@@ -51,7 +51,7 @@ it('names templates and never a value', async () => {
   expect(written).not.toContain('Sentinel');
 });
 
-it('cuts the name of an operation to 64 characters', async () => {
+it('truncates the name of an operation to 64 characters', async () => {
   await gateway.query(`query ${'x'.repeat(65)} { __typename }`);
   const names = spans.getFinishedSpans().map(({ name }) => name);
   expect(names).toContain(`query ${'x'.repeat(64)}`);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url).pathname;
 
-/** What stands before every script, run by a Node that says it is of this version. */
+/** Runs the check before every script with a Node that reports this version. */
 function startWith(version: string) {
   const pretend = `Object.defineProperties(process, {
     version: { value: 'v${version}' }, versions: { value: { node: '${version}' } } })`;
@@ -21,6 +21,6 @@ it('says in one line that Node is too old, and does not start', () => {
   expect(stderr).toMatch(/^partner-graph needs Node 24 or newer, but this is v20\.19\.0: .+\n$/);
 });
 
-it('lets a Node that is new enough pass', () => {
+it('accepts a Node that is new enough', () => {
   expect(startWith('24.0.0')).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });
 });

@@ -18,7 +18,7 @@ describe('deploy/kubernetes.yaml', () => {
     expect(text).toContain(setting);
   });
 
-  it.each(['/data', '/tmp'])('mounts a volume at %s, since the root can’t be written', (path) => {
+  it.each(['/data', '/tmp'])('mounts a volume at %s, since the root is read-only', (path) => {
     const [, name] = new RegExp(`\\{ name: (\\w+), mountPath: ${path} \\}`).exec(text) ?? [];
     expect(text).toContain(`{ name: ${name}, emptyDir:`);
   });
@@ -33,7 +33,7 @@ describe('compose.yaml', () => {
     for (const list of ports) expect(list).toMatch(/^'127\.0\.0\.1:\d+:4000'$/);
   });
 
-  it('has Redis require a password, which the gateways know', () => {
+  it('has Redis require a password, which the gateways have', () => {
     expect(text).toContain('redis-server --requirepass ${REDIS_PASSWORD:?} ');
     expect(text).toContain('REDIS_URL: redis://:${REDIS_PASSWORD:?}@redis:6379');
   });

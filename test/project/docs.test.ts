@@ -37,13 +37,13 @@ const variables = () => {
 };
 
 describe('every operation in the docs', () => {
-  it.each(operations)('$page: $name fits the schema', ({ document, name }) => {
+  it.each(operations)('$page: $name is valid against the schema', ({ document, name }) => {
     expect(name).not.toBe('');
     expect(validate(schema, document)).toEqual([]);
   });
 
   const others = operations.filter(({ document }) => !isSubscription(document));
-  it.each(others)('$page: $name runs as it stands', async ({ text }) => {
+  it.each(others)('$page: $name runs unchanged', async ({ text }) => {
     const answer = await gateway.query(text, variables());
     expect(answer.errors).toBeUndefined();
     expect(JSON.stringify(answer.data)).not.toMatch(PROBLEM);
@@ -52,21 +52,21 @@ describe('every operation in the docs', () => {
 
 const PROBLEM = /"__typename":"(?:NotFound|InvalidInput|ProgressNoteLocked)"/;
 
-describe('what the docs show', () => {
+describe('the files shown in the docs', () => {
   const shown = pages.flatMap(({ blocks }) => blocks).filter(({ file }) => file !== undefined);
-  it.each(shown)('$page has $file as it is', ({ file, text }) => {
+  it.each(shown)('$page has $file unchanged', ({ file, text }) => {
     expect(text).toBe(readFileSync(join(root, file!), 'utf8'));
   });
 
-  it('is every file that there is to copy', () => {
+  it('include every file meant to be copied', () => {
     const copied = ['resume', 'sse', 'apollo', 'apollo-usage', 'urql'].map((name) => `${name}.ts`);
     const files = shown.map(({ file }) => file!.replace('docs/clients/', ''));
     expect(files).toEqual(expect.arrayContaining(copied));
   });
 });
 
-describe('what the docs name', () => {
-  it.each(pages)('$path links only to what is there', ({ path, text }) => {
+describe('a page of the docs', () => {
+  it.each(pages)('$path links only to files that exist', ({ path, text }) => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)?(?:#[\w-]+)?\)/g)].map(
       ([, to]) => to,
     );
@@ -74,7 +74,7 @@ describe('what the docs name', () => {
     expect(missing).toEqual([]);
   });
 
-  it.each(pages)('$path links only to headings that are there', ({ path, text }) => {
+  it.each(pages)('$path links only to headings that exist', ({ path, text }) => {
     const anchors = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([\w-]+)\)/g)];
     const missing = anchors.filter(([, to = '', anchor = '']) => {
       const target = to === '' ? text : readFileSync(join(root, dirname(path), to), 'utf8');
@@ -83,20 +83,20 @@ describe('what the docs name', () => {
     expect(missing.map(([link]) => link)).toEqual([]);
   });
 
-  it.each(pages)('$path names only files that are there', (page) => {
+  it.each(pages)('$path names only files that exist', (page) => {
     const FILE = /^(?:src|sandbox|web|test|docs|scripts|deploy|bench)\/[\w./-]+$/;
     const named = spans(page).filter((span) => FILE.test(span));
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 
-  it.each(pages)('$path names only variables, codes and kinds that there are', (page) => {
+  it.each(pages)('$path names only variables, codes and types that exist', (page) => {
     const NAME = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?!_\*)/g;
     const named = spans(page).flatMap((span) => span.match(NAME) ?? []);
     const known = new Set<string>([...VARIABLES, ...CODES, ...KINDS]);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('is every code, with what to do about it', () => {
+  it('lists every code, with what to do about it', () => {
     const { text } = pages.find(({ path }) => path === 'docs/frontends.md')!;
     const rows = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
     expect(rows).toEqual(expect.arrayContaining(CODES));

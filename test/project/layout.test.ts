@@ -83,7 +83,7 @@ describe('imports', () => {
     expect(wrong.map(arrow)).toEqual([]);
   });
 
-  it('keep the sandbox apart: it imports only Node, and only the server imports it', () => {
+  it('keep the sandbox separate: it imports only Node, and only the server imports it', () => {
     const wrong = imports.filter(({ from, to }) => {
       const isSandbox = to.startsWith('sandbox/');
       if (moduleOf(from) === 'sandbox') return !isSandbox && !to.startsWith('node:');
@@ -92,7 +92,7 @@ describe('imports', () => {
     expect(wrong.map(arrow)).toEqual([]);
   });
 
-  it('leave the environment to the two entry points', () => {
+  it('read the environment only in the two entry points', () => {
     const readers = filesWhere(({ text }) =>
       /\bprocess\.env\b|\benv\b[^'"]*'node:process'/.test(text),
     );
@@ -112,8 +112,8 @@ describe('files', () => {
     for (const path of globSync('{src,sandbox,web,test}/**/*.*', { cwd: root })) {
       folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
     }
-    const crowded = [...folders].filter(([, count]) => count > MOST_FILES_IN_FOLDER);
-    expect(crowded.map(([folder]) => folder)).toEqual([]);
+    const tooFull = [...folders].filter(([, count]) => count > MOST_FILES_IN_FOLDER);
+    expect(tooFull.map(([folder]) => folder)).toEqual([]);
   });
 
   it('have names in kebab-case that say what they hold', () => {

@@ -21,7 +21,7 @@ it('offers a query to paste', () => {
   expect(operations.map(({ name }) => name)).toContain('Clinics');
 });
 
-it('names only scripts that there are', () => {
+it('names only scripts that exist', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('../../package.json'));
   const named = [...readme.matchAll(/npm run ([\w-]+)/g)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
@@ -36,14 +36,14 @@ describe.runIf(isServed)('what the README offers', () => {
   afterAll(() => gateway.close());
 
   const queries = operations.filter(({ document }) => !isSubscription(document));
-  it.each(queries)('runs as it stands: $name', async ({ document }) => {
+  it.each(queries)('runs unchanged: $name', async ({ document }) => {
     const answer = await gateway.query(document);
     expect(answer).not.toHaveProperty('errors');
     expect(answer).toHaveProperty('data');
   });
 
   const subscriptions = operations.filter(({ document }) => isSubscription(document));
-  it.each(subscriptions)('fits the schema: $name', async ({ document }) => {
+  it.each(subscriptions)('is valid against the schema: $name', async ({ document }) => {
     const { parse, validate } = await import('graphql');
     const { schema } = await import('../../src/schema/schema.ts');
     expect(validate(schema, parse(document))).toEqual([]);

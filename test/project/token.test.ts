@@ -13,7 +13,7 @@ function token(args: string[], env: Record<string, string>) {
   });
 }
 
-it('prints a token that the gateway takes', async () => {
+it('prints a token that the gateway accepts', async () => {
   const claims = { AUTH_ISSUER: 'issuer', AUTH_AUDIENCE: 'gateway' };
   const { stdout } = await token(['--grant', 'partner', '--subject', 'anna', '--minutes', '5'], {
     AUTH_JWT_SECRET: SECRET,

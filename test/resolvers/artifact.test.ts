@@ -27,7 +27,7 @@ const artifactsOf = async (id: string) => {
   const { data, errors, calls } = await counted(gateway, ARTIFACTS, { id });
   return { ...data.session, errors, calls };
 };
-/** The next step of what the sandbox generates, and its event. */
+/** Runs the next step of the sandbox, and delivers its event. */
 async function step(): Promise<void> {
   sandbox.step();
   await sandbox.delivered();
@@ -59,7 +59,7 @@ describe('an artifact of a session', () => {
     expect([transcriptStatus, mdmStatus]).toEqual(['READY', 'READY']);
   });
 
-  it('is found again by its own route, and knows its session', async () => {
+  it('is found by its own route, and links to its session', async () => {
     const { data, calls } = await counted(
       gateway,
       `{ progressNote(id: "${ids.note(4, 1)}") { progressNoteId session { sessionId } }
@@ -73,7 +73,7 @@ describe('an artifact of a session', () => {
     expect(data.node.session.sessionId).toBe(ids.session(4, 1));
   });
 
-  it('reads an MDM level it does not know as null, and assumes no name', async () => {
+  it('returns an unknown MDM level as null, and assumes no name', async () => {
     const body = {
       problemsAddressed: [{ rationale: 'x', level: 'extreme' }],
       crisis: 'yes',
@@ -109,7 +109,7 @@ describe('an artifact that does not exist yet', () => {
     await sandbox.delivered();
   });
 
-  it('appears as soon as its event is in, whatever was cached', async () => {
+  it('is returned as soon as its event is applied, whatever was cached', async () => {
     const { sessionId } = sandbox.startSession(ids.client(1), { prescriber: true });
     expect(await artifactsOf(sessionId)).toMatchObject({ transcriptStatus: 'NOT_READY' });
     await step();
@@ -165,7 +165,7 @@ describe('an artifact that does not exist yet', () => {
     expect(byId.data.progressNote.progressNoteId).toBe(renamed.progressNoteId);
   });
 
-  it('never comes once transcription failed: FAILED, and still no error', async () => {
+  it('is FAILED once transcription failed, and still no error', async () => {
     const { sessionId } = sandbox.startSession(ids.client(1), { failTranscription: true });
     expect(await artifactsOf(sessionId)).toMatchObject({ transcriptStatus: 'NOT_READY' });
     sandbox.settle();
@@ -180,7 +180,7 @@ describe('an artifact that does not exist yet', () => {
     });
   });
 
-  it('is asked for once while it is not there, not with every query', async () => {
+  it('is requested once while it does not exist, not with every query', async () => {
     const { sessionId } = sandbox.startSession(ids.client(3));
     expect((await artifactsOf(sessionId)).calls).toBe(3);
     expect((await artifactsOf(sessionId)).calls).toBe(0);
@@ -201,7 +201,7 @@ describe('a finalized note', () => {
 describe('an assessment score', () => {
   const SCORE = `query($id: ID!) { assessmentScore(id: $id) { ${leavesOf('AssessmentScore')} client { clientId } } }`;
 
-  it('has a total and answers, and a client where its id came from an event', async () => {
+  it('has a total and answers, and a client where its id is from an event', async () => {
     const [seeded = ''] = ids.scores(7);
     const { data, calls } = await counted(gateway, SCORE, { id: seeded });
     const { raw, answers, totalScore, client } = data.assessmentScore;
@@ -215,14 +215,14 @@ describe('an assessment score', () => {
     const { assessmentScore } = log.events.nodes.find(
       (node: Json) => node.assessmentScore?.assessmentScoreId === completed,
     );
-    const told = await counted(gateway, SCORE, { id: assessmentScore.id });
-    expect(told.data.assessmentScore).toMatchObject({
+    const delivered = await counted(gateway, SCORE, { id: assessmentScore.id });
+    expect(delivered.data.assessmentScore).toMatchObject({
       assessmentScoreId: completed,
       client: { clientId: ids.client(7) },
     });
   });
 
-  it('reads fields of another shape as null, with raw intact', async () => {
+  it('has null for fields of another shape, with raw intact', async () => {
     const body = { total: 7, answers: [{ questionKey: 'q1', answerValue: { odd: true } }, 'x'] };
     sandbox.answerNext('/assessment-scores/:id', { body });
     const { data, errors } = await counted(gateway, SCORE, { id: ids.scores(8)[0] });

@@ -42,7 +42,7 @@ const asked = fc.record({
 });
 
 describe('any window over any list', () => {
-  it('shows what the plain array shows, for no more calls than it has pages', async () => {
+  it('returns the same rows as the plain array, for no more calls than it has pages', async () => {
     const cursors = await Promise.all(lists.map(cursorsOf));
     const property = fc.asyncProperty(asked, async ({ nth, size: count, fromTail, ...cuts }) => {
       const { parent, id, list, rows } = lists[nth]!;

@@ -57,7 +57,7 @@ describe('a window', () => {
     expect(back.ids).toEqual(clients(4, 7));
   });
 
-  it('begins at the tail with last, and at either end between two cursors', async () => {
+  it('starts from the end with last, and from either end between two cursors', async () => {
     const tail = await window({ last: 4 });
     expect(tail.ids).toEqual(clients(416, 420));
     expect(tail.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
@@ -69,7 +69,7 @@ describe('a window', () => {
     expect((await window({ after: edges[9].cursor, before: edges[3].cursor })).ids).toEqual([]);
   });
 
-  it('takes up to a hundred rows', async () => {
+  it('may have up to a hundred rows', async () => {
     expect((await window({ first: 100 })).ids).toEqual(clients(0, 100));
     expect((await window({ last: 100 })).ids).toEqual(clients(320, 420));
   });
@@ -80,7 +80,7 @@ describe('a window', () => {
     [27, 10],
     [28, 11],
     [29, 25],
-  ])('walks client %i’s list of %i both ways, each page once', async (client, length) => {
+  ])('reads client %i’s list of %i in both directions, each page once', async (client, length) => {
     const forwards = await walk(client, 'first');
     const backwards = await walk(client, 'last');
     const whole = Array.from({ length }, (_, n) => ids.session(client, n));
@@ -111,9 +111,9 @@ const G16 = ['-1', '0', '101', '2147483648', '1e9', '"1"', '99999999', '1.5', 't
 const head = (argument: string) =>
   `{ clinic(id: "${ids.clinic(1)}") { name clients(${argument}) { totalCount } } }`;
 
-describe('a window that can’t be', () => {
+describe('an invalid window', () => {
   it.each(G16.flatMap((value) => [`first: ${value}`, `last: ${value}`]))(
-    'is refused before any call: %s',
+    'is rejected before any call: %s',
     async (argument) => {
       const before = callsTo(gateway);
       const headers = { authorization: `Bearer ${await tokenFor(['partner'])}` };
@@ -128,7 +128,7 @@ describe('a window that can’t be', () => {
     },
   );
 
-  it('is refused just so when the number is a variable', async () => {
+  it('is rejected in the same way when the number is a variable', async () => {
     for (const first of [-1, 0, 101, 2 ** 31, '1', 1.5]) {
       const answer = await counted(gateway, CLIENTS, { id: ids.clinic(1), first });
       expect([answer.errors?.[0]?.extensions.code, answer.data, answer.calls]).toEqual([
@@ -139,7 +139,7 @@ describe('a window that can’t be', () => {
     }
   });
 
-  it('takes first or last, not both, and reports every problem at once', async () => {
+  it('has first and last together, and is rejected with every problem at once', async () => {
     const answer = await counted(gateway, head('first: 0, last: 101'));
     expect(answer.errors?.[0]?.extensions.issues).toEqual([
       '"first" must be between 1 and 100, but got 0',
@@ -148,7 +148,7 @@ describe('a window that can’t be', () => {
     ]);
   });
 
-  it('is none if @skip takes it out', async () => {
+  it('is ignored if its field is skipped', async () => {
     const document = `{ clinic(id: "${ids.clinic(1)}") { id clients(first: 0) @skip(if: true) { totalCount } } }`;
     expect((await counted(gateway, document)).errors).toBeUndefined();
   });
@@ -160,7 +160,7 @@ const refused = async (after: unknown, args: object = {}) => {
 };
 
 describe('a cursor', () => {
-  it('is good for its own list alone, filter included', async () => {
+  it('is valid for its own list only, filter included', async () => {
     const { pageInfo } = await window({ first: 1 });
     const cursor = pageInfo.endCursor;
     await refused(cursor, { id: ids.clinic(1) });
@@ -168,7 +168,7 @@ describe('a cursor', () => {
     expect((await window({ after: cursor, first: 1, filter: {} })).ids).toEqual(clients(1, 2));
   });
 
-  it('is rejected with a single character changed, cut or added', async () => {
+  it('is rejected with a single character changed, removed or added', async () => {
     const { pageInfo } = await window({ first: 1 });
     const cursor: string = pageInfo.endCursor;
     for (const at of [0, 3, 20, cursor.length - 1]) {

@@ -15,7 +15,7 @@ afterAll(() => gateway.close());
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not computed with
 type Json = any;
 
-/** Where the clinicians and clients of each clinic begin, as the sandbox lays them out. */
+/** The first clinician and client of each clinic in the sandbox. */
 const CLINICS = [
   { clinician: 14, clinicians: 12, client: 420, clients: 360 },
   { clinician: 26, clinicians: 10, client: 780, clients: 320 },
@@ -76,7 +76,7 @@ const CHANGES: readonly (readonly [string, (list: List) => void, number])[] = [
   ['the tail was removed', (list) => list.remove(list.rows.length - 1), 2],
 ];
 
-describe('between two steps of a walk', () => {
+describe('between two pages of a traversal', () => {
   it.each(CHANGES)('forwards, %s: nothing is repeated or skipped', async (name, change, calls) => {
     const list = untouched(CHANGES.findIndex(([other]) => other === name));
     const head = await step(list, { first: 10 });
@@ -91,17 +91,20 @@ describe('between two steps of a walk', () => {
     expect(next.calls).toBeLessThanOrEqual(calls);
   });
 
-  it.each(CHANGES.slice(0, 6))('backwards, %s: just so', async (name, change) => {
-    const list = untouched(10 + CHANGES.findIndex(([other]) => other === name));
-    const tail = await step(list, { last: 10 });
-    expect(tail.rows).toEqual(list.rows.slice(-10));
-    change(list);
-    const next = await step(list, { last: 10, before: tail.pageInfo.startCursor });
-    const to = list.rows.indexOf(tail.rows[0]!);
-    expect(next.rows).toEqual(list.rows.slice(Math.max(0, to - 10), to));
-  });
+  it.each(CHANGES.slice(0, 6))(
+    'backwards, %s: nothing is repeated or skipped',
+    async (name, change) => {
+      const list = untouched(10 + CHANGES.findIndex(([other]) => other === name));
+      const tail = await step(list, { last: 10 });
+      expect(tail.rows).toEqual(list.rows.slice(-10));
+      change(list);
+      const next = await step(list, { last: 10, before: tail.pageInfo.startCursor });
+      const to = list.rows.indexOf(tail.rows[0]!);
+      expect(next.rows).toEqual(list.rows.slice(Math.max(0, to - 10), to));
+    },
+  );
 
-  it('shows a row that was added behind the cursor in its place', async () => {
+  it('returns a row that was added after the cursor at its position', async () => {
     const list = untouched(16);
     const head = await step(list, { first: 10 });
     list.add('middle');
@@ -109,7 +112,7 @@ describe('between two steps of a walk', () => {
     expect(rest.rows).toEqual(list.rows.slice(10));
   });
 
-  it('continues from the tail as soon as the total is read again', async () => {
+  it('continues from the end as soon as the total is read again', async () => {
     const list = untouched(17);
     await step(list, { last: 3 });
     list.add('tail');
@@ -124,7 +127,7 @@ const added = fc.record({
 const removed = fc.record({
   remove: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
 });
-// A list that grows or one that shrinks: as many added as removed can't be seen without reading one page more.
+// A list that grows or one that shrinks: equal numbers added and removed can't be detected without reading one page more.
 const walks = fc.record({
   size: fc.integer({ min: 3, max: 15 }),
   changes: fc.oneof(
@@ -133,8 +136,8 @@ const walks = fc.record({
   ),
 });
 
-describe('any walk through a list in motion', () => {
-  it('shows whatever stays exactly once, and nothing twice', async () => {
+describe('any traversal of a changing list', () => {
+  it('returns every row that stays exactly once, and none twice', async () => {
     let nth = 18;
     const property = fc.asyncProperty(walks, async ({ size, changes }) => {
       const list = untouched(nth++);

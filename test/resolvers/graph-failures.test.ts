@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { counted, failures } from '../support/graph/counted.ts';
 
-/** Planted in every failing answer: it must reach nobody. */
+/** In the body of every failing response: no client may receive it. */
 const UPSTREAM_TEXT = 'sentinel-of-upstream';
 
 let gateway: Gateway;
@@ -18,8 +18,8 @@ afterAll(() => gateway.close());
 
 const failing = { status: 500, body: { error: { message: UPSTREAM_TEXT } } };
 
-describe('a part that fails', () => {
-  it('leaves the rest of the answer', async () => {
+describe('a failing part', () => {
+  it('does not affect the rest of the result', async () => {
     sandbox.answerNext('/sessions/:id/transcript', { ...failing, times: 3 });
     const answer = await counted(
       gateway,
@@ -54,7 +54,7 @@ describe('a part that fails', () => {
     ]);
   });
 
-  it('takes its list with it if it is one of its pages, and no other', async () => {
+  it('fails its list if it is one of its pages, and no other', async () => {
     sandbox.answerNext('/clinics/:id/clients', { status: 200, rawBody: '<html>' });
     const answer = await counted(
       gateway,
@@ -89,7 +89,7 @@ describe('a part that fails', () => {
       { status: 302, headers: { location: 'http://127.0.0.1:9/' } },
       'UPSTREAM_BAD_RESPONSE',
     ],
-  ])('by %s: says so by a code, and nothing else', async (_name, answerOf, code) => {
+  ])('by %s: has an error code, and nothing of the cause', async (_name, answerOf, code) => {
     sandbox.answerNext('/progress-notes/:id', answerOf);
     const answer = await counted(
       gateway,
@@ -121,7 +121,7 @@ describe('a part that fails', () => {
 });
 
 describe('an operation that takes too long', () => {
-  it('ends with TIMEOUT, keeps what it has, and lets go of its calls', async () => {
+  it('ends with TIMEOUT, keeps the fields it has, and aborts its calls', async () => {
     sandbox.set({ hang: ['/sessions/:sessionId/mdm'] });
     const answer = await counted(
       gateway,
@@ -150,8 +150,8 @@ async function ask(session: string, signal: AbortSignal): Promise<unknown> {
   });
 }
 
-describe('a client that goes away', () => {
-  it('takes its calls with it', async () => {
+describe('a client that disconnects', () => {
+  it('aborts its calls', async () => {
     sandbox.resetCounts();
     sandbox.answerNext('/sessions/:id/transcript', { hang: true });
     const gone = new AbortController();
@@ -162,14 +162,14 @@ describe('a client that goes away', () => {
     await vi.waitFor(() => expect(openCalls()).toBe(0), { timeout: 900 });
   });
 
-  it('leaves the call to others who wait for the same', async () => {
+  it('does not abort a call that others share', async () => {
     sandbox.resetCounts();
     sandbox.answerNext('/sessions/:id/transcript', { delayMs: 300, body: { transcriptItems: [] } });
     const gone = new AbortController();
     const first = ask(ids.session(2, 3), gone.signal);
     await vi.waitFor(() => expect(sandbox.countOf('/sessions/:id/transcript')).toBe(1));
     const second = gateway.query(`{ session(id: "${ids.session(2, 3)}") { transcript { id } } }`);
-    // Answered after the one above was begun.
+    // Answered after the one above was started.
     await gateway.query('{ viewer { subject } }');
     gone.abort();
     await expect(first).rejects.toThrow('aborted');
@@ -180,7 +180,7 @@ describe('a client that goes away', () => {
   });
 });
 
-/** The sandbox counts the most at once from a reset on, and those still open are where it starts from. */
+/** The sandbox counts the most concurrent calls since a reset, and starts from those still open. */
 function openCalls(): number {
   sandbox.resetCounts();
   return sandbox.mostAtOnce();

@@ -34,24 +34,21 @@ describe('filters of clients', () => {
     expect(lastQuery()).toMatchObject({ [name]: wanted[name], page: '1' });
   });
 
-  it.each(['firstName', 'lastName', 'dateOfBirth', 'status'])(
-    'narrows down by %s',
-    async (name) => {
-      const [wanted] = (await clientsWhere({ clinicianId: ids.clinician(2) })).clients;
-      const { clients } = await clientsWhere({ [name]: wanted[name] });
-      expect(clients.map((client) => client[name])).toEqual(clients.map(() => wanted[name]));
-      expect(clients).toContainEqual(wanted);
-    },
-  );
+  it.each(['firstName', 'lastName', 'dateOfBirth', 'status'])('filters by %s', async (name) => {
+    const [wanted] = (await clientsWhere({ clinicianId: ids.clinician(2) })).clients;
+    const { clients } = await clientsWhere({ [name]: wanted[name] });
+    expect(clients.map((client) => client[name])).toEqual(clients.map(() => wanted[name]));
+    expect(clients).toContainEqual(wanted);
+  });
 
-  it('looks for free text across both names, and joins fields with AND', async () => {
+  it('searches free text in both names, and combines fields with AND', async () => {
     const [wanted] = (await clientsWhere({ clinicianId: ids.clinician(2) })).clients;
     const name = `${wanted.lastName.toLowerCase()} ${wanted.firstName}`;
     const { clients } = await clientsWhere({ name, dateOfBirth: wanted.dateOfBirth });
     expect(clients).toEqual([wanted]);
   });
 
-  it('takes the clinician as a UUID or a global id: the same list, asked once', async () => {
+  it('accepts the clinician as a UUID or a global id: the same list, requested once', async () => {
     const bare = await clientsWhere({ clinicianId: ids.clinician(5) });
     expect(bare.calls).toBe(4);
     const global = await clientsWhere({ clinicianId: plainId('Clinician', ids.clinician(5)) });
@@ -59,7 +56,7 @@ describe('filters of clients', () => {
   });
 
   it.each(['+12015550100', 'a&b=c', 'ä ö?#/%2e', 'x y+z', '"; --', '\r\nAccess-Token: y'])(
-    'sends %j as it was given',
+    'sends %j unchanged',
     async (text) => {
       const field = text.startsWith('+') ? 'phoneNumber' : 'firstName';
       await clientsWhere({ [field]: text });
@@ -67,14 +64,14 @@ describe('filters of clients', () => {
     },
   );
 
-  it('takes null and an empty filter for no filter', async () => {
+  it('treats null and an empty filter as no filter', async () => {
     const plain = await counted(gateway, CLIENTS, { id: ids.clinic(4) });
     const empty = await counted(gateway, CLIENTS, { id: ids.clinic(4), filter: { email: null } });
     expect(empty.data).toEqual(plain.data);
     expect(empty.calls).toBe(0);
   });
 
-  it('refuses a phone number without its calling code before any call', async () => {
+  it('rejects a phone number without its calling code before any call', async () => {
     for (const phoneNumber of ['2015550100', '(201) 555-0100']) {
       const answer = await clientsWhere({ phoneNumber });
       expect([failures(answer), answer.calls]).toEqual([['clinic.clients: BAD_USER_INPUT'], 0]);
@@ -94,7 +91,7 @@ describe('filters of clients', () => {
     },
   );
 
-  it('takes 200 characters, and names every field that is wrong', async () => {
+  it('accepts 200 characters, and names every invalid field', async () => {
     const name = 'x'.repeat(200);
     expect((await clientsWhere({ name })).clients).toEqual([]);
     expect(lastQuery()).toEqual({ name, page: '1' });
@@ -103,7 +100,7 @@ describe('filters of clients', () => {
     expect(errors?.[0]?.extensions.issues).toEqual(named);
   });
 
-  it('refuses a day that no calendar has, without repeating it', async () => {
+  it('rejects a date that does not exist, without echoing it', async () => {
     for (const dateOfBirth of ['1990-02-30', '1990-2-3', '1990-02-03T00:00:00Z', 19900203]) {
       const answer = await clientsWhere({ dateOfBirth });
       expect(answer.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
@@ -114,7 +111,7 @@ describe('filters of clients', () => {
     }
   });
 
-  it('filters a clinician’s own clients, too', async () => {
+  it('filters a clinician’s clients', async () => {
     const document = `query($id: ID!, $filter: ClientFilter) { clinician(id: $id) { clients(filter: $filter) { nodes { status } } } }`;
     const { data } = await counted(gateway, document, {
       id: ids.clinician(1),
@@ -176,8 +173,8 @@ const rows = (...data: readonly object[]) => ({
 const ODD = `query($id: ID!) { clinician(id: $id) { clients { totalCount nodes { clientId status dateOfBirth email raw } } } }`;
 const row = (n: number, fields: object) => ({ id: ids.client(n), ...fields });
 
-describe('rows that are not as documented', () => {
-  it('reads a status it does not know as UNKNOWN, and passes the rest on', async () => {
+describe('a list with rows that are not as documented', () => {
+  it('returns an unknown status as UNKNOWN, and the rest unchanged', async () => {
     gateway.sandbox.answerNext(
       '/clinicians/:id/clients',
       rows(row(0, { status: 'on_hold', shoeSize: 9 })),
@@ -188,7 +185,7 @@ describe('rows that are not as documented', () => {
     expect(data.clinician.clients.nodes[0].raw).toEqual(row(0, { status: 'on_hold', shoeSize: 9 }));
   });
 
-  it('never shifts a date, and reads one that is none as null', async () => {
+  it('never shifts a date, and returns an invalid one as null', async () => {
     const dates = [
       '1990-03-01',
       '1990-03-01T23:30:00-11:00',
@@ -206,7 +203,7 @@ describe('rows that are not as documented', () => {
     expect(shown).toEqual(['1990-03-01', '1990-03-01', '1990-03-01', null, null, null]);
   });
 
-  it('leaves out a row without an id, and keeps the others and the total', async () => {
+  it('omits a row without an id, and keeps the others and the total', async () => {
     gateway.sandbox.answerNext(
       '/clinicians/:id/clients',
       rows(row(0, {}), { email: 'a@b.example' }, row(1, {})),

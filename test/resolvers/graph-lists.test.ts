@@ -15,7 +15,7 @@ afterAll(() => gateway.close());
 const record = (fields: Readonly<Record<string, unknown>>) => expect.objectContaining(fields);
 
 describe('the ten lists', () => {
-  it('shows organizations', async () => {
+  it('returns organizations', async () => {
     const { data, calls } = await counted(
       gateway,
       `{ organizations { nodes { ${leavesOf('Organization')} } } }`,
@@ -26,7 +26,7 @@ describe('the ten lists', () => {
     expect(first.raw.id).toBe(ids.organization(0));
   });
 
-  it('shows the clinics and programs of an organization', async () => {
+  it('returns the clinics and programs of an organization', async () => {
     const { data, calls } = await counted(
       gateway,
       `query($id: ID!) { organization(id: $id) {
@@ -48,7 +48,7 @@ describe('the ten lists', () => {
     expect(programs.nodes[8].raw.isActive).toBe(false);
   });
 
-  it('shows the clinicians, clients and assessments of a clinic', async () => {
+  it('returns the clinicians, clients and assessments of a clinic', async () => {
     const { data, calls } = await counted(
       gateway,
       `query($id: ID!) { clinic(id: $id) { clinicians(first: 1) { nodes { ${leavesOf('Clinician')} } }
@@ -72,7 +72,7 @@ describe('the ten lists', () => {
     });
   });
 
-  it('shows the clients and magic edits of a clinician', async () => {
+  it('returns the clients and magic edits of a clinician', async () => {
     const { data, calls } = await counted(
       gateway,
       `query($id: ID!) { clinician(id: $id) { clients(first: 2) { nodes { clientId lastName } }
@@ -87,7 +87,7 @@ describe('the ten lists', () => {
     expect(edit.raw).toMatchObject({ id: edit.magicEditId, userInstructions: expect.any(String) });
   });
 
-  it('shows the sessions and programs of a client', async () => {
+  it('returns the sessions and programs of a client', async () => {
     const { data, calls } = await counted(
       gateway,
       `query($id: ID!) { client(id: $id) { sessions { nodes { sessionId sessionExternalId fileUrl raw } }
@@ -106,7 +106,7 @@ describe('the ten lists', () => {
     expect(data.client.programs.nodes).toHaveLength(data.client.programs.totalCount);
   });
 
-  it('shows the partner itself', async () => {
+  it('returns the partner itself', async () => {
     const { data, calls } = await counted(gateway, '{ partner { raw } }');
     expect(calls).toBe(1);
     expect(data.partner.raw).toMatchObject({ environment: 'sandbox' });
@@ -114,7 +114,7 @@ describe('the ten lists', () => {
 });
 
 describe('upward links', () => {
-  it('lead from a client in a list to its clinic and organization by id, for no call', async () => {
+  it('lead from a client in a list to its clinic and organization by id, without a call', async () => {
     const ask = `query($id: ID!) { clinic(id: $id) { clients(first: 1) { nodes { clinic {
       clinicId organization { organizationId } } } } clinicians(first: 1) { nodes { clinic { id } } } } }`;
     await counted(gateway, '{ organizations { nodes { clinics { nodes { id } } } } }');
@@ -126,7 +126,7 @@ describe('upward links', () => {
     });
   });
 
-  it('lead from a note over its session to its client', async () => {
+  it('lead from a note through its session to its client', async () => {
     const { data } = await counted(
       gateway,
       `query($id: ID!) { session(id: $id, clientId: "${ids.client(2)}") { progressNote { session {

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-describe('from the top', () => {
-  it('walks from organizations to clinics to clients', async () => {
+describe('a query from the root', () => {
+  it('goes from organizations to clinics to clients', async () => {
     const { data, errors } = await gateway.query(`{
       organizations { totalCount nodes { name clinics(first: 1) { nodes { name clients(first: 3) {
         totalCount nodes { firstName lastName status } pageInfo { hasNextPage } } } } } }
@@ -21,7 +21,7 @@ describe('from the top', () => {
     expect(clinic.clients.pageInfo.hasNextPage).toBe(true);
   });
 
-  it('takes 278 calls for 25 clients with ten sessions each and their notes, and none again', async () => {
+  it('makes 278 calls for 25 clients with ten sessions each and their notes, and none the second time', async () => {
     await using cold = await openGateway({ limits: { operationMs: 60_000 } });
     const clinicId = cold.sandbox.ids.clinic(0);
     const document = `query($id: ID!) { clinic(id: $id) { clients(first: 25) { nodes {

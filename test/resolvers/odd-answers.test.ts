@@ -33,7 +33,7 @@ const CLIENT = 'id firstName lastName email phoneNumber dateOfBirth status exter
 const WALKS = {
   list: `query($id: ID!) { clinic(id: $id) { clients(first: 20) { totalCount nodes { ${CLIENT} } pageInfo { endCursor } } } }`,
   note: 'query($id: ID!) { progressNote(id: $id) { id isLoading note raw } }',
-  // A directive sends it by graphql's own executor.
+  // A directive makes it run on graphql's own executor.
   slowly: 'query($id: ID!) { progressNote(id: $id) { note raw @include(if: true) } }',
   artifacts: `query($id: ID!) { session(id: $id) { transcript { items { startTime speaker transcript } raw }
     mdm { risk crisisIntervention problemsAddressed { rationale level } raw } progressNote { note raw } } }`,
@@ -42,14 +42,14 @@ const WALKS = {
 };
 
 let last = 100;
-/** Asked about a record that nobody has asked about before. */
+/** Queries a record that no test has read before. */
 async function asked(walk: keyof typeof WALKS, answer: unknown) {
   body = typeof answer === 'string' ? answer : JSON.stringify(answer);
   last += 1;
-  const { status, headers: _, ...said } = await gateway.query(WALKS[walk], { id: uuid(last) });
-  expectResponse(status, JSON.stringify(said), walk);
+  const { status, headers: _, ...result } = await gateway.query(WALKS[walk], { id: uuid(last) });
+  expectResponse(status, JSON.stringify(result), walk);
   expect(lines.filter((line) => line.includes('unexpected error'))).toEqual([]);
-  return { ...said, codes: said.errors?.map(({ extensions }) => extensions.code) ?? [] };
+  return { ...result, codes: result.errors?.map(({ extensions }) => extensions.code) ?? [] };
 }
 
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
@@ -59,9 +59,9 @@ const page = (meta: object, rows: readonly unknown[] = [{ id: uuid(1) }]) => ({
   meta: { totalItems: rows.length, currentPage: 1, ...meta },
 });
 
-describe('an answer of the Partner API', () => {
+describe('a response of the Partner API', () => {
   it.each(['id', 'firstName', 'email', 'phoneNumber', 'dateOfBirth', 'status', 'externalId'])(
-    'with anything at all for the %s of a client is a row, or a row left out',
+    'with any value for the %s of a client is a row, or an omitted row',
     async (name) => {
       for (const value of ODD) {
         const { data } = await asked('list', page({}, [{ id: uuid(1), [name]: value }]));
@@ -70,7 +70,7 @@ describe('an answer of the Partner API', () => {
     },
   );
 
-  it('with anything at all for the parts of an artifact is nulls beside an intact raw', async () => {
+  it('with any values in an artifact is null fields and an intact raw', async () => {
     for (const value of ODD) {
       await asked('note', {
         note: value,
@@ -96,7 +96,7 @@ describe('an answer of the Partner API', () => {
     }
   });
 
-  it('with a section of a note that is null shows the others', async () => {
+  it('with a null section of a note returns the other sections', async () => {
     const { data } = await asked('note', { note: [{ text: 'a' }, null, 'b'], isLoading: false });
     expect(data.progressNote.note).toEqual([{ text: 'a' }, 'b']);
     expect(data.progressNote.raw.note).toHaveLength(3);
@@ -125,7 +125,7 @@ describe('an answer of the Partner API', () => {
       '201 levels',
       JSON.stringify(page({}, [{ id: uuid(1), x: 'x' }])).replace('"x":"x"', `"x":${deep(198)}`),
     ],
-  ])('with %s is no list', async (_, answer) => {
+  ])('with %s is not a list', async (_, answer) => {
     expect((await asked('list', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
   });
 
@@ -147,14 +147,17 @@ describe('an answer of the Partner API', () => {
         Array.from({ length: 10 }, (_, n) => ({ id: uuid(n) })),
       ),
     ],
-  ])('with %s is shown as far as it goes, and never fails here', async (_, answer) => {
+  ])('with %s is returned as far as it is readable, and never fails here', async (_, answer) => {
     const { data } = await asked('list', answer);
     for (const { firstName } of data.clinic.clients?.nodes ?? []) expect(firstName).toBeNull();
   });
 
-  it.each([5_000, 100_000])('nested %d levels deep is no answer, by either way', async (levels) => {
-    const answer = `{"isLoading":false,"note":[${deep(levels)}]}`;
-    expect((await asked('note', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
-    expect((await asked('slowly', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
-  });
+  it.each([5_000, 100_000])(
+    'nested %d levels deep is rejected, by either executor',
+    async (levels) => {
+      const answer = `{"isLoading":false,"note":[${deep(levels)}]}`;
+      expect((await asked('note', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+      expect((await asked('slowly', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+    },
+  );
 });

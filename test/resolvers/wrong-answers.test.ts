@@ -13,8 +13,8 @@ const NOTE = 'query($id: ID!) { progressNote(id: $id) { progressNoteId note } }'
 const EDIT = `mutation($id: ID!, $session: ID, $client: ID) { magicEdit(input: { progressNoteId: $id,
   sessionId: $session, clientId: $client, userInstructions: "x" }) { is: __typename } }`;
 
-describe('an answer that names another record', () => {
-  it('is shown to no viewer and changes no ownership, after a restart too', async () => {
+describe('a response that names another record', () => {
+  it('is returned to no viewer and changes no ownership, after a restart too', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-wrong-'));
     using _ = { [Symbol.dispose]: () => rmSync(storeDir, { recursive: true }) };
     await using keeper = await openGateway();

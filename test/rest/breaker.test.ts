@@ -9,7 +9,7 @@ function attempts(breaker: Breaker, ...verdicts: readonly Verdict[]): void {
     if (call) breaker.leave(call, verdict);
   }
 }
-/** The call that entered, unless it was refused. */
+/** The call that was allowed, or undefined if it was rejected. */
 function enter(breaker: Breaker): object | undefined {
   if (breaker.refuses()) return undefined;
   const call = {};
@@ -37,19 +37,19 @@ describe('the breaker', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('forgets old failures', () => {
+  it('ignores old failures', () => {
     const breaker = new Breaker(createFakeClock());
     attempts(breaker, ...times(9, 'failing'), ...times(40, 'healthy'), ...times(9, 'failing'));
     expect(breaker.state).toBe('closed');
   });
 
-  it('does not count what tells nothing', () => {
+  it('ignores inconclusive results', () => {
     const breaker = new Breaker(createFakeClock());
     attempts(breaker, ...times(100, 'unclear'));
     expect(breaker.state).toBe('closed');
   });
 
-  it('lets a single probe through after its pause, and closes if it succeeds', () => {
+  it('allows a single probe after its pause, and closes if it succeeds', () => {
     const clock = createFakeClock();
     const states: string[] = [];
     const breaker = new Breaker(clock, (state) => states.push(state));
@@ -62,7 +62,7 @@ describe('the breaker', () => {
     expect(states).toEqual(['open', 'half-open', 'closed']);
   });
 
-  it('stays open if the probe fails, and asks for another if it told nothing', () => {
+  it('stays open if the probe fails, and allows another if it was inconclusive', () => {
     const clock = createFakeClock();
     const breaker = new Breaker(clock);
     attempts(breaker, ...times(10, 'failing'));
@@ -74,7 +74,7 @@ describe('the breaker', () => {
     expect(enter(breaker)).toBeDefined();
   });
 
-  it('does not take a late answer for the probe', () => {
+  it('does not treat a late response as the probe', () => {
     const clock = createFakeClock();
     const breaker = new Breaker(clock);
     const early = enter(breaker);

@@ -8,7 +8,7 @@ const numbered: Script = ({ number }, response) =>
   answer(response, 200, { isLoading: false, note: [number] });
 
 describe('the budget of an operation', () => {
-  it('ends with QUERY_TOO_EXPENSIVE, and the rest of the answer stays', async () => {
+  it('ends with QUERY_TOO_EXPENSIVE, and the rest of the result stays', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage({ maxCalls: 3 });
     const loaders = setup.partner.loadersFor(usage);
@@ -19,14 +19,14 @@ describe('the budget of an operation', () => {
     expect(usage.calls).toBe(3);
   });
 
-  it('counts retries too', async () => {
+  it('includes retries', async () => {
     await using setup = await setUp((_, response) => answer(response, 500, {}));
     const loaders = loadersOf(setup.partner, { maxCalls: 2 });
     expect(await codeOf(loaders.note(id(1)))).toBe('QUERY_TOO_EXPENSIVE');
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
-  it('of an operation that shares the call covers a retry that the first one can not make', async () => {
+  it('of an operation that shares the call pays for a retry that the first one cannot afford', async () => {
     await using setup = await setUp((request, response) =>
       request.number === 1 ? answer(response, 500, {}) : numbered(request, response),
     );
@@ -38,7 +38,7 @@ describe('the budget of an operation', () => {
     expect(other).toMatchObject({ calls: 1, retried: 1 });
   });
 
-  it('is not touched by what is cached or shared', async () => {
+  it('does not include cached or shared calls', async () => {
     await using setup = await setUp(numbered);
     await loadersOf(setup.partner).note(id(1));
     expect(loadersOf(setup.partner, { maxCalls: 0 }).note(id(1))).toMatchObject({ note: [1] });

@@ -24,7 +24,7 @@ const empty =
     response.end();
   };
 
-describe('what a status and a shape mean', () => {
+describe('the error of a status and a body', () => {
   it.each<[string, Script, string, number]>([
     ['gateway 403 Forbidden', always(403, { message: 'Forbidden' }), 'UPSTREAM_CREDENTIALS', 1],
     [
@@ -47,7 +47,7 @@ describe('what a status and a shape mean', () => {
     ['503 empty', empty(503), 'UPSTREAM_UNAVAILABLE', 3],
     ['504', always(504, { message: 'Endpoint request timed out' }), 'UPSTREAM_UNAVAILABLE', 3],
     ['200 with an error for a body', always(200, envelope(404, 'x')), 'UPSTREAM_BAD_RESPONSE', 1],
-  ])('tells %s', async (_, script, code, calls) => {
+  ])('recognises %s', async (_, script, code, calls) => {
     await using setup = await setUp(script);
     const page = loadersOf(setup.partner).page({ name: 'clientsOfClinic', id: id(1) }, 1);
     expect(await codeOf(page)).toBe(code);
@@ -59,7 +59,7 @@ describe('what a status and a shape mean', () => {
     ['a string', 'Progress note is locked'],
     ['an object', { message: ['Progress note is locked'], error: 'Forbidden', statusCode: 403 }],
     ['an object with a string', { message: 'Progress note is locked' }],
-  ])('knows a lock from %s, and keeps the token', async (_, message) => {
+  ])('recognises a lock in %s, and keeps the token', async (_, message) => {
     await using setup = await setUp(always(403, envelope(403, message)));
     const { partner, upstream } = setup;
     const edit = () => partner.writes.magicEdit(id(1), 'shorter', createUsage());
@@ -79,7 +79,7 @@ describe('what a status and a shape mean', () => {
     expect(failure).toMatchObject({ code: 'BAD_USER_INPUT', issues });
   });
 
-  it('passes on at most twenty issues of 500 characters', async () => {
+  it('has at most twenty issues of 500 characters', async () => {
     const messages = Array.from({ length: 30 }, (_, n) => `${n} `.padEnd(1000, '\u{1f642}'));
     const issuesOf = async (message: unknown) => {
       await using setup = await setUp(always(400, envelope(400, message)));
@@ -94,7 +94,7 @@ describe('what a status and a shape mean', () => {
     expect(await issuesOf('x'.repeat(500))).toEqual(['x'.repeat(500)]);
   });
 
-  it('keeps the words of a conflict to itself', async () => {
+  it('never contains the message of a conflict', async () => {
     await using setup = await setUp(always(409, envelope(409, 'already assigned')));
     const failure = await failureOf(
       setup.partner.writes.updateNote(id(1), { note: [] }, createUsage()),
@@ -103,7 +103,7 @@ describe('what a status and a shape mean', () => {
     expect(JSON.stringify([failure, failure.message])).not.toContain('assigned');
   });
 
-  it('names the template in the message and nothing of the request or the answer', async () => {
+  it('names the route template in its message and nothing of the request or the response', async () => {
     await using setup = await setUp(always(400, envelope(400, ['name must not be Jane'])));
     const failure = await failureOf(
       loadersOf(setup.partner).page(
@@ -117,7 +117,7 @@ describe('what a status and a shape mean', () => {
 });
 
 describe('429', () => {
-  it('waits a short one out', async () => {
+  it('is retried after a short wait', async () => {
     await using setup = await setUp(({ number }, response) =>
       number === 1
         ? answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '0' })
@@ -127,7 +127,7 @@ describe('429', () => {
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
-  it('fails at once, saying when to come back, if the wait does not fit', async () => {
+  it('fails at once, with the time to retry, if the wait is too long', async () => {
     await using setup = await setUp((_, response) =>
       answer(response, 429, { message: 'Limit Exceeded' }, { 'retry-after': '60' }),
     );

@@ -33,7 +33,7 @@ function oneSlot() {
 }
 
 describe('the limiter', () => {
-  it('takes operations in turn, so that a large one does not keep a small one waiting', () => {
+  it('serves operations in turn, so that a large one does not delay a small one', () => {
     const { add, drain } = oneSlot();
     const [large, small] = [createCallQueue('read'), createCallQueue('read')];
     for (const n of [1, 2, 3]) add(`large ${n}`, large);
@@ -47,7 +47,7 @@ describe('the limiter', () => {
     expect(drain()).toEqual(['token', 'write', 'read']);
   });
 
-  it('passes over calls that nobody waits for any more', () => {
+  it('skips calls that were aborted', () => {
     const { add, drain, limiter } = oneSlot();
     const queue = createCallQueue('read');
     add('gone', queue).isOver = true;
@@ -70,7 +70,7 @@ describe('the limiter', () => {
     expect(sent).toBe(10_000);
   });
 
-  it('has as many calls in flight as it may, and never more', async () => {
+  it('has as many calls in flight as allowed, and never more', async () => {
     const held: ServerResponse[] = [];
     const answerInFours = (_: unknown, response: ServerResponse) => {
       held.push(response);
@@ -100,7 +100,7 @@ describe('rate and quota', () => {
     expect(sent).toBe(11);
   });
 
-  it('ends with the day, says when the next begins, and tells what is left', async () => {
+  it('has a quota per day, reports when the next begins, and how much is left', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
       clock,
@@ -121,7 +121,7 @@ describe('rate and quota', () => {
 });
 
 describe('the retry budget', () => {
-  it('allows a tenth of the calls, and ten in quiet times', () => {
+  it('allows a tenth of the calls, and ten with few calls', () => {
     const budget = createRetryBudget(createFakeClock());
     let retries = 0;
     for (let i = 0; i < 1000; i++) {
@@ -132,7 +132,7 @@ describe('the retry budget', () => {
     expect(retries).toBeLessThanOrEqual(111);
   });
 
-  it('fills up again while nobody asks', () => {
+  it('refills while there are no calls', () => {
     const clock = createFakeClock();
     const budget = createRetryBudget(clock);
     while (budget.withdraw());
@@ -143,7 +143,7 @@ describe('the retry budget', () => {
   });
 });
 
-/** Asks for that many notes, four at a time; what became of each. */
+/** Requests that many notes, four at a time, and returns the outcome of each. */
 async function askFor(count: number, { partner }: Setup): Promise<string[]> {
   const outcomes: string[] = [];
   for (let n = 1; n <= count; n += 4) {
@@ -157,7 +157,7 @@ async function askFor(count: number, { partner }: Setup): Promise<string[]> {
 }
 
 describe('an outage', () => {
-  it('is not made worse: most calls fail fast, and none is anything but unavailable', async () => {
+  it('is not made worse: most calls fail fast, and all as unavailable', async () => {
     await using setup = await setUp((_, response) => answer(response, 503, {}));
     const codes = await askFor(100, setup);
     expect(new Set(codes)).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
@@ -165,7 +165,7 @@ describe('an outage', () => {
     expect(setup.partner.state().breaker).toBe('open');
   });
 
-  it('of every other call costs at most 1.2 calls for each that is asked', async () => {
+  it('of every other call costs at most 1.2 calls for each requested', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(
       ({ number }, response) => answer(response, number % 2 ? 503 : 200, { note: [] }),
@@ -193,7 +193,7 @@ describe('an outage', () => {
     expect(setup.partner.state().breaker).toBe('closed');
   });
 
-  it('of one route leaves the others alone', async () => {
+  it('of one route does not affect the others', async () => {
     await using setup = await setUp(({ path }, response) =>
       answer(response, path.startsWith('/progress-notes') ? 500 : 200, { transcriptItems: [] }),
     );
@@ -202,7 +202,7 @@ describe('an outage', () => {
     expect(await loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
   });
 
-  it('is not seen in answers about the request', async () => {
+  it('does not include errors about the request', async () => {
     await using setup = await setUp((_, response) => answer(response, 404, {}));
     await askFor(60, setup);
     expect(setup.partner.state().breaker).toBe('closed');

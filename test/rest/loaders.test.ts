@@ -8,11 +8,11 @@ import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, envelope, pageBody } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
 
-/** A note that says which call fetched it. */
+/** A note with the number of the call that fetched it. */
 const numbered: Script = ({ number }, response) =>
   answer(response, 200, { isLoading: false, note: [number] });
 
-/** Answers wait until the test lets them go. */
+/** Responses that are held until the test releases them. */
 function held(script: Script = numbered) {
   const waiting: (() => void)[] = [];
   return {
@@ -23,8 +23,8 @@ function held(script: Script = numbered) {
   };
 }
 
-describe('cached answers', () => {
-  it('come synchronously, to every operation', async () => {
+describe('cached responses', () => {
+  it('are returned synchronously, to every operation', async () => {
     await using setup = await setUp(numbered);
     await loadersOf(setup.partner).note(id(1));
     const usage = createUsage();
@@ -36,7 +36,7 @@ describe('cached answers', () => {
   it.each<[string, unknown, number]>([
     ['a note', { isLoading: false, note: ['x'] }, 5000],
     ['a note that is loading', { isLoading: true, note: [] }, 1000],
-  ])('of %s live their time', async (_, body, ttlMs) => {
+  ])('of %s expire after their TTL', async (_, body, ttlMs) => {
     const clock = createFakeClock();
     await using setup = await setUp((_request, response) => answer(response, 200, body), { clock });
     await loadersOf(setup.partner).note(id(1));
@@ -48,7 +48,7 @@ describe('cached answers', () => {
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
-  it('of a finished transcript last for minutes, of one not ready a second', async () => {
+  it('of a finished transcript are kept for minutes, of one not ready for a second', async () => {
     const clock = createFakeClock();
     let body: unknown = envelope(404, 'no transcript');
     await using setup = await setUp((_, response) => answer(response, 200, body), { clock });
@@ -61,7 +61,7 @@ describe('cached answers', () => {
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
-  it('are not made of failures', async () => {
+  it('do not include failures', async () => {
     await using setup = await setUp(({ number }, response) =>
       number === 1 ? answer(response, 409, {}) : answer(response, 200, { note: [] }),
     );
@@ -72,7 +72,7 @@ describe('cached answers', () => {
     expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [] });
   });
 
-  it('stay the same within an operation, even past their time', async () => {
+  it('stay the same within an operation, even after they expire', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(numbered, { clock });
     const loaders = loadersOf(setup.partner);
@@ -96,7 +96,7 @@ describe('cached answers', () => {
     expect(cacheEntries).toBe(9);
   });
 
-  it('do not stay in memory after their time', async () => {
+  it('are removed from memory after they expire', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(numbered, { clock });
     for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
@@ -123,7 +123,7 @@ describe('cached answers', () => {
     expect(setup.upstream.seen).toHaveLength(3);
   });
 
-  it('leave their length behind', async () => {
+  it('keep the length of a list after they have expired', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => answer(response, 200, pageBody(3, 1)), {
       clock,
@@ -137,8 +137,8 @@ describe('cached answers', () => {
   });
 });
 
-describe('the loaders of two operations', () => {
-  it('are two, begun in the same tick or not', async () => {
+describe('the loaders of concurrent operations', () => {
+  it('are separate, whether or not started in the same tick', async () => {
     await using setup = await setUp(numbered);
     const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
     const note = await one.note(id(1));
@@ -149,7 +149,7 @@ describe('the loaders of two operations', () => {
 });
 
 describe('identical reads in flight', () => {
-  it('are one call, which the first pays for', async () => {
+  it('are one call, which counts for the first operation', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const [first, second] = [createUsage(), createUsage()];
@@ -164,7 +164,7 @@ describe('identical reads in flight', () => {
     expect(second).toMatchObject({ calls: 0, coalesced: 1 });
   });
 
-  it('go on for one waiter when the other leaves', async () => {
+  it('continue for one operation when the other is aborted', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const leaving = createUsage();
@@ -178,7 +178,7 @@ describe('identical reads in flight', () => {
     expect(setup.upstream.seen).toHaveLength(1);
   });
 
-  it('are aborted when all waiters have gone, and the next one asks anew', async () => {
+  it('are aborted when all their operations are, and the next one makes a new call', async () => {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>();
     await using setup = await setUp((request, response) => {
       if (request.number > 1) return numbered(request, response);
@@ -194,7 +194,7 @@ describe('identical reads in flight', () => {
     expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
   });
 
-  it('are not begun for an operation that is over', async () => {
+  it('are not started for an operation that is over', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     usage.end();
@@ -202,7 +202,7 @@ describe('identical reads in flight', () => {
     expect(setup.upstream.seen).toEqual([]);
   });
 
-  it('fail alone, beside others of the same operation', async () => {
+  it('fail separately from others of the same operation', async () => {
     await using setup = await setUp((request, response) =>
       request.path.endsWith(id(2)) ? answer(response, 409, {}) : numbered(request, response),
     );
@@ -222,8 +222,8 @@ describe('identical reads in flight', () => {
   });
 });
 
-describe('forgetting', () => {
-  it('drops all pages and filters of a list, and nothing beside it', async () => {
+describe('invalidating', () => {
+  it('removes all pages and filters of a list, and nothing else', async () => {
     await using setup = await setUp((request, response) =>
       answer(response, 200, pageBody(20, Number(/page=(\d+)/.exec(request.path)?.[1]))),
     );
@@ -241,7 +241,7 @@ describe('forgetting', () => {
     expect(setup.upstream.seen).toHaveLength(7);
   });
 
-  it('leaves no answer current that an operation was made of', async () => {
+  it('marks the responses that an operation used as stale', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     await setup.partner.loadersFor(usage).noteOfSession(id(1));
@@ -249,7 +249,7 @@ describe('forgetting', () => {
     expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
   });
 
-  it('detaches a read in flight: later askers ask anew, and the late answer is not kept', async () => {
+  it('detaches a read in flight: later reads make a new call, and the late response is not cached', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const early = createUsage();
@@ -281,49 +281,49 @@ describe('forgetting', () => {
   });
 });
 
-describe('whoever listens for invalidated paths', () => {
+describe('a listener for invalidated paths', () => {
   const list = { name: 'clientsOfClinic', id: id(1) } as const;
 
-  it('hears of each path that is forgotten, cached or not', async () => {
+  it('is called for each invalidated path, cached or not', async () => {
     await using setup = await setUp(numbered);
-    const heard: unknown[] = [];
-    setup.partner.onInvalidate((path) => heard.push(path));
+    const invalidated: unknown[] = [];
+    setup.partner.onInvalidate((path) => invalidated.push(path));
     setup.partner.forget([endpoints.note.path(id(1)), pathOf(list)]);
     setup.partner.forgetAll();
-    expect(heard).toEqual([endpoints.note.path(id(1)), pathOf(list), undefined]);
+    expect(invalidated).toEqual([endpoints.note.path(id(1)), pathOf(list), undefined]);
   });
 
-  it('hears of an answer that a newer one replaces, and not of one that has expired', async () => {
+  it('is called for a response that a newer one replaces, and not for one that has expired', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(numbered, { clock });
-    const heard: unknown[] = [];
-    setup.partner.onInvalidate((path) => heard.push(path));
+    const invalidated: unknown[] = [];
+    setup.partner.onInvalidate((path) => invalidated.push(path));
     await loadersOf(setup.partner).note(id(1));
     clock.advance(5000);
     await loadersOf(setup.partner).note(id(1));
-    expect(heard).toEqual([]);
+    expect(invalidated).toEqual([]);
     await loadersOf(setup.partner).note(id(1), { fresh: true });
-    expect(heard).toEqual([endpoints.note.path(id(1))]);
+    expect(invalidated).toEqual([endpoints.note.path(id(1))]);
   });
 
-  it('hears of a list whose length has changed', async () => {
+  it('is called for a list whose length has changed', async () => {
     let total = 25;
     await using setup = await setUp((request, response) =>
       answer(response, 200, pageBody(total, Number(/page=(\d+)/.exec(request.path)?.[1]))),
     );
-    const heard: unknown[] = [];
-    setup.partner.onInvalidate((path) => heard.push(path));
+    const invalidated: unknown[] = [];
+    setup.partner.onInvalidate((path) => invalidated.push(path));
     await loadersOf(setup.partner).page(list, 1);
     await loadersOf(setup.partner).page(list, 2);
-    expect(heard).toEqual([]);
+    expect(invalidated).toEqual([]);
     total = 24;
     await loadersOf(setup.partner).page(list, 3);
-    expect(heard).toEqual([pathOf(list)]);
+    expect(invalidated).toEqual([pathOf(list)]);
   });
 });
 
-describe('forgetting everything', () => {
-  it('leaves no answer current, and detaches what is in flight', async () => {
+describe('invalidating everything', () => {
+  it('marks every response as stale, and detaches reads in flight', async () => {
     const late = held();
     await using setup = await setUp((request, response) =>
       (request.number === 1 ? numbered : late.script)(request, response),
@@ -342,7 +342,7 @@ describe('forgetting everything', () => {
 });
 
 describe('a fresh read', () => {
-  it('goes past the cache, and what it finds replaces it', async () => {
+  it('bypasses the cache, and its response replaces the cached one', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     const loaders = setup.partner.loadersFor(usage);
@@ -353,7 +353,7 @@ describe('a fresh read', () => {
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
   });
 
-  it('goes past a read that began earlier, and is not overwritten by it', async () => {
+  it('bypasses a read that started earlier, and is not overwritten by it', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const loaders = loadersOf(setup.partner);

@@ -16,7 +16,7 @@ const mdm: Load = (loaders) => loaders.mdm(id(1));
 const score: Load = (loaders) => loaders.score(id(1));
 const sessions: Load = (loaders) => loaders.page(session, 1);
 
-describe('an answer about another record than the one asked for', () => {
+describe('a response about another record than the one requested', () => {
   it.each<[string, Load, unknown]>([
     ['a note with another progressNoteId', note, { note: ['B'], progressNoteId: id(2) }],
     ['a note with another id', note, { note: ['B'], id: id(2) }],
@@ -61,8 +61,8 @@ describe('an answer about another record than the one asked for', () => {
       { note: ['A'], sessionId: id(1), progressNoteId: id(9) },
     ],
     ['ids in upper case', note, { note: ['A'], progressNoteId: id(1).toUpperCase() }],
-    ['what is no UUID', transcript, { transcriptItems: [], sessionId: 's-1' }],
-    ['what names nothing', mdm, { problemsAddressed: [] }],
+    ['a value that is not a UUID', transcript, { transcriptItems: [], sessionId: 's-1' }],
+    ['a body without an id', mdm, { problemsAddressed: [] }],
     ['a score with a client, where none is expected', score, { clientId: id(7) }],
     [
       'a client whose row names its first clinician, in the list of another',
@@ -76,7 +76,7 @@ describe('an answer about another record than the one asked for', () => {
   });
 
   it.each(['clientId', 'patientId'])(
-    "is a score whose %s is not the client's who is expected",
+    "is a score whose %s is not the expected client's",
     async (name) => {
       await using setup = await setUp((_, response) => answer(response, 200, { [name]: id(7) }));
       const load = (clientId: typeof session.id) =>

@@ -18,14 +18,14 @@ import type { Checked } from '../../src/rest/records.ts';
 import { id } from '../support/rest/partner.ts';
 import { pageBody, uuid } from '../support/rest/upstream.ts';
 
-/** What was read, where it is about what was asked. */
+/** What was read, if it is about the requested record. */
 function own<T>(read: Checked<T>): T | undefined {
   if (read === anotherRecord) throw new Error('it is about another record');
   return read;
 }
 
 describe('records', () => {
-  it('hold what the API shows, and the row as it was given', () => {
+  it('have the fields of the API, and the row unchanged', () => {
     const raw = {
       id: uuid(1).toUpperCase(),
       firstName: 'Ada',
@@ -46,7 +46,7 @@ describe('records', () => {
     });
   });
 
-  it('read an unexpected type as null', () => {
+  it('have null for a value of an unexpected type', () => {
     expect(readClient({ id: uuid(1), firstName: 5, lastName: {}, status: false })).toMatchObject({
       firstName: null,
       lastName: null,
@@ -54,7 +54,7 @@ describe('records', () => {
     });
   });
 
-  it('take the id from `id`, or from the name of the noun', () => {
+  it('have the id from `id`, or from the field named after the type', () => {
     expect(readOrganization({ organizationId: uuid(1), name: 'O' })?.id).toBe(uuid(1));
     expect(readSession({ id: 'no', sessionId: uuid(2) })?.id).toBe(uuid(2));
     expect(readClient({ id: 5 })).toBeUndefined();
@@ -80,8 +80,8 @@ describe('records', () => {
 const read = (body: unknown, page = 1) => own(readPage(body, page, readClient));
 
 describe('a page', () => {
-  it('keeps the place of a row that can not be read', () => {
-    const rows = [{ id: uuid(1) }, { firstName: 'nobody' }, null, 'x', { id: uuid(2) }];
+  it('keeps the position of a row that cannot be read', () => {
+    const rows = [{ id: uuid(1) }, { firstName: 'no id' }, null, 'x', { id: uuid(2) }];
     const ids = read(pageBody(5, 1, rows))?.rows.map((row) => row?.id);
     expect(ids).toEqual([uuid(1), undefined, undefined, undefined, uuid(2)]);
   });
@@ -101,11 +101,11 @@ describe('a page', () => {
       ),
     ],
     ['an array', []],
-  ])('is none with %s', (_, body) => {
+  ])('is invalid with %s', (_, body) => {
     expect(read(body)).toBeUndefined();
   });
 
-  it('past the end is empty, whatever the API repeats there', () => {
+  it('past the end is empty, whatever the API returns there', () => {
     expect(read(pageBody(12, 2), 9)).toEqual({ rows: [], total: 12, page: 9 });
   });
 });
@@ -138,20 +138,20 @@ describe('a progress note', () => {
     expect(own(readNote(named, id(1)))?.id).toBe(uuid(1));
   });
 
-  it('leaves out sections that are null, and keeps them in raw', () => {
+  it('omits sections that are null, and keeps them in raw', () => {
     const note = own(readNote({ note: ['x', null, 'y'] }, id(1)));
     expect(note?.note).toEqual(['x', 'y']);
     expect(note?.raw['note']).toEqual(['x', null, 'y']);
   });
 
-  it('is not what describes an error', () => {
+  it('is not read from an error body', () => {
     expect(readNote({ error: { message: 'x' } }, id(1))).toBeUndefined();
     expect(readNoteOfSession([], id(1))).toBeUndefined();
   });
 });
 
 describe('artifacts', () => {
-  it('are not ready while the field that makes them is missing', () => {
+  it('are not ready while their main field is missing', () => {
     expect(readTranscript({ error: { message: 'x' } }, id(1))).toBe('not-ready');
     expect(readMdm({ message: 'not found' }, id(1))).toBe('not-ready');
     expect(readTranscript('x', id(1))).toBeUndefined();
@@ -167,7 +167,7 @@ describe('artifacts', () => {
     });
   });
 
-  it('find risk and crisis under whatever they are called', () => {
+  it('find risk and crisis under each of their names', () => {
     const problemsAddressed = [{ rationale: 'r', level: 'low' }];
     const body = {
       problemsAddressed,
@@ -186,7 +186,7 @@ describe('artifacts', () => {
     });
   });
 
-  it('score what they can', () => {
+  it('have a score where it can be read', () => {
     const answers = [
       { questionKey: 'q1', questionDisplay: 'Q', answerValue: 2, answerDisplay: 'Often' },
     ];
@@ -208,7 +208,7 @@ describe('lists', () => {
     [{ name: 'magicEditsOfClinician', id: id(1) }, `/clinicians/${id(1)}/magic-edit`],
     [{ name: 'sessionsOfClient', id: id(1) }, `/clients/${id(1)}/sessions`],
     [{ name: 'programsOfClient', id: id(1) }, `/clients/${id(1)}/programs`],
-  ])('%j lies under its path', (list, path) => {
+  ])('%j has its path', (list, path) => {
     expect(pathOf(list)).toBe(path);
   });
 
@@ -223,7 +223,7 @@ describe('lists', () => {
     expect(() => pathOf({ name: 'clientsOfClinic' })).toThrow('wants a UUID');
   });
 
-  it('take half of a surrogate pair in a filter', () => {
+  it('accept half of a surrogate pair in a filter', () => {
     expect(listKeyOf({ name: 'organizations', filter: { name: '\ud800' } })).toContain('%EF%BF%BD');
   });
 });

@@ -18,7 +18,7 @@ function failure(
 const status = (code: number, body?: string, retryAfter?: string): Failure =>
   failure('answered', code, body, retryAfter);
 
-/** How many attempts a call makes in all if every one of them ends like this. */
+/** The number of attempts of a call if each of them fails like this. */
 function attemptsOf(each: Failure, repeat: Repeat, leftMs = 15_000): number {
   for (let attempts = 1; attempts < 100; attempts++) {
     const failures = Array<Failure>(attempts).fill(each);
@@ -27,17 +27,17 @@ function attemptsOf(each: Failure, repeat: Repeat, leftMs = 15_000): number {
   throw new Error('it never gives up');
 }
 
-/** The wait after so many failures in a row. */
+/** The wait after this many failures in a row. */
 const delay = (failed: number, random: number) =>
   nextDelay(Array<Failure>(failed).fill(failure('reset')), 'freely', 15_000, () => random);
 
-describe('how often a call is sent', () => {
+describe('the number of attempts of a call', () => {
   it.each<[string, Failure, number, number, number]>([
     //                            freely, twice, never
     ['a connection that was never made', failure('unsent'), 3, 2, 2],
     ['no answer', failure('timeout'), 3, 2, 1],
     ['401 of the application', status(401), 2, 2, 2],
-    ['401 of somebody else', status(401, '<p>'), 2, 2, 1],
+    ['401 of another server', status(401, '<p>'), 2, 2, 1],
     ['429', status(429), 4, 4, 4],
     ['500', status(500), 3, 2, 1],
     ['502', status(502), 3, 2, 1],
@@ -54,22 +54,22 @@ describe('how often a call is sent', () => {
     expect(attemptsOf(each, 'never')).toBe(never);
   });
 
-  it('waits longer each time, by a random share of it', () => {
+  it('waits longer each time, with random jitter', () => {
     expect([delay(1, 1), delay(2, 1)]).toEqual([100, 200]);
     expect([delay(1, 0.5), delay(2, 0)]).toEqual([50, 0]);
   });
 
-  it('waits as long as a 429 asks for, if that fits', () => {
+  it('waits as long as a 429 requires, if there is time', () => {
     expect(nextDelay([status(429, '{}', '5')], 'never', 15_000)).toBe(5000);
     expect(nextDelay([status(429, '{}', '15')], 'freely', 15_000)).toBeNull();
   });
 
-  it('gives up when the time is up', () => {
+  it('stops when no time is left', () => {
     expect(attemptsOf(failure('timeout'), 'freely', 0)).toBe(1);
     expect(attemptsOf(failure('unsent'), 'freely', -5)).toBe(1);
   });
 
-  it('draws on the retry budget for outages alone', () => {
+  it('uses the retry budget only for outages', () => {
     expect([status(401), status(429)].some(isOutage)).toBe(false);
     expect([status(500), failure('unsent'), failure('reset')].every(isOutage)).toBe(true);
   });

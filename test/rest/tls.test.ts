@@ -12,7 +12,7 @@ import { createPartner } from '../../src/rest/partner.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** Made for the run: nobody has signed it, and it is for another host. */
+/** Self-signed for this run, and for another host. */
 function certificate(): { key: Buffer; cert: Buffer } {
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-tls-'));
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
@@ -32,23 +32,23 @@ function certificate(): { key: Buffer; cert: Buffer } {
   return made;
 }
 
-describe.skipIf(!hasOpenssl)('a Partner API behind a certificate that nobody vouches for', () => {
+describe.skipIf(!hasOpenssl)('a Partner API with an untrusted certificate', () => {
   let server: Server;
-  let heard = 0;
+  let received = 0;
   beforeAll(async () => {
     server = createServer(certificate(), (_req, res) => {
-      heard += 1;
+      received += 1;
       res.end('{"accessToken":"token","expiresIn":3600}');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
   afterAll(() => server.close());
 
-  it('gets no credentials: not a byte of a request reaches it', async () => {
+  it('gets no credentials, and no byte of a request', async () => {
     const { port } = server.address() as AddressInfo;
     const secrets = { clientId: 'id', clientSecret: 'secret', apiKey: 'key' };
     await using partner = createPartner({ baseUrl: `https://127.0.0.1:${port}/v2`, ...secrets });
     await expect(partner.check()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(heard).toBe(0);
+    expect(received).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http';
 
 const note = (response: ServerResponse) => answer(response, 200, { isLoading: false, note: [] });
 const expired = (response: ServerResponse) => answer(response, 401, envelope(401, 'expired'));
-/** Takes the tokens from `first` on. */
+/** Accepts the tokens from `first` on. */
 const tokensFrom = (first: number) => (request: SeenRequest, response: ServerResponse) =>
   Number(request.token?.slice('token-'.length)) >= first ? note(response) : expired(response);
 
@@ -56,7 +56,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(2);
   });
 
-  it('goes on being used while its renewal fails', async () => {
+  it('is still used while its renewal fails', async () => {
     const clock = createFakeClock();
     const failed: (() => void)[] = [];
     const observer = { tokenRenewalFailed: () => failed.shift()?.() };
@@ -69,7 +69,7 @@ describe('the partner token', () => {
     expect(setup.upstream.seen.map(({ token }) => token)).toEqual(Array(3).fill('token-1'));
   });
 
-  it('refused for ever is renewed once, and then at most once in 30 s', async () => {
+  it('that is always rejected is renewed once, and then at most once in 30 s', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => expired(response), { clock });
     const ask = () => codeOf(loadersOf(setup.partner).note(id(1)));
@@ -132,7 +132,7 @@ describe('the partner token', () => {
     [400, envelope(400, 'no'), 'UPSTREAM_CREDENTIALS', 1],
     [403, { message: 'Missing Authentication Token' }, 'UPSTREAM_ROUTE', 2],
     [503, {}, 'UPSTREAM_UNAVAILABLE', 6],
-  ])('not to be had, for %i %j, is %s', async (status, body, code, asked) => {
+  ])('that cannot be obtained, for %i %j, is %s', async (status, body, code, asked) => {
     await using setup = await setUp(
       tokensFrom(1),
       {},
@@ -144,7 +144,7 @@ describe('the partner token', () => {
     expect(setup.upstream.seen).toEqual([]);
   });
 
-  it('that is good does not hide a refused API key from the readiness check', async () => {
+  it('that is valid does not hide a rejected API key from the readiness check', async () => {
     const clock = createFakeClock();
     let isRefused = true;
     await using setup = await setUp(
@@ -161,7 +161,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(1);
   });
 
-  it('is not part of what an operation pays for', async () => {
+  it('does not count towards the cost of an operation', async () => {
     await using setup = await setUp(tokensFrom(2));
     const usage = createUsage({ maxCalls: 2 });
     await setup.partner.loadersFor(usage).note(id(1));

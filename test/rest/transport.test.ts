@@ -28,7 +28,7 @@ const endless =
     more();
   };
 
-describe('answers that make no sense', () => {
+describe('an invalid response', () => {
   it.each<[string, Script]>([
     ['a page', send('text/html', '<html>')],
     ['truncated JSON', send('application/json', '{"isLoading":fal')],
@@ -53,14 +53,14 @@ describe('answers that make no sense', () => {
           Object.fromEntries(Array.from({ length: 10_000 }, (__, i) => [`x-${i}`, 'x'])),
         ),
     ],
-  ])('fails for %s as a broken contract, asked once', async (_, script) => {
+  ])('is a broken contract after one attempt: %s', async (_, script) => {
     await using setup = await setUp(script);
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
     expect(setup.upstream.seen).toHaveLength(1);
     expect(setup.partner.state().inFlight).toBe(0);
   });
 
-  it('asks again when an answer breaks off, and says so in the end', async () => {
+  it('is retried when its body breaks off, and reported after the last attempt', async () => {
     await using setup = await setUp((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"isLoading":', () => response.destroy());
@@ -69,13 +69,13 @@ describe('answers that make no sense', () => {
     expect(setup.upstream.seen).toHaveLength(3);
   });
 
-  it('reads the status of an error whose body has no end', async () => {
+  it('is unavailable for an error whose body never ends', async () => {
     await using setup = await setUp(endless(503));
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'does not follow a %i, so the token stays here',
+    'is a %i that is not followed, so that the token is not sent elsewhere',
     async (status) => {
       await using canary = await openUpstream((_, response) => answer(response, 200, {}));
       await using setup = await setUp((_, response) =>
@@ -86,7 +86,7 @@ describe('answers that make no sense', () => {
     },
   );
 
-  it('survives an upstream that speaks no HTTP', async () => {
+  it('is a broken contract if it is not HTTP', async () => {
     const server = createServer((socket) => {
       socket.once('data', () => socket.end('SSH-2.0-OpenSSH\r\n'));
     });
@@ -99,15 +99,15 @@ describe('answers that make no sense', () => {
   });
 });
 
-describe('answers that do not come', () => {
-  it('gives up on a hanging upstream after its attempts', async () => {
+describe('a missing response', () => {
+  it('is unavailable after the last attempt on a hanging upstream', async () => {
     await using setup = await setUp(() => {}, { timeoutMs: 30 });
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.partner.state().inFlight).toBe(0);
   });
 
-  it('gives up on an answer that drips', async () => {
+  it('is unavailable when the body arrives too slowly', async () => {
     await using setup = await setUp(
       (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -119,7 +119,7 @@ describe('answers that do not come', () => {
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
   });
 
-  it('asks again after a reset', async () => {
+  it('is retried after a reset', async () => {
     await using setup = await setUp(({ number }, response) => {
       if (number === 1) response.socket?.resetAndDestroy();
       else answer(response, 200, { isLoading: false, note: ['x'] });
@@ -129,7 +129,7 @@ describe('answers that do not come', () => {
     expect(usage).toMatchObject({ calls: 2, retried: 1 });
   });
 
-  it('tells that nobody is there', async () => {
+  it('is unavailable when the connection is refused', async () => {
     const upstream = await openUpstream(() => {});
     await upstream[Symbol.asyncDispose]();
     await using partner = createPartner(upstream.connection, { random: () => 0 });
@@ -138,8 +138,8 @@ describe('answers that do not come', () => {
   });
 });
 
-describe('what goes upstream', () => {
-  it('is the token, the key, the trace and nothing else of the viewer', async () => {
+describe('a request to the Partner API', () => {
+  it('has the token, the key, the trace and nothing of the viewer', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, pageBody(0, 1)));
     const traceHeaders = { traceparent: '00-a-b-01', authorization: 'Bearer viewer', cookie: 'c' };
     const filter = { phoneNumber: '+1 555', lastName: 'a&b=c', firstName: '', email: undefined };
@@ -161,7 +161,7 @@ describe('what goes upstream', () => {
   });
 
   it.each(['..', '../partners', `${id(1)}/x`, `${id(1)}?page=2`, '', 'x\r\ny', '%2e%2e'])(
-    'is never a path with %j in it',
+    'never has a path with %j in it',
     async (wrong) => {
       await using setup = await setUp(() => {});
       expect(() => loadersOf(setup.partner).note(wrong as never)).toThrow('wants a UUID');
@@ -185,12 +185,12 @@ describe('link-local and metadata addresses', () => {
     '[fd00:ec2::254]',
     '[::ffff:169.254.1.1]',
     '[64:ff9b::169.254.169.254]',
-  ])('are refused as the base URL: %s', (host) => {
+  ])('are rejected as the base URL: %s', (host) => {
     expect(() => createPartner(connectionTo(host))).toThrow('link-local or metadata address');
   });
 
-  it('get no connection from a name that resolves to one, though it did not at first', async () => {
-    // Connections are closed, so that each call resolves the name anew.
+  it('get no connection through a name that later resolves to one', async () => {
+    // Connections are closed, so that each call resolves the name again.
     const close = (response: ServerResponse) => response.setHeader('connection', 'close');
     await using upstream = await openUpstream(
       (_, response) => answer(close(response), 200, { isLoading: false, note: [] }),

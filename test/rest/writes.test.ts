@@ -44,7 +44,7 @@ describe('a write', () => {
       `{"clinicianIds":["${id(2)}","${id(3)}"]}`,
     ],
   ])(
-    'of %s sends what the API wants and hands its answer on',
+    'of %s sends what the API expects and returns its response',
     async (_, write, method, path, body) => {
       await using setup = await setUp((_request, response) =>
         answer(response, 202, { any: 'thing' }),
@@ -84,7 +84,7 @@ describe('a write', () => {
       1,
     ],
     [
-      '401 of somebody else on a magic edit',
+      '401 of another server on a magic edit',
       (_, response) => answer(response, 401, { message: 'x' }),
       magicEdit,
       1,
@@ -95,7 +95,7 @@ describe('a write', () => {
     expect(setup.upstream.seen).toHaveLength(attempts);
   });
 
-  it('that must not be repeated gets 15 s for its one attempt', async () => {
+  it('that must not be retried has 15 s for its one attempt', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(hangs, { clock });
     await setup.partner.check();
@@ -108,7 +108,7 @@ describe('a write', () => {
     expect(setup.upstream.seen).toHaveLength(1);
   });
 
-  it('refused with an expired token is sent once more, and takes effect once', async () => {
+  it('rejected with an expired token is sent once more, and takes effect once', async () => {
     let executed = 0;
     await using setup = await setUp((request, response) => {
       if (request.token === 'token-1') return answer(response, 401, envelope(401, 'expired'));
@@ -128,7 +128,7 @@ describe('a write', () => {
     expect(await codeOf(magicEdit(partner))).toBe('UPSTREAM_UNAVAILABLE');
   });
 
-  it('is not cut short by the end of its operation once it is sent', async () => {
+  it('is not aborted at the end of its operation once it is sent', async () => {
     const held: ServerResponse[] = [];
     await using setup = await setUp((_, response) => void held.push(response));
     const ending = createUsage();
@@ -139,7 +139,7 @@ describe('a write', () => {
     expect(await edit).toEqual({ done: true });
   });
 
-  it('is not sent at all if its operation ends while it waits for its turn', async () => {
+  it('is not sent if its operation ends while it is queued', async () => {
     await using setup = await setUp(hangs, { maxConcurrency: 1 });
     const blocking = createUsage();
     const blocker = setup.partner.loadersFor(blocking).note(id(9));
@@ -153,7 +153,7 @@ describe('a write', () => {
     expect(setup.upstream.seen).toHaveLength(1);
   });
 
-  it('that the operation can not afford is not sent', async () => {
+  it('over the budget of its operation is not sent', async () => {
     await using setup = await setUp(fails);
     expect(await codeOf(magicEdit(setup.partner, createUsage({ maxCalls: 0 })))).toBe(
       'QUERY_TOO_EXPENSIVE',
@@ -162,15 +162,15 @@ describe('a write', () => {
   });
 });
 
-describe('a minted pair of tokens', () => {
-  it('is handed on unchanged', async () => {
+describe('an issued pair of tokens', () => {
+  it('is returned unchanged', async () => {
     const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 600.5, Extra: { x: [1] } };
     await using setup = await setUp((_, response) => answer(response, 200, pair));
     expect(await mint(setup.partner)).toEqual(pair);
     expect(setup.upstream.seen[0]?.headers['content-length']).toBe('0');
   });
 
-  it('is a broken contract if it is none', async () => {
+  it('is a broken contract if it is not a pair of tokens', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, { accessToken: 'a' }));
     expect((await failureOf(mint(setup.partner))).code).toBe('UPSTREAM_BAD_RESPONSE');
   });

@@ -11,7 +11,7 @@ const authenticate = (body: unknown, headers = {}) =>
   caller.ask('/partners/authenticate', { method: 'POST', body, headers });
 
 describe('POST /partners/authenticate', () => {
-  it('gives a token for an hour, without an access token', async () => {
+  it('returns a token for an hour, without an access token', async () => {
     const { clientId, clientSecret } = caller.sandbox.connection;
     const { status, body } = await authenticate({ clientId, clientSecret }, { 'access-token': '' });
     expect(status).toBe(200);
@@ -22,7 +22,7 @@ describe('POST /partners/authenticate', () => {
     });
   });
 
-  it('refuses wrong credentials in an envelope', async () => {
+  it('rejects wrong credentials with an envelope', async () => {
     const { status, body } = await authenticate({ clientId: 'x', clientSecret: 'y' });
     expect(status).toBe(401);
     expect(body.error.message).toBe('Invalid client credentials');
@@ -38,7 +38,7 @@ describe('POST /partners/authenticate', () => {
     });
   });
 
-  it('refuses what is no JSON with a plain message', async () => {
+  it('rejects invalid JSON with a plain message', async () => {
     const { status, body } = await caller.ask('/partners/authenticate', {
       method: 'POST',
       rawBody: '{',
@@ -57,7 +57,7 @@ describe('POST /partners/authenticate', () => {
 });
 
 describe('the access token', () => {
-  it('is answered 401 in an envelope once it expired', async () => {
+  it('gets 401 in an envelope once it expired', async () => {
     caller.sandbox.expireTokens();
     const { status, body } = await caller.ask('/partners');
     expect(status).toBe(401);
@@ -82,7 +82,7 @@ describe('the access token', () => {
   });
 
   it.each(['', 'garbage', 'sandbox.unknown'])(
-    'is answered 403 in an envelope if it is "%s"',
+    'gets 403 in an envelope if it is "%s"',
     async (token) => {
       const { status, body } = await caller.ask('/partners', {
         headers: { 'access-token': token },
@@ -92,18 +92,18 @@ describe('the access token', () => {
     },
   );
 
-  it('is answered 403 once it was revoked', async () => {
+  it('gets 403 once it was revoked', async () => {
     caller.sandbox.revokeTokens();
     expect((await caller.ask('/partners')).status).toBe(403);
   });
 
-  it('is not taken from an Authorization header', async () => {
+  it('is not read from an Authorization header', async () => {
     const headers = { 'access-token': '', authorization: `Bearer ${caller.token}` };
     expect((await caller.ask('/partners', { headers })).status).toBe(403);
   });
 });
 
-describe('the gateway in front', () => {
+describe('the API gateway in front', () => {
   it.each(['', 'wrong'])('forbids the API key "%s" with a bare message', async (key) => {
     const { status, body } = await caller.ask('/partners', { headers: { 'x-api-key': key } });
     expect(status).toBe(403);
@@ -118,13 +118,13 @@ describe('the gateway in front', () => {
     ['GET', '/partners/authenticate'],
     ['GET', '/clinics/x/clients/y'],
     ['GET', '/clients'],
-  ])('knows no route %s %s', async (method, path) => {
+  ])('has no route %s %s', async (method, path) => {
     const { status, body } = await caller.ask(path, { method });
     expect(status).toBe(403);
     expect(body).toEqual({ message: 'Missing Authentication Token' });
   });
 
-  it('knows no route without the version', async () => {
+  it('has no route without the version', async () => {
     const url = caller.sandbox.connection.baseUrl.replace('/v2', '/partners');
     expect(await (await fetch(url)).json()).toEqual({ message: 'Missing Authentication Token' });
   });
@@ -143,7 +143,7 @@ describe('clinician tokens', () => {
     expect(one.body.RefreshToken).not.toBe(two.body.RefreshToken);
   });
 
-  it('are not given for somebody else', async () => {
+  it('are not issued for another clinician', async () => {
     const path = `/clinicians/${caller.sandbox.ids.client(0)}/authenticate`;
     expect((await caller.ask(path, { method: 'POST' })).status).toBe(404);
   });

@@ -18,7 +18,7 @@ async function control(name: string, body: unknown, type = 'application/json') {
 }
 
 describe('over HTTP the sandbox', () => {
-  it('shows and turns its switches', async () => {
+  it('returns and sets its switches', async () => {
     expect((await control('switches', { newNoteIdEvery: 1 })).body).toMatchObject({
       newNoteIdEvery: 1,
     });
@@ -26,18 +26,18 @@ describe('over HTTP the sandbox', () => {
     expect(await shown.json()).toEqual(caller.sandbox.switches);
   });
 
-  it('refuses what is no switch', async () => {
+  it('rejects an unknown switch', async () => {
     expect((await control('switches', { latencyMs: 'slow' })).status).toBe(400);
     expect((await control('switches', [])).status).toBe(400);
     expect((await control('nothing', {})).status).toBe(404);
   });
 
-  it('takes nothing that a foreign page could send', async () => {
+  it('rejects content types that a page of another origin could send', async () => {
     expect((await control('expire-tokens', {}, 'text/plain')).status).toBe(415);
     expect((await caller.ask('/partners')).status).toBe(200);
   });
 
-  it('starts and finalizes', async () => {
+  it('starts sessions and finalizes notes', async () => {
     const { body } = await control('start-session', { clientId: caller.sandbox.ids.client(0) });
     expect(body).toMatchObject({ clientId: caller.sandbox.ids.client(0) });
     await control('finalize', { noteId: caller.sandbox.ids.note(1, 0) });
@@ -45,7 +45,7 @@ describe('over HTTP the sandbox', () => {
     expect((await control('finalize', { noteId: 'x' })).status).toBe(404);
   });
 
-  it('writes an answer in advance, bursts and expires tokens', async () => {
+  it('prepares a response, sends bursts and expires tokens', async () => {
     await control('answer-next', { route: '/partners', status: 418, body: {} });
     expect((await caller.ask('/partners')).status).toBe(418);
     await control('burst', { count: 10 });
@@ -55,7 +55,7 @@ describe('over HTTP the sandbox', () => {
   });
 });
 
-describe('on its own', () => {
+describe('the sandbox as a process', () => {
   it('prints where it listens, and ends on SIGTERM', async () => {
     const child = spawn(process.execPath, ['sandbox/main.ts', '0'], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -74,7 +74,7 @@ describe('on its own', () => {
 });
 
 describe('closing', () => {
-  it('cuts what hangs, at once', async () => {
+  it('ends hanging requests at once', async () => {
     const hanging = await openQuietSandbox();
     hanging.sandbox.set({ hang: ['*'] });
     const cut = expect(hanging.ask('/partners')).rejects.toThrow('fetch failed');

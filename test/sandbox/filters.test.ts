@@ -4,14 +4,14 @@ import { openQuietSandbox, type Caller } from '../support/sandbox/caller.ts';
 
 let caller: Caller;
 let clients: string;
-let someone: Row;
+let client: Row;
 
 beforeAll(async () => {
   caller = await openQuietSandbox();
   clients = `/clinics/${caller.sandbox.ids.clinic(0)}/clients`;
   const row = (await caller.ask(`${clients}?page=3`)).body.data[4];
   if (!row) throw new Error('wanted a client');
-  someone = row;
+  client = row;
 });
 afterAll(() => caller.sandbox.close());
 
@@ -20,34 +20,34 @@ const matching = (list: string, filter: Readonly<Record<string, string>>) =>
 
 describe('the clients of a clinic', () => {
   it.each(['externalId', 'email', 'phoneNumber'] as const)('are found by %s', async (field) => {
-    const { body } = await matching(clients, { [field]: someone[field] });
-    expect(body.data).toEqual([someone]);
+    const { body } = await matching(clients, { [field]: client[field] });
+    expect(body.data).toEqual([client]);
     expect(body.meta).toEqual({ totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 });
   });
 
   it.each(['firstName', 'lastName', 'dateOfBirth', 'status'] as const)(
     'are filtered by an exact %s',
     async (field) => {
-      const { body } = await matching(clients, { [field]: someone[field] });
-      expect(new Set(body.data.map((row) => row[field]))).toEqual(new Set([someone[field]]));
+      const { body } = await matching(clients, { [field]: client[field] });
+      expect(new Set(body.data.map((row) => row[field]))).toEqual(new Set([client[field]]));
     },
   );
 
   it('match a name exactly, case included', async () => {
-    const { body } = await matching(clients, { lastName: someone.lastName.toLowerCase() });
+    const { body } = await matching(clients, { lastName: client.lastName.toLowerCase() });
     expect(body.meta).toMatchObject({ totalItems: 0, totalPages: 0 });
   });
 
   it('are searched by words of the name, in any case and order', async () => {
-    const name = `${someone.lastName.slice(0, 5)} ${someone.firstName}`.toUpperCase();
+    const name = `${client.lastName.slice(0, 5)} ${client.firstName}`.toUpperCase();
     const { body } = await matching(clients, { name });
-    expect(body.data).toContainEqual(someone);
+    expect(body.data).toContainEqual(client);
   });
 
   it('match all filters together', async () => {
-    const { firstName, lastName, externalId } = someone;
+    const { firstName, lastName, externalId } = client;
     expect((await matching(clients, { firstName, lastName, externalId })).body.data).toEqual([
-      someone,
+      client,
     ]);
     const none = await matching(clients, { firstName, externalId: 'other' });
     expect(none.body.meta.totalItems).toBe(0);
@@ -61,7 +61,7 @@ describe('the clients of a clinic', () => {
     expect(body.meta.totalItems).toBeGreaterThan(10);
   });
 
-  it('take a page of what was found', async () => {
+  it('are paged after filtering', async () => {
     const one = (await matching(clients, { status: 'active' })).body;
     const two = (await matching(clients, { status: 'active', page: '2' })).body;
     expect(two.meta).toEqual({ ...one.meta, currentPage: 2 });
@@ -69,7 +69,7 @@ describe('the clients of a clinic', () => {
   });
 });
 
-describe('a filter that makes no sense', () => {
+describe('an invalid filter', () => {
   it('is a plain message for a phone number without a calling code', async () => {
     const { status, body } = await matching(clients, { phoneNumber: '2015550100' });
     expect(status).toBe(400);
@@ -79,7 +79,7 @@ describe('a filter that makes no sense', () => {
   it.each([
     ['status', 'ACTIVE', /^status must be one of awaiting_invite, active/],
     ['dateOfBirth', '1990-02-31', /^dateOfBirth must be a valid ISO 8601/],
-    ['clinicianId', 'nobody', /^clinicianId must be a UUID/],
+    ['clinicianId', 'no-uuid', /^clinicianId must be a UUID/],
   ])('is a list of fields for %s=%s', async (field, value, issue) => {
     const { status, body } = await matching(clients, { [field]: value });
     expect(status).toBe(400);
@@ -87,8 +87,8 @@ describe('a filter that makes no sense', () => {
     expect(body.error.message.message[0]).toMatch(issue);
   });
 
-  it('takes an unencoded plus for a space, as servers do', async () => {
-    const { status } = await caller.ask(`${clients}?phoneNumber=${someone.phoneNumber}`);
+  it('reads an unencoded plus as a space, as servers do', async () => {
+    const { status } = await caller.ask(`${clients}?phoneNumber=${client.phoneNumber}`);
     expect(status).toBe(400);
   });
 });
@@ -104,7 +104,7 @@ describe('the other lists', () => {
     expect((await matching(list, { id: 'x' })).status).toBe(400);
   });
 
-  it('show default assessments alone if asked', async () => {
+  it('have only default assessments on request', async () => {
     const list = `/clinics/${caller.sandbox.ids.clinic(0)}/assessments`;
     const all = (await caller.ask(list)).body;
     const some = (await matching(list, { defaultOnly: 'true' })).body;

@@ -8,7 +8,7 @@ const files = globSync('**/*.ts', { cwd: FOLDER.pathname }).map((name) => ({
 }));
 
 describe('the sandbox', () => {
-  it.each(files)('imports nothing but itself and Node in $name', ({ name, text }) => {
+  it.each(files)('imports only itself and Node in $name', ({ name, text }) => {
     const imported = [...text.matchAll(/\bfrom '([^']+)'/g)].map(([, from]) => from);
     const folder = new URL(name, FOLDER);
     const outside = imported.filter(
@@ -18,7 +18,7 @@ describe('the sandbox', () => {
     expect(outside).toEqual([]);
   });
 
-  it('reads the environment and prints in its main file alone', () => {
+  it('reads the environment and prints only in its main file', () => {
     const users = files.filter(({ text }) => /\bprocess\.|\bconsole\./.test(text));
     expect(users.map(({ name }) => name)).toEqual(['main.ts']);
   });

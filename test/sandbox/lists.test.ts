@@ -18,7 +18,7 @@ const first = async (path: string): Promise<Row> => {
 const firstClinic = async () =>
   first(`/organizations/${(await first('/organizations')).id}/clinics`);
 
-describe('the made-up partner', () => {
+describe('the generated partner', () => {
   it('has two organizations with their clinics and programs', async () => {
     const { body } = await ask('/organizations');
     expect(body.meta).toEqual({ totalItems: 2, totalPages: 1, itemsPerPage: 10, currentPage: 1 });
@@ -48,7 +48,7 @@ describe('the made-up partner', () => {
     expect(Math.max(...totals)).toBeGreaterThanOrEqual(400);
   });
 
-  it('gives the same records for the same seed, and others for another', async () => {
+  it('has the same records for the same seed, and others for another', async () => {
     const [same, other] = await Promise.all([openQuietSandbox(), openQuietSandbox({ seed: 2 })]);
     const here = (await ask('/organizations')).body.data;
     expect((await same.ask('/organizations')).body.data).toEqual(here);
@@ -78,13 +78,13 @@ describe('a page', () => {
     });
   });
 
-  it.each(['0', '-1', 'x', '1.5', '', '1&page=2'])('refuses page=%s', async (page) => {
+  it.each(['0', '-1', 'x', '1.5', '', '1&page=2'])('rejects page=%s', async (page) => {
     const { status, body } = await ask(`/organizations?page=${page}`);
     expect(status).toBe(400);
     expect(body.error.message.message[0]).toMatch(/^page must/);
   });
 
-  it('keeps its size whatever size is asked for', async () => {
+  it('keeps its size whatever size is requested', async () => {
     const clinic = await firstClinic();
     const { body } = await ask(`/clinics/${clinic.id}/clients?limit=50&pageSize=50&per_page=50`);
     expect(body.data).toHaveLength(10);

@@ -36,7 +36,7 @@ describe('a note', () => {
     }
   });
 
-  it('is there for ten sessions of each of the first 25 clients', async () => {
+  it('exists for ten sessions of each of the first 25 clients', async () => {
     const { client } = caller.sandbox.ids;
     const lists = await Promise.all(
       [...Array(25).keys()].map((nth) => caller.ask(`/clients/${client(nth)}/sessions`)),
@@ -60,13 +60,13 @@ describe('PATCH', () => {
     expect((await note()).body.note).toEqual(content);
   });
 
-  it('leaves the content alone if it has none', async () => {
+  it('does not change the content if it has none', async () => {
     const before = (await note()).body;
     expect((await patch({ other: 1 })).body).toEqual(before);
   });
 
   it.each([[[]], ['text'], [null], [{ note: 'text' }], [{ note: {} }]])(
-    'refuses %j',
+    'rejects %j',
     async (body) => {
       const answer = await patch(body);
       expect(answer.status).toBe(400);
@@ -76,7 +76,7 @@ describe('PATCH', () => {
 });
 
 describe('a magic edit', () => {
-  it('loads, then shows the change under the same id, and tells of it', async () => {
+  it('loads, then has the change under the same id, and sends an event', async () => {
     const before = (await note()).body.note;
     expect((await edit('  Make it shorter.  ')).status).toBe(200);
     expect((await note()).body).toMatchObject({ progressNoteId: noteId, isLoading: true });
@@ -141,7 +141,7 @@ describe('a magic edit', () => {
     expect(body.data.slice(0, 2).map((row) => row.userInstructions)).toEqual(['Two.', 'One.']);
   });
 
-  it('gives the third rewrite another id, and the old one names nothing', async () => {
+  it('gives the third rewrite another id, and the old one is not found', async () => {
     for (const _ of [1, 2, 3]) {
       await regenerate();
       caller.sandbox.settle();
@@ -160,13 +160,13 @@ describe('a magic edit', () => {
     expect(caller.sandbox.events).toHaveLength(3);
   });
 
-  it('takes 5,000 characters once trimmed, and no more', async () => {
+  it('accepts at most 5,000 characters after trimming', async () => {
     expect((await edit(` ${'x'.repeat(5_000)} `)).status).toBe(200);
     expect((await edit('x'.repeat(5_001))).status).toBe(400);
   });
 
   it.each(['', '   ', 5, undefined, null])(
-    'refuses %j with a list of fields',
+    'rejects %j with a list of fields',
     async (instructions) => {
       const { status, body } = await edit(instructions);
       expect(status).toBe(400);
@@ -219,7 +219,7 @@ describe('a finalized note', () => {
     ]);
   });
 
-  it('stays as it was signed, even if a rewrite was under way', async () => {
+  it('stays as it was signed, even during a rewrite', async () => {
     const before = (await note()).body;
     await edit('Too late.');
     caller.sandbox.finalize(noteId);

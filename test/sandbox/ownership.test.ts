@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQuietSandbox, type Caller } from '../support/sandbox/caller.ts';
 
-const NOBODY = '3f0c8e52-6f4e-4b7a-9d35-0c8b7a3f1e42';
+const UNKNOWN_ID = '3f0c8e52-6f4e-4b7a-9d35-0c8b7a3f1e42';
 
 let caller: Caller;
 beforeAll(async () => {
@@ -32,25 +32,28 @@ const ROUTES = [
 ] as const;
 
 describe.each(ROUTES)('%s %s', (method, path) => {
-  it.each([NOBODY, 'no-uuid', '..%2f', '%'])('answers 404 in an envelope for %s', async (id) => {
-    const { status, body } = await caller.ask(path.replace('{id}', id), { method });
-    expect(status).toBe(404);
-    expect(body.error).toMatchObject({
-      statusCode: 404,
-      message: expect.stringMatching(/not found$/),
-    });
-  });
+  it.each([UNKNOWN_ID, 'no-uuid', '..%2f', '%'])(
+    'answers 404 in an envelope for %s',
+    async (id) => {
+      const { status, body } = await caller.ask(path.replace('{id}', id), { method });
+      expect(status).toBe(404);
+      expect(body.error).toMatchObject({
+        statusCode: 404,
+        message: expect.stringMatching(/not found$/),
+      });
+    },
+  );
 });
 
 describe('an id', () => {
-  it('names a record of its own kind only', async () => {
+  it('is valid for its own type only', async () => {
     const { ids } = caller.sandbox;
     expect((await caller.ask(`/clinics/${ids.organization(0)}/clients`)).status).toBe(404);
     expect((await caller.ask(`/clinicians/${ids.client(0)}/clients`)).status).toBe(404);
     expect((await caller.ask(`/progress-notes/${ids.session(0, 0)}`)).status).toBe(404);
   });
 
-  it('is a version 4 UUID and may be written in capitals', async () => {
+  it('is a version 4 UUID and may be in upper case', async () => {
     const id = caller.sandbox.ids.clinic(0);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect((await caller.ask(`/clinics/${id.toUpperCase()}/clients`)).status).toBe(200);

@@ -31,7 +31,7 @@ describe('the roster', () => {
   });
 
   it.each(['head', 'middle', 'tail'] as const)(
-    'takes a new client at the %s of both lists',
+    'adds a new client at the %s of both lists',
     async (place) => {
       const { sandbox } = caller;
       const added = sandbox.addClient(sandbox.ids.clinician(0), place);
@@ -44,7 +44,7 @@ describe('the roster', () => {
     },
   );
 
-  it('forgets a removed client, and what is under them', async () => {
+  it('removes a client together with their sessions and notes', async () => {
     const { sandbox } = caller;
     sandbox.removeClient(sandbox.ids.client(0));
     expect(await ofClinic(0)).not.toContain(sandbox.ids.client(0));
@@ -84,7 +84,7 @@ describe('secondary clinicians', () => {
   });
 
   it.each([undefined, {}, { clinicianIds: 'x' }, { clinicianIds: [5] }, { clinicianIds: ['x'] }])(
-    'are refused as %j',
+    'are rejected as %j',
     async (body) => {
       const answer = await assign(body);
       expect(answer.status).toBe(400);

@@ -89,7 +89,7 @@ describe('a transcript', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
-  it('that is not there yet is a 200 with an error in it, or the announced 404', async () => {
+  it('that does not exist yet is a 200 with an error in it, or the announced 404', async () => {
     const { sessionId } = caller.sandbox.startSession(caller.sandbox.ids.client(0));
     for (const part of ['transcript', 'mdm']) {
       const today = await of(sessionId, part);

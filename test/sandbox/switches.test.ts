@@ -12,7 +12,7 @@ afterEach(() => caller.sandbox.close());
 
 const organizations = () => caller.ask('/organizations');
 
-/** Whether the answer is still out after everything else was answered. */
+/** Whether the response is still missing after everything else got one. */
 async function isHanging(path: string): Promise<boolean> {
   const pending = caller.ask(path).then(
     () => 'answered',
@@ -37,12 +37,12 @@ describe('a switch', () => {
     expect(body.error.statusCode).toBe(status);
   });
 
-  it('lets a route hang and no other', async () => {
+  it('makes one route hang and no other', async () => {
     caller.sandbox.set({ hang: ['/organizations'] });
     expect(await isHanging('/organizations')).toBe(true);
   });
 
-  it('is refused with the name of what is wrong, and nothing is changed', () => {
+  it('is rejected with the name of the invalid one, and nothing is changed', () => {
     const { sandbox } = caller;
     expect(() => sandbox.set({ failureRate: 1, latencyMs: -1 })).toThrow(
       '"latencyMs" must be a number from 0, but got -1',
@@ -52,8 +52,8 @@ describe('a switch', () => {
   });
 });
 
-describe('an answer written in advance', () => {
-  it('is given once, with its status, headers and body', async () => {
+describe('a prepared response', () => {
+  it('is sent once, with its status, headers and body', async () => {
     caller.sandbox.answerNext(ORGANIZATIONS, {
       status: 429,
       headers: { 'retry-after': '5' },
@@ -63,19 +63,19 @@ describe('an answer written in advance', () => {
     expect((await organizations()).status).toBe(200);
   });
 
-  it('is given as many times as it says, whatever the parameter is called', async () => {
+  it('is sent as often as configured, whatever the name of the path parameter', async () => {
     caller.sandbox.answerNext('/clinics/{anything}/clients', { status: 500, body: {}, times: 2 });
     const path = `/clinics/${caller.sandbox.ids.clinic(0)}/clients`;
     const statuses = [await caller.ask(path), await caller.ask(path), await caller.ask(path)];
     expect(statuses.map(({ status }) => status)).toEqual([500, 500, 200]);
   });
 
-  it('can be no JSON at all', async () => {
+  it('can be other than JSON', async () => {
     caller.sandbox.answerNext('*', { rawBody: Buffer.from([0xff, 0xfe]) });
     await expect(organizations()).rejects.toThrow(SyntaxError);
   });
 
-  it('can be a connection cut at once or halfway', async () => {
+  it('can be a connection reset at once or halfway', async () => {
     caller.sandbox.answerNext('*', { reset: 'afterReceiving' });
     await expect(organizations()).rejects.toThrow('fetch failed');
     caller.sandbox.answerNext('*', { reset: 'midAnswer', body: { data: 'x'.repeat(100) } });
@@ -83,7 +83,7 @@ describe('an answer written in advance', () => {
     expect((await organizations()).status).toBe(200);
   });
 
-  it('can be none', async () => {
+  it('can be missing', async () => {
     caller.sandbox.answerNext(ORGANIZATIONS, { hang: true });
     expect(await isHanging('/organizations')).toBe(true);
   });
@@ -111,8 +111,8 @@ describe('an answer written in advance', () => {
   });
 });
 
-describe('counting', () => {
-  it('is per route, with or without the verb, and in all', async () => {
+describe('the request counts', () => {
+  it('are per route, with or without the method, and in total', async () => {
     const { sandbox } = caller;
     await Promise.all([
       organizations(),
@@ -128,7 +128,7 @@ describe('counting', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it('remembers what was sent', async () => {
+  it('include the requests themselves', async () => {
     await caller.ask(`/progress-notes/${caller.sandbox.ids.note(0, 0)}?a=b`, {
       method: 'PATCH',
       body: { note: [] },
@@ -145,7 +145,7 @@ describe('counting', () => {
     ]);
   });
 
-  it('knows how many were open at once', async () => {
+  it('include the most concurrent requests', async () => {
     caller.sandbox.set({ hang: ['*'] });
     const open = Promise.allSettled([organizations(), organizations(), organizations()]);
     await expect.poll(caller.sandbox.mostAtOnce).toBe(3);
@@ -153,7 +153,7 @@ describe('counting', () => {
     expect((await open).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('forgets old requests but not their number', async () => {
+  it('keep the number of old requests, but not the requests', async () => {
     const small = await openQuietSandbox({ rememberedRequests: 4 });
     for (let n = 0; n < 12; n++) await small.ask('/partners');
     expect(small.sandbox.requests.length).toBeLessThanOrEqual(5);

@@ -59,7 +59,7 @@ describe('an event', () => {
     });
   });
 
-  it('of a failed transcription says why, and names no URL', async () => {
+  it('of a failed transcription has a reason, and no URL', async () => {
     const sandbox = await open();
     const { sessionId } = sandbox.startSession(sandbox.ids.client(0), { failTranscription: true });
     sandbox.settle();
@@ -69,7 +69,7 @@ describe('an event', () => {
     expect(JSON.stringify(payload)).not.toContain('http');
   });
 
-  it('of completed assessments is about the patient alone', async () => {
+  it('of completed assessments has the patient as its only id', async () => {
     const sandbox = await open();
     const scoreIds = sandbox.completeAssessments(sandbox.ids.client(0), 2);
     await sandbox.delivered();
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     expect(first?.headers['x-signature']).toBeUndefined();
   });
 
-  it('is repeated until it is answered 2xx', async () => {
+  it('is repeated until it gets a 2xx', async () => {
     receiver.answerWith(500, 0, 302, 404, 204);
     const sandbox = await open();
     sandbox.completeAssessments(sandbox.ids.client(0));
@@ -123,7 +123,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('keeps the latest 1,000 while there is no receiver', async () => {
+  it('is kept while there is no receiver, the latest 1,000', async () => {
     const sandbox = await open();
     sandbox.deliverTo(undefined);
     sandbox.burst(1_100);
@@ -132,14 +132,14 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1_000);
   });
 
-  it('comes twice for the share that is switched on', async () => {
+  it('is sent twice for the configured share', async () => {
     const sandbox = await open({ switches: { duplicateRate: 1 } });
     sandbox.completeAssessments(sandbox.ids.client(0));
     await sandbox.delivered();
     expect(kinds()).toEqual(['assessment_completed', 'assessment_completed']);
   });
 
-  it('is overtaken for the share that is switched on, and none is lost', async () => {
+  it('is sent out of order for the configured share, and none is lost', async () => {
     const sandbox = await open({ switches: { reorderRate: 0.5 } });
     sandbox.burst(40);
     await sandbox.delivered();
@@ -148,7 +148,7 @@ describe('a delivery', () => {
     expect(late.length).toBeGreaterThan(0);
   });
 
-  it('carries whatever a test emits', async () => {
+  it('contains whatever a test emits', async () => {
     const sandbox = await open();
     const event = { eventType: 'new_kind', timeStamp: 'never', payload: { a: 1 } };
     sandbox.emit(event);
@@ -174,7 +174,7 @@ describe('a burst', () => {
 });
 
 describe('the pulse', () => {
-  it('begins sessions by itself, and every step of them follows', async () => {
+  it('starts sessions by itself, and every step of them follows', async () => {
     const sandbox = await open({
       switches: { pulseMs: 5, transcriptMs: 0, noteMs: 0, mdmMs: 0, finalizeMs: 0 },
     });

@@ -26,17 +26,17 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it('has been heard by every other instance when publishing is over', async () => {
+  it('has delivered to every other instance when publishing resolves', async () => {
     const [one, two, three] = [await open(), await open(), await open()];
-    const heard: string[] = [];
-    one.bus.subscribe('stale', () => void heard.push('one'));
-    two.bus.subscribe('stale', (message) => void heard.push(`two ${message}`));
+    const received: string[] = [];
+    one.bus.subscribe('stale', () => void received.push('one'));
+    two.bus.subscribe('stale', (message) => void received.push(`two ${message}`));
     three.bus.subscribe('stale', async (message) => {
       await new Promise(setImmediate);
-      heard.push(`three ${message}`);
+      received.push(`three ${message}`);
     });
     await one.bus.publish('stale', 'note');
-    expect(heard.toSorted()).toEqual(['three note', 'two note']);
+    expect(received.toSorted()).toEqual(['three note', 'two note']);
   });
 
   it('does not wait for long on an instance that never answers', async () => {
@@ -47,42 +47,42 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     expect(performance.now() - begun).toBeGreaterThan(450);
   });
 
-  it('calls nobody of another topic', async () => {
+  it('calls no subscriber of another topic', async () => {
     const [one, two] = [await open(), await open()];
-    const heard: string[] = [];
-    two.bus.subscribe('other', () => void heard.push('other'));
+    const received: string[] = [];
+    two.bus.subscribe('other', () => void received.push('other'));
     await one.bus.publish('stale', 'note');
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it('keeps databases of one server apart', async () => {
+  it('separates the databases of one server', async () => {
     const [one, two] = [await open('/1'), await open('/2')];
-    const heard: string[] = [];
-    two.bus.subscribe('stale', (message) => void heard.push(message));
+    const received: string[] = [];
+    two.bus.subscribe('stale', (message) => void received.push(message));
     await one.bus.publish('stale', 'note');
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it('goes on past a handler that fails', async () => {
+  it('continues after a handler that fails', async () => {
     const [one, two] = [await open(), await open()];
-    const heard: string[] = [];
+    const received: string[] = [];
     two.bus.subscribe('stale', (message) => {
-      heard.push(message);
+      received.push(message);
       if (message === 'first') throw new Error('broken');
     });
     await one.bus.publish('stale', 'first');
     await one.bus.publish('stale', 'second');
-    expect(heard).toEqual(['first', 'second']);
+    expect(received).toEqual(['first', 'second']);
   });
 
-  it('tells of a gap when the connection for messages was lost', async () => {
+  it('reports a gap when the connection for messages was lost', async () => {
     const { bus } = await open();
     const gap = new Promise<void>((resolve) => bus.onGap(resolve));
     server.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await gap;
   });
 
-  it('tells the others of a gap when it could not publish', async () => {
+  it('reports a gap to the others when it could not publish', async () => {
     const [one, two] = [await open(), await open()];
     const gap = new Promise<void>((resolve) => two.bus.onGap(resolve));
     server.cli('CLIENT', 'KILL', 'TYPE', 'normal');

@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { DAY_MS, eventOf, range } from '../support/store/engines.ts';
 
-/** A file system of its own, two megabytes large; null where the user may not mount one. */
+/** A separate file system of two megabytes; null where the user may not mount one. */
 function mountSmallDisk(): string | null {
   const dir = mkdtempSync(join(tmpdir(), 'small-disk-'));
   try {
@@ -31,7 +31,7 @@ describe('the embedded store', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('is for one process at a time, and says what to do', async () => {
+  it('is for one process at a time, and the error says what to do', async () => {
     await using store = await open(dir);
     await expect(open(dir)).rejects.toThrow(
       `${dir} is in use by another process: set EVENT_STORE_DIR to another directory`,
@@ -39,7 +39,7 @@ describe('the embedded store', () => {
     await store.check();
   });
 
-  it('makes its directory, for this user only', async () => {
+  it('creates its directory, for this user only', async () => {
     await using store = await open(join(dir, 'new', 'one'));
     await store.check();
     expect(statSync(join(dir, 'new', 'one')).mode & 0o777).toBe(0o700);
@@ -55,21 +55,21 @@ describe('the embedded store', () => {
     for (const file of files) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses a store of the format before, and says so', async () => {
+  it('rejects a store of the previous format with a clear error', async () => {
     const db = new DatabaseSync(join(dir, 'events.db'));
     db.exec('CREATE TABLE event (position INTEGER); PRAGMA user_version = 2');
     db.close();
     await expect(open(dir)).rejects.toThrow(/has format 2, but this version reads 3 only/);
   });
 
-  it('refuses a file that is no database, in one line', async () => {
+  it('rejects a file that is not a database, in one line', async () => {
     writeFileSync(join(dir, 'events.db'), 'x'.repeat(5_000));
     await expect(open(dir)).rejects.toThrow(
       /cannot be opened as event store: the file is not a database/,
     );
   });
 
-  it('finishes what was asked for before it closes, and then refuses', async () => {
+  it('finishes pending writes before it closes, and then rejects new ones', async () => {
     const store = await open(dir);
     const appended = Promise.all(range(1, 50).map((n) => store.log.append([eventOf(`${n}`)])));
     await store[Symbol.asyncDispose]();
@@ -77,7 +77,7 @@ describe('the embedded store', () => {
     await expect(store.log.append([eventOf('late')])).rejects.toThrow(StoreUnavailable);
   });
 
-  it('knows the keys and subjects of thousands of events after a restart', async () => {
+  it('keeps the keys and subjects of thousands of events after a restart', async () => {
     const events = range(1, 9_000).map((n) => eventOf(`${n}`, { subject: `session:${n % 3_000}` }));
     {
       await using store = await open(dir);
@@ -108,7 +108,7 @@ describe('the embedded store', () => {
     expect(db.prepare('SELECT key FROM seen').all()).toEqual([{ key: 'late' }]);
   });
 
-  it('does not let one bad event take its neighbours with it', async () => {
+  it('stores the other events of a batch when one is invalid', async () => {
     await using store = await open(dir);
     const bad = eventOf('bad', { receivedAt: Number.NaN });
     const outcomes = await Promise.allSettled(
@@ -118,9 +118,9 @@ describe('the embedded store', () => {
     expect((await store.log.read(0, 10)).events).toHaveLength(2);
   });
 
-  it.skipIf(process.platform !== 'linux')('promises nothing more after the disk failed', () => {
+  it.skipIf(process.platform !== 'linux')('acknowledges nothing more after the disk failed', () => {
     const child = fileURLToPath(new URL('../support/store/limited-child.ts', import.meta.url));
-    // In blocks of 512 or 1024 bytes, as the shell likes: room for the schema, not for the event.
+    // In blocks of 512 or 1024 bytes, depending on the shell: enough for the schema, not for the event.
     const command = `ulimit -f 1000; exec "$0" --disable-warning=ExperimentalWarning "$1" "$2"`;
     const output = execFileSync('sh', ['-c', command, process.execPath, child, dir], {
       encoding: 'utf8',
@@ -138,7 +138,7 @@ describe('the embedded store', () => {
       rmSync(disk, { recursive: true });
     });
 
-    it('refuses to append, goes on reading, and recovers when there is room again', async () => {
+    it('rejects appends, still reads, and recovers when there is space again', async () => {
       await using store = await open(disk);
       await store.log.append([eventOf('a')]);
       const fill = () => writeFileSync(join(disk, 'filler'), 'x'.repeat(4_000_000));

@@ -19,7 +19,7 @@ describe.each(engines)('following the $name log', ({ create }) => {
   });
   afterEach(() => engine[Symbol.asyncDispose]());
 
-  it('sees every event once and in order while three instances append', async () => {
+  it('returns every event once and in order while three instances append', async () => {
     const stores = await engine.open(3);
     await stores[0].log.append(range(1, 30).map((n) => eventOf(`first-${n}`)));
     const followers = stores.map(({ log }, n) => positionsFrom(log, n * 10, 630));
@@ -33,7 +33,7 @@ describe.each(engines)('following the $name log', ({ create }) => {
     expect(await Promise.all(followers)).toEqual([range(1, 630), range(11, 630), range(21, 630)]);
   });
 
-  it('resumes anywhere in a log larger than memory holds', async () => {
+  it('resumes anywhere in a log larger than memory', async () => {
     const [{ log }] = await engine.open();
     for (const part of range(0, 4)) {
       await log.append(range(1, 1_000).map((n) => eventOf(`${part}-${n}`)));
@@ -48,7 +48,7 @@ describe.each(engines)('following the $name log', ({ create }) => {
     expect(await positionsFrom(again, 4_995, 5_000)).toEqual(range(4_996, 5_000));
   });
 
-  it('shows that events were trimmed', async () => {
+  it('reports that events were trimmed', async () => {
     const now = Date.now();
     const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
     await log.append([eventOf('a', { receivedAt: now - 2 * DAY_MS }), eventOf('b')]);
@@ -57,7 +57,7 @@ describe.each(engines)('following the $name log', ({ create }) => {
     expect(await positionsFrom(log, 1, 2)).toEqual([2]);
   });
 
-  it('shows that the log has not reached a position', async () => {
+  it('reports that the log has not reached a position', async () => {
     const [{ log }] = await engine.open();
     await log.append([eventOf('a')]);
     await expect(follow(log, 2, await epochOf(log)).next()).rejects.toThrow('replaced');

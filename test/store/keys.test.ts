@@ -4,14 +4,14 @@ import type { Engine } from '../support/store/engines.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe.each(engines)('the $name facts', ({ create }) => {
+describe.each(engines)('the keys of the $name store', ({ create }) => {
   let engine: Engine;
   beforeEach(async () => {
     engine = await create();
   });
   afterEach(() => engine[Symbol.asyncDispose]());
 
-  it('gives a claim to one of twenty, and tells the others whose it is', async () => {
+  it('gives a claim to one of twenty, and its holder to the others', async () => {
     const stores = await engine.open(3);
     const answers = await Promise.all(
       range(0, 19).map(async (n) => stores[n % 3]?.keys.claim('edit-1', `viewer-${n}`, HOUR_MS)),
@@ -22,7 +22,7 @@ describe.each(engines)('the $name facts', ({ create }) => {
     expect(await stores[0].keys.get(['edit-1'])).toEqual([winner]);
   });
 
-  it('puts, reads in the order asked for, and deletes', async () => {
+  it('puts, reads in the requested order, and deletes', async () => {
     const [{ keys }] = await engine.open();
     await Promise.all([keys.put('a', '1', HOUR_MS), keys.put('b', '2', HOUR_MS)]);
     await keys.put('a', '3', HOUR_MS);
@@ -39,7 +39,7 @@ describe.each(engines)('the $name facts', ({ create }) => {
     expect(await again.claim('a', 'yours', HOUR_MS)).toBe('mine');
   });
 
-  it('frees a claim when its time is over', async () => {
+  it('releases a claim when it expires', async () => {
     const [{ keys }] = await engine.open();
     await keys.claim('a', 'mine', 1);
     await expect.poll(() => keys.get(['a'])).toEqual([undefined]);
@@ -54,7 +54,7 @@ describe.each(engines)('the $name quarantine', ({ create }) => {
   });
   afterEach(() => engine[Symbol.asyncDispose]());
 
-  it('lists what was set aside, oldest first, until it is removed', async () => {
+  it('lists its entries, oldest first, until they are removed', async () => {
     const [{ quarantine }] = await engine.open();
     for (const n of [1, 2, 3])
       await quarantine.add({ receivedAt: n, reason: 'odd', body: `{${n}}` });
@@ -66,10 +66,10 @@ describe.each(engines)('the $name quarantine', ({ create }) => {
     expect(await again.count()).toBe(2);
   });
 
-  it('lets the oldest go past ten thousand', async () => {
+  it('drops the oldest entries past ten thousand', async () => {
     const [{ quarantine }] = await engine.open();
     const add = (n: number) => quarantine.add({ receivedAt: n, reason: 'odd', body: '' });
-    // In parts: on a busy machine Redis may take longer for all at once than it is waited for.
+    // In parts: on a busy machine Redis may time out on all of them at once.
     for (let n = 1; n <= 10_000; n += 500) await Promise.all(range(n, n + 499).map(add));
     await add(10_001);
     expect(await quarantine.count()).toBe(10_000);

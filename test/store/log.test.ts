@@ -11,7 +11,7 @@ describe.each(engines)('the $name log', ({ create }) => {
   });
   afterEach(() => engine[Symbol.asyncDispose]());
 
-  it('numbers events from one, without gaps, copies left out', async () => {
+  it('numbers events from one, without gaps, omitting duplicates', async () => {
     const [{ log }] = await engine.open();
     const first = await log.append([eventOf('a'), eventOf('b'), eventOf('a')]);
     const second = await log.append([eventOf('b'), eventOf('c')]);
@@ -19,7 +19,7 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(second.map((event) => event?.position)).toEqual([undefined, 3]);
   });
 
-  it('keeps one of twenty copies that reach each of three instances at once', async () => {
+  it('keeps one of twenty duplicates that arrive at each of three instances at once', async () => {
     const stores = await engine.open(3);
     const accepted: number[] = [];
     for (const hundred of range(0, 9)) {
@@ -67,14 +67,14 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.ofSubject('session:3')).toEqual([]);
   });
 
-  it('takes a known key for new with a time it has not accepted, for a copy with one it has', async () => {
+  it('treats a stored key as new with a time not yet accepted, and as a duplicate otherwise', async () => {
     const [{ log }] = await engine.open();
     const answers = await log.append([1, 2, 1, 3, 2].map((n) => eventOf('a', at(n))));
     expect(answers.map((event) => event?.position)).toEqual([1, 2, undefined, 3, undefined]);
     expect(await log.append([eventOf('b', at(1))])).toMatchObject([{ position: 4 }]);
   });
 
-  it('lets the key alone decide about an event without a time', async () => {
+  it('identifies an event without a time by its key only', async () => {
     const [{ log }] = await engine.open();
     await log.append([eventOf('a', at(1)), eventOf('b')]);
     expect(await log.append([eventOf('a'), eventOf('b')])).toEqual([undefined, undefined]);
@@ -94,7 +94,7 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.append([eventOf('a', at(1))])).toMatchObject([{ position: 102 }]);
   });
 
-  it('trims what is past retention and tells where it begins', async () => {
+  it('trims events past retention and reports its first position', async () => {
     const now = Date.now();
     const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
     const old = Array.from({ length: 1_200 }, (_, n) =>
@@ -108,7 +108,7 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.append([eventOf('old-7')])).toEqual([undefined]);
   });
 
-  it('never gives a position twice, even when all events are gone', async () => {
+  it('never uses a position twice, even when all events are trimmed', async () => {
     const now = Date.now();
     const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
     await log.append([eventOf('a', { receivedAt: now - 2 * DAY_MS })]);
@@ -119,7 +119,7 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await again.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
   });
 
-  it('is not held up by a receipt stamped years ahead', async () => {
+  it('trims past an event with a receipt time years ahead', async () => {
     const now = Date.now();
     const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
     const ahead = eventOf('ahead', { receivedAt: now + 1_000 * DAY_MS });

@@ -13,8 +13,8 @@ class Coded extends Error {
 
 const failing = (code: string) => async (): Promise<never> => Promise.reject(new Coded(code));
 
-/** Counts its runs, and ends each of them as told. */
-function createDeed() {
+/** Records its runs, each of which a test resolves or rejects. */
+function createAction() {
   const runs: PromiseWithResolvers<string>[] = [];
   return {
     runs,
@@ -26,17 +26,17 @@ function createDeed() {
   };
 }
 
-describe.each(engines)('once, over the $name store', ({ create }) => {
+describe.each(engines)('an idempotent run over the $name store', ({ create }) => {
   let engine: Engine;
   beforeEach(async () => {
     engine = await create();
   });
   afterEach(() => engine[Symbol.asyncDispose]());
 
-  it('runs one of twenty, and gives its outcome to all', async () => {
+  it('runs one of twenty, and returns its outcome to all', async () => {
     const stores = await engine.open(2);
     const onces = stores.map(({ keys }) => createOnce(keys));
-    const { run, runs } = createDeed();
+    const { run, runs } = createAction();
     const calls = range(0, 19).map(async (n) => onces[n % onces.length]?.('k', 'p', run));
     await expect.poll(() => runs.length).toBe(1);
     runs[0]?.resolve('done');
@@ -44,10 +44,10 @@ describe.each(engines)('once, over the $name store', ({ create }) => {
     expect(runs).toHaveLength(1);
   });
 
-  it('refuses the key for other input, while it runs and afterwards', async () => {
+  it('rejects the key for other input, while it runs and afterwards', async () => {
     const [{ keys }] = await engine.open();
     const once = createOnce(keys);
-    const { run, runs } = createDeed();
+    const { run, runs } = createAction();
     const first = once('k', 'p', run);
     await expect(once('k', 'q', run)).rejects.toThrow(KeyReused);
     await expect.poll(() => runs.length).toBe(1);
@@ -58,9 +58,9 @@ describe.each(engines)('once, over the $name store', ({ create }) => {
     expect(runs).toHaveLength(1);
   });
 
-  it('answers unknown for ever after an unclear end, a restart included', async () => {
+  it('has an unknown outcome for ever after an unclear end, even after a restart', async () => {
     const [{ keys }] = await engine.open();
-    const { run, runs } = createDeed();
+    const { run, runs } = createAction();
     const first = createOnce(keys)('k', 'p', run);
     await expect.poll(() => runs.length).toBe(1);
     runs[0]?.reject(new Coded('OUTCOME_UNKNOWN'));
@@ -70,9 +70,9 @@ describe.each(engines)('once, over the $name store', ({ create }) => {
     expect(runs).toHaveLength(1);
   });
 
-  it('answers unknown for a claim whose holder must have died with it', async () => {
+  it('has an unknown outcome for a claim whose process must have crashed', async () => {
     const [{ keys }] = await engine.open();
-    const { run, runs } = createDeed();
+    const { run, runs } = createAction();
     void createOnce(keys, () => Date.now() - 20_001)('k', 'p', run);
     await expect.poll(() => runs.length).toBe(1);
     await expect(createOnce(keys)('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
@@ -87,10 +87,10 @@ describe.each(engines)('once, over the $name store', ({ create }) => {
     expect(await once('k', 'p', async () => 'second')).toBe('second');
   });
 
-  it('lets the next in line run if the first has left before anything was sent', async () => {
+  it('runs the next in line if the first was aborted before anything was sent', async () => {
     const [{ keys }] = await engine.open();
     const once = createOnce(keys);
-    const { run, runs } = createDeed();
+    const { run, runs } = createAction();
     const [first, ...others] = range(1, 5).map(async () => once('k', 'p', run));
     await expect.poll(() => runs.length).toBe(1);
     runs[0]?.reject(new Coded('TIMEOUT'));
@@ -102,10 +102,10 @@ describe.each(engines)('once, over the $name store', ({ create }) => {
   });
 });
 
-describe('once, over a store that fails after the send', () => {
+describe('an idempotent run over a store that fails after the send', () => {
   const engine = engines[0];
 
-  it('tells what has happened, and sends nothing again', async () => {
+  it('returns the outcome, and sends nothing again', async () => {
     await using embedded = await engine.create();
     const [{ keys }] = await embedded.open();
     const once = createOnce({ ...keys, put: failing('THE_STORE_IS_DOWN') });

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 import { engines } from '../support/store/engines.ts';
 
-describe.each(engines)('places of clients in the $name store', ({ create }) => {
-  it('are known at once and kept over a restart, pages before whole lists', async () => {
+describe.each(engines)('the list positions of clients in the $name store', ({ create }) => {
+  it('are available at once and kept over a restart, pages before whole lists', async () => {
     await using engine = await create();
     const [client, clinic, clinician] = [randomUUID(), randomUUID(), randomUUID()];
     const places = [
@@ -20,7 +20,7 @@ describe.each(engines)('places of clients in the $name store', ({ create }) => {
     expect(await again.places.of(randomUUID())).toEqual([]);
   });
 
-  it('keep a page that was seen when an event names the list alone', async () => {
+  it('keep a page that was read when an event names only the list', async () => {
     await using engine = await create();
     const [client, id] = [randomUUID(), randomUUID()];
     const [first] = await engine.open();
@@ -31,7 +31,7 @@ describe.each(engines)('places of clients in the $name store', ({ create }) => {
     expect(await third.places.of(client)).toEqual([{ kind: 'clinic', id, page: 7 }]);
   });
 
-  it('are forgotten where a list does not hold the client any more', async () => {
+  it('are removed where a list does not contain the client any more', async () => {
     await using engine = await create();
     const [client, id] = [randomUUID(), randomUUID()];
     const [first] = await engine.open();

@@ -35,34 +35,34 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     problems.length = 0;
   });
 
-  it('refuses a server that evicts, and says why', async () => {
+  it('rejects a server that evicts, and says why', async () => {
     const server = await start('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru');
     await expect(open(server.url)).rejects.toThrow(
       'Redis must have maxmemory-policy noeviction, but it is allkeys-lru: events would be evicted',
     );
   });
 
-  it('refuses a replica, and an address nobody listens at', async () => {
+  it('rejects a replica, and an address without a server', async () => {
     const server = await start('--replicaof', '127.0.0.1 1');
     await expect(open(server.url)).rejects.toThrow('read-only replica');
     await server.kill();
     await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
   });
 
-  it('shows no password when it is refused', async () => {
+  it('never has the password in an error', async () => {
     const server = await start('--requirepass', 'correct');
     const url = `redis://:horse@127.0.0.1:${server.port}`;
     await expect(open(url)).rejects.toThrow(/cannot be reached: WRONGPASS$/);
     await expect(open('http://secret@example.com')).rejects.toThrow(/^REDIS_URL must be/);
   });
 
-  it('warns of a server that keeps nothing', async () => {
+  it('warns of a server without persistence', async () => {
     const server = await start('--appendonly', 'no');
     await open(server.url);
     expect(problems).toEqual([expect.stringContaining('if it crashes, events are lost')]);
   });
 
-  it('keeps a key for a week however short events are kept', async () => {
+  it('keeps a key for a week, however short the retention of events', async () => {
     const server = await start();
     const { log } = await open(server.url, 1_000);
     await log.append([eventOf('a')]);
@@ -70,7 +70,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(ttl / DAY_MS).toBeCloseTo(7, 1);
   });
 
-  it('goes on after Redis was killed and started again, with nothing lost or repeated', async () => {
+  it('continues after Redis was killed and restarted, with nothing lost or repeated', async () => {
     const server = await start();
     const store = await open(server.url);
     const { log } = store;
@@ -104,13 +104,13 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await vi.waitFor(() => store.log.append([eventOf('c')]), 10_000);
     await server.kill();
     await server.start();
-    // Writes and reads have a connection each, and each comes back by itself.
+    // Writes and reads have a connection each, and each reconnects by itself.
     const kept = await vi.waitFor(() => store.log.read(0, 10), 10_000);
     const bodies = kept.events.map(({ body }) => body);
     expect(bodies).toEqual(['{"key":"a"}', '{"key":"b"}', '{"key":"c"}']);
   });
 
-  it('notices that the log was flushed', async () => {
+  it('detects that the log was flushed', async () => {
     const server = await start();
     const { log } = await open(server.url);
     await log.append([eventOf('a'), eventOf('b')]);
@@ -124,7 +124,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await log.bounds()).toMatchObject({ oldest: 0, newest: 1 });
   });
 
-  it('notices that an older copy of the log took over, and agrees on the new epoch', async () => {
+  it('detects that an older copy of the log took over, and agrees on the new epoch', async () => {
     const server = await start();
     const [one, two] = [await open(server.url), await open(server.url)];
     await one.log.append(range(1, 5).map((n) => eventOf(`${n}`)));
@@ -139,13 +139,13 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await epochOf(two.log)).toBe(present);
   });
 
-  it('notices so although others have filled the older copy up meanwhile', async () => {
+  it('detects this although others have appended to the older copy since', async () => {
     const server = await start();
     const { log } = await open(server.url);
     await log.append(range(1, 5).map((n) => eventOf(`${n}`)));
     const { epoch } = await log.bounds();
     const lost = expect(follow(log, 5, epoch).next()).rejects.toThrow('replaced');
-    // In one step, as it looks to whoever comes last.
+    // In one step, as it appears to the last instance that reconnects.
     const takeOver = `
       redis.call('XDEL', KEYS[1], '4-0', '5-0')
       redis.call('XSETID', KEYS[1], '3-0')
@@ -157,7 +157,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await epochOf(log)).not.toBe(epoch);
   });
 
-  it('begins anew on a copy from before the last failover, and goes on following', async () => {
+  it('starts a new epoch on a copy from before the last failover, and continues following', async () => {
     const server = await start();
     const { log } = await open(server.url);
     const epoch = await epochOf(log);
@@ -184,14 +184,14 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('1');
     await replica.kill();
     await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
-    // It may be there; it is not promised yet, neither the first time nor as a copy.
+    // It may be stored; it is not acknowledged yet, neither the first time nor as a duplicate.
     await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
     await replica.start();
     await vi.waitFor(() => log.append([eventOf('b')]), 15_000);
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
   });
 
-  it('says what is wrong while Redis is full, and goes on reading', async () => {
+  it('reports the cause while Redis is full, and still reads', async () => {
     const server = await start();
     const store = await open(server.url);
     const { log } = store;
@@ -206,7 +206,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
   });
 
-  it('connects anew after a demotion', async () => {
+  it('reconnects after a demotion', async () => {
     const server = await start();
     const store = await open(server.url);
     const { log } = store;
@@ -218,7 +218,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
   });
 
   it.each(['yes', 'no'])(
-    'leaves a server that was demoted, whether it serves stale data or not: %s',
+    'disconnects from a demoted server, whether it serves stale data or not: %s',
     async (stale) => {
       const server = await start('--replica-serve-stale-data', stale);
       const other = await start();
@@ -233,7 +233,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     },
   );
 
-  it('does not wait for ever on a server that hangs', async () => {
+  it('times out on a server that hangs', async () => {
     const server = await start();
     const store = await open(server.url);
     const { log } = store;

@@ -17,9 +17,9 @@ export const openBrowser = (): Promise<Browser> =>
 
 export interface Watched {
   readonly page: Page;
-  /** What a person would see in red: errors in the console, and exceptions that nothing caught. */
+  /** Errors in the console, and uncaught exceptions. */
   readonly problems: readonly string[];
-  /** Every host that anything was asked of. */
+  /** Every host that got a request. */
   readonly hosts: ReadonlySet<string>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface WatchOptions {
   readonly colorScheme?: 'light' | 'dark';
 }
 
-/** A tab of its own, whose every request and complaint is written down. */
+/** A new tab that records its requests and errors. */
 export async function openPage(browser: Browser, options: WatchOptions = {}): Promise<Watched> {
   const { width = 1280, height = 800, colorScheme = 'light' } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that the system gives to connections: while a server is away, none of them can take its port. */
+/** Below the ephemeral ports: while a server is down, no connection can take its port. */
 const FROM = 10_000;
 const TO = 32_000;
 
-/** For a server that is to come back where it was. */
+/** For a server that restarts on the same port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FROM, TO);

@@ -10,12 +10,12 @@ import type { Switches } from '../../sandbox/sandbox.ts';
 import { openServer } from '../../src/server.ts';
 
 export interface GatewayOptions {
-  /** As the environment: whatever is set here goes past the defaults of the tests. */
+  /** Environment variables, which override the defaults of the tests. */
   readonly env?: Readonly<Record<string, string>>;
   readonly switches?: Partial<Switches>;
   /** One that is running already, for several gateways on one Partner API. The caller closes it. */
   readonly sandbox?: Sandbox;
-  /** Past the defaults, those included that no variable sets. */
+  /** Override the defaults, also those without a variable. */
   readonly limits?: Partial<Limits>;
   /** Gets every log line. */
   readonly onLog?: (line: string) => void;
@@ -123,7 +123,7 @@ export async function post(
 let partner: Promise<string> | undefined;
 const partnerToken = (): Promise<string> => (partner ??= tokenFor(['partner']));
 
-/** A viewer's token, as a frontend's own backend would make it. */
+/** A viewer's token, as a frontend's own backend would issue it. */
 export async function tokenFor(
   grants: readonly string[],
   claims: {

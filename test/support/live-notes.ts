@@ -12,7 +12,7 @@ export interface LiveNotes extends Watched {
   nameOf(nth: number): Promise<string>;
 }
 
-/** Whatever serves the page: within this process, or one of its own that can be killed. */
+/** A server of the page: in this process, or in a separate one that can be killed. */
 export type Serving = Pick<Gateway, 'url' | 'query' | 'sandbox'>;
 
 /** The front page in a tab, signed in. */

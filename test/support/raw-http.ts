@@ -1,6 +1,6 @@
 import { type Socket, connect } from 'node:net';
 
-/** Sends bytes as they are and answers what came back until the other side closed. */
+/** Sends raw bytes and returns everything received until the other side closed. */
 export function raw(
   url: string,
   bytes: string | Buffer,
@@ -17,7 +17,7 @@ export function raw(
   });
 }
 
-/** A header given as a list stands there once for each; one that is undefined is left out. */
+/** A header given as a list is repeated for each value; one that is undefined is omitted. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A request that closes its connection, with the length that its body has unless another is given. */

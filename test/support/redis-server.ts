@@ -12,7 +12,7 @@ export interface RedisServer extends AsyncDisposable {
   readonly dir: string;
   /** Ends it as a crash would, at once. */
   kill(): Promise<void>;
-  /** Starts it anew on the same port and the same files. */
+  /** Starts it again on the same port and the same files. */
   start(): Promise<void>;
   cli(...args: readonly string[]): string;
 }
@@ -41,7 +41,7 @@ async function launch(port: number, dir: string, options: readonly string[]) {
       if (String(lines).includes('Ready to accept connections')) resolve();
     });
   });
-  // Another process may have taken the port meanwhile; its server must not pass for this one.
+  // Another process may have taken the port meanwhile; its server must not be mistaken for this one.
   await Promise.race([
     ready,
     exited.then(([code]) => Promise.reject(new Error(`redis-server ended with ${code}`))),

@@ -27,7 +27,7 @@ function withSecret(now = () => NOW, issuer?: string, audience?: string) {
 }
 
 describe('with a secret', () => {
-  it('knows the viewer of a valid token', async () => {
+  it('returns the viewer of a valid token', async () => {
     const viewer = await withSecret().bearer(await sign(CLAIMS));
     expect(viewer).toEqual({
       subject: 'anna',
@@ -37,7 +37,7 @@ describe('with a secret', () => {
     });
   });
 
-  it.each(['bearer', 'BEARER', 'Bearer '])('takes the scheme %j', async (scheme) => {
+  it.each(['bearer', 'BEARER', 'Bearer '])('accepts the scheme %j', async (scheme) => {
     const { authenticate } = withSecret();
     expect((await authenticate(`${scheme} ${await sign(CLAIMS)}`)).subject).toBe('anna');
   });
@@ -55,7 +55,7 @@ describe('with a secret', () => {
     ['grants that are a string', { ...CLAIMS, grants: 'partner' }],
     ['grants that are an object', { ...CLAIMS, grants: { partner: true } }],
   ];
-  it.each(wrongClaims)('refuses %s', async (_, claims) => {
+  it.each(wrongClaims)('rejects %s', async (_, claims) => {
     await expect(withSecret().bearer(await sign(claims))).rejects.toThrow(Unauthenticated);
   });
 
@@ -73,12 +73,12 @@ describe('with a secret', () => {
     const expired = [await sign(past), await sign({ ...past, exp: NOW / 1_000 - 60 })];
     for (const one of expired)
       expect(await messageOf(`Bearer ${one}`)).toBe('The bearer token has expired.');
-    // Without a valid signature its expiry is not told either.
+    // Without a valid signature its expiry is not reported.
     const forged = await sign(past, `${SECRET}!`);
     expect(await messageOf(`Bearer ${forged}`)).toBe('The bearer token is not valid.');
   });
 
-  it('refuses another secret, another algorithm, and none', async () => {
+  it('rejects another secret, another algorithm, and none', async () => {
     const { bearer } = withSecret();
     const tokens = [
       await sign(CLAIMS, `${SECRET}!`),
@@ -103,7 +103,7 @@ describe('with a secret', () => {
       await expect(bearer(await sign({ ...CLAIMS, ...wrong }))).rejects.toThrow(Unauthenticated);
   });
 
-  it('remembers a token for a minute, and never past its expiry', async () => {
+  it('caches a token for a minute, and never past its expiry', async () => {
     let now = NOW;
     const { bearer } = withSecret(() => now);
     const token = await sign({ ...CLAIMS, exp: NOW / 1_000 + 90 });
@@ -116,7 +116,7 @@ describe('with a secret', () => {
     await expect(bearer(token)).rejects.toThrow(Unauthenticated);
   });
 
-  it('verifies a token once for all who send it at the same time', async () => {
+  it('verifies a token once for concurrent requests', async () => {
     const { bearer } = withSecret();
     const token = await sign(CLAIMS);
     const viewers = await Promise.all(Array.from({ length: 50 }, () => bearer(token)));
@@ -129,7 +129,7 @@ async function viewerOf(grants: unknown[]) {
 }
 
 describe('grants', () => {
-  it('are sorted, lower-cased and each once, so that equal grants are equal reach', async () => {
+  it('are sorted, lower-cased and without duplicates, so that equal grants compare equal', async () => {
     const a = await viewerOf(['partner', `clinic:${CLINIC}`, `clinic:${CLINIC.toUpperCase()}`]);
     const b = await viewerOf([`clinic:${CLINIC}`, 'partner']);
     expect(a.reach).toBe(`clinic:${CLINIC} partner`);
@@ -137,7 +137,7 @@ describe('grants', () => {
     expect(a.grants).toHaveLength(2);
   });
 
-  it('that are not known grant nothing', async () => {
+  it('that are unknown are ignored', async () => {
     const nil = '00000000-0000-0000-0000-000000000000';
     const odd = [
       'admin',
@@ -197,13 +197,13 @@ async function openIssuer() {
 }
 
 describe('with a JWKS URL', () => {
-  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('takes %s', async (alg) => {
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('accepts %s', async (alg) => {
     const { addKey, bearer } = await openIssuer();
     const { token } = await addKey('one', alg);
     expect((await bearer(await token())).subject).toBe('anna');
   });
 
-  it('fetches the keys once for a storm of viewers', async () => {
+  it('fetches the keys once for concurrent requests', async () => {
     const { addKey, bearer, state } = await openIssuer();
     const { token } = await addKey('one');
     const subjects = Array.from({ length: 20 }, (_, i) => `viewer-${i}`);
@@ -213,7 +213,7 @@ describe('with a JWKS URL', () => {
     expect(state.fetches).toBe(1);
   });
 
-  it('finds a rotated key, asking at most once in 30 seconds', async () => {
+  it('finds a rotated key, with at most one fetch in 30 seconds', async () => {
     const { addKey, bearer, state, clock } = await openIssuer();
     const { token } = await addKey('one');
     await bearer(await token());
@@ -227,7 +227,7 @@ describe('with a JWKS URL', () => {
   });
 
   it.each([-86_400_000, 86_400_000])(
-    'goes by the time that passes for its keys, and not by a clock that jumps by %d',
+    'uses a monotonic clock for its keys, and not one that jumps by %d',
     async (jumpMs) => {
       const { addKey, bearer, state, clock } = await openIssuer();
       const { token } = await addKey('one');
@@ -243,19 +243,19 @@ describe('with a JWKS URL', () => {
     },
   );
 
-  it('asks once for a flood of made-up key ids', async () => {
+  it('fetches once for a flood of unknown key ids', async () => {
     const { addKey, bearer, state, clock, keys } = await openIssuer();
     const { token } = await addKey('one');
     await bearer(await token());
-    const strangers = await Promise.all(['../../x', 'three', 'four'].map((kid) => addKey(kid)));
+    const unpublished = await Promise.all(['../../x', 'three', 'four'].map((kid) => addKey(kid)));
     keys.splice(1);
     clock.now += 30_000;
-    for (const stranger of strangers)
-      await expect(bearer(await stranger.token())).rejects.toThrow(Unauthenticated);
+    for (const key of unpublished)
+      await expect(bearer(await key.token())).rejects.toThrow(Unauthenticated);
     expect(state.fetches).toBe(2);
   });
 
-  it('uses the keys it has through an outage, for an hour', async () => {
+  it('uses its cached keys during an outage, for an hour', async () => {
     const { addKey, bearer, state, clock } = await openIssuer();
     const { token } = await addKey('one');
     const longLived = (sub: string) => token({ ...CLAIMS, sub, exp: IN_AN_HOUR * 2 });
@@ -272,7 +272,7 @@ describe('with a JWKS URL', () => {
   });
 
   it.each(['not json', '{}', '[]', '{"keys":5}'])(
-    'lets nobody in on keys that make no sense: %.12s',
+    'rejects every token with invalid keys: %.12s',
     async (answer) => {
       const { addKey, bearer, state } = await openIssuer();
       const { token } = await addKey('one');
@@ -281,7 +281,7 @@ describe('with a JWKS URL', () => {
     },
   );
 
-  it('reads 256 KiB of keys and no more', async () => {
+  it('reads at most 256 KiB of keys', async () => {
     for (const [bytes, subject] of [
       [260_000, 'anna'],
       [263_000, undefined],
@@ -302,7 +302,7 @@ describe('with a JWKS URL', () => {
     expect(state.fetches).toBe(1);
   });
 
-  it('refuses an HMAC made with the public key', async () => {
+  it('rejects an HMAC made with the public key', async () => {
     const { addKey, bearer } = await openIssuer();
     const { publicKey } = await addKey('one', 'RS256');
     const pem = await exportSPKI(publicKey);

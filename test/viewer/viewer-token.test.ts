@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openServer } from '../../src/server.ts';
-import { createTurnableClock } from '../support/access/viewers.ts';
+import { createAdvancingClock } from '../support/access/viewers.ts';
 import { type Gateway, TEST_SECRET, openGateway, post, tokenFor } from '../support/gateway.ts';
 
 const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600;
@@ -34,7 +34,7 @@ describe('with a secret', () => {
   const ask = (authorization: string | undefined, body: unknown = QUERY) =>
     post(gateway.url, body, authorization === undefined ? {} : { authorization });
 
-  it('lets a valid token in', async () => {
+  it('accepts a valid token', async () => {
     const { status, data } = await ask(`Bearer ${await good()}`);
     expect([status, data.viewer.subject]).toEqual([200, 'anna']);
   });
@@ -58,7 +58,7 @@ describe('with a secret', () => {
   ];
   it.each(bad)('answers 401 before anything is read or fetched: %s', async (_, authorization) => {
     gateway.sandbox.resetCounts();
-    // A body that is no JSON shows that it was never looked at.
+    // An invalid body shows that it was never read.
     for (const body of [QUERY, 'no json at all']) {
       const { status, errors, data } = await ask(await authorization(), body);
       expect([status, data, errors?.[0]?.extensions.code]).toEqual([
@@ -71,7 +71,7 @@ describe('with a secret', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('takes no token from the query string', async () => {
+  it('ignores a token in the query string', async () => {
     const path = `${gateway.url}/graphql?authorization=${await good()}&token=${await good()}`;
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(QUERY) });
@@ -81,10 +81,10 @@ describe('with a secret', () => {
 
 async function openIssuer() {
   const keys: JWK[] = [];
-  const issuer = { fetches: 0, down: false };
+  const state = { fetches: 0, down: false };
   const server = createServer((_, response) => {
-    issuer.fetches += 1;
-    response.writeHead(issuer.down ? 500 : 200, { connection: 'close' });
+    state.fetches += 1;
+    response.writeHead(state.down ? 500 : 200, { connection: 'close' });
     response.end(JSON.stringify({ keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -98,7 +98,7 @@ async function openIssuer() {
     return { token, publicKey: pair.publicKey };
   };
   const { port } = server.address() as AddressInfo;
-  const clock = createTurnableClock();
+  const clock = createAdvancingClock();
   const gateway = await openGateway({
     clock,
     env: {
@@ -113,52 +113,52 @@ async function openIssuer() {
     await gateway.close();
     server.close();
   };
-  return { issuer, keys, clock, addKey, statusOf, [Symbol.asyncDispose]: close };
+  return { state, keys, clock, addKey, statusOf, [Symbol.asyncDispose]: close };
 }
 
 describe('with a JWKS URL', () => {
-  it('asks the issuer once, and not at all for whom it knows, even when the issuer is gone', async () => {
-    await using world = await openIssuer();
-    const key = await world.addKey('one');
+  it('fetches the keys once, and verifies further tokens without a fetch, even when the issuer is down', async () => {
+    await using issuer = await openIssuer();
+    const key = await issuer.addKey('one');
     const [anna, ben] = await Promise.all([key.token('anna'), key.token('ben')]);
-    expect(await Promise.all([world.statusOf(anna), world.statusOf(ben)])).toEqual([200, 200]);
-    world.issuer.down = true;
-    expect(await world.statusOf(await key.token('carl'))).toBe(200);
-    expect(world.issuer.fetches).toBe(1);
+    expect(await Promise.all([issuer.statusOf(anna), issuer.statusOf(ben)])).toEqual([200, 200]);
+    issuer.state.down = true;
+    expect(await issuer.statusOf(await key.token('carl'))).toBe(200);
+    expect(issuer.state.fetches).toBe(1);
   });
 
-  it('finds a rotated key with one fetch in 30 seconds, and uses what it has through an outage', async () => {
-    await using world = await openIssuer();
-    const old = await world.addKey('one');
-    expect(await world.statusOf(await old.token('anna'))).toBe(200);
-    world.keys.pop();
-    const { token } = await world.addKey('two');
-    world.clock.turn(31_000);
+  it('finds a rotated key with one fetch in 30 seconds, and uses its cached keys during an outage', async () => {
+    await using issuer = await openIssuer();
+    const old = await issuer.addKey('one');
+    expect(await issuer.statusOf(await old.token('anna'))).toBe(200);
+    issuer.keys.pop();
+    const { token } = await issuer.addKey('two');
+    issuer.clock.advance(31_000);
     const subjects = ['ben', 'carl', 'dora'];
     const tokens = await Promise.all(subjects.map(token));
-    expect(await Promise.all(tokens.map(world.statusOf))).toEqual([200, 200, 200]);
-    expect(world.issuer.fetches).toBe(2);
-    expect(await world.statusOf(await old.token('eve'))).toBe(401);
-    world.issuer.down = true;
-    world.clock.turn(1_800_000);
-    expect(await world.statusOf(await token('finn'))).toBe(200);
+    expect(await Promise.all(tokens.map(issuer.statusOf))).toEqual([200, 200, 200]);
+    expect(issuer.state.fetches).toBe(2);
+    expect(await issuer.statusOf(await old.token('eve'))).toBe(401);
+    issuer.state.down = true;
+    issuer.clock.advance(1_800_000);
+    expect(await issuer.statusOf(await token('finn'))).toBe(200);
   });
 
-  it('refuses keys that are not published, HMACs with a public key, and odd key ids, with no fetch each', async () => {
-    await using world = await openIssuer();
-    const { token, publicKey } = await world.addKey('one');
-    expect(await world.statusOf(await token('anna'))).toBe(200);
+  it('rejects unpublished keys, HMACs with a public key, and unusual key ids, without a fetch each', async () => {
+    await using issuer = await openIssuer();
+    const { token, publicKey } = await issuer.addKey('one');
+    expect(await issuer.statusOf(await token('anna'))).toBe(200);
     const forged = new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'one' });
-    expect(await world.statusOf(await forged.sign(Buffer.from(await exportSPKI(publicKey))))).toBe(
+    expect(await issuer.statusOf(await forged.sign(Buffer.from(await exportSPKI(publicKey))))).toBe(
       401,
     );
-    expect(await world.statusOf(await tokenFor(['partner']))).toBe(401);
+    expect(await issuer.statusOf(await tokenFor(['partner']))).toBe(401);
     for (const kid of ['../../x', 'two', 'https://evil.example/keys']) {
-      const stranger = await world.addKey(kid);
-      world.keys.pop();
-      expect(await world.statusOf(await stranger.token('eve'))).toBe(401);
+      const unpublished = await issuer.addKey(kid);
+      issuer.keys.pop();
+      expect(await issuer.statusOf(await unpublished.token('eve'))).toBe(401);
     }
-    expect(world.issuer.fetches).toBe(1);
+    expect(issuer.state.fetches).toBe(1);
   });
 });
 

@@ -24,7 +24,7 @@ async function callsOf(ask: () => Promise<unknown>): Promise<number> {
 }
 
 describe('viewer', () => {
-  it('shows who asks and the grants, sorted, each once and in lower case', async () => {
+  it('returns the subject and the grants, sorted, in lower case and without duplicates', async () => {
     const clinic = `clinic:${ids.clinic(1)}`;
     const ask = await viewerWith(
       gateway,
@@ -35,7 +35,7 @@ describe('viewer', () => {
     expect(data.viewer).toEqual({ subject: 'ann', grants: [clinic] });
   });
 
-  it('starts from the records that the grants name', async () => {
+  it('returns the records that the grants name', async () => {
     const ask = await viewerWith(gateway, [
       `organization:${ids.organization(1)}`,
       `clinic:${ids.clinic(0)}`,
@@ -57,7 +57,7 @@ describe('viewer', () => {
     expect(viewer.sessions).toEqual([{ sessionId: ids.session(3, 1) }]);
   });
 
-  it('sees every organization as the partner, and none by lesser grants', async () => {
+  it('returns every organization to the partner, and none to other grants', async () => {
     const partner = await viewerWith(gateway, ['partner']);
     expect((await partner(GRANTS)).data.organizations.nodes).toHaveLength(2);
     for (const grant of [
@@ -72,22 +72,22 @@ describe('viewer', () => {
     }
   });
 
-  it('shows nothing at all to somebody without grants, at no cost', async () => {
+  it('returns no records to a viewer without grants, without a call', async () => {
     const ask = await viewerWith(gateway, []);
     expect(await callsOf(() => ask(GRANTS))).toBe(0);
     const { data } = await ask(GRANTS);
     expect(data.viewer.clinics).toEqual([]);
   });
 
-  it('keeps the partner’s own record for the partner', async () => {
+  it('returns the partner’s own record only to the partner', async () => {
     const ask = await viewerWith(gateway, [`organization:${ids.organization(0)}`]);
     const answer = await ask('{ partner { raw } }');
     expect([answer.data, failures(answer)]).toEqual([{ partner: null }, ['partner: NOT_FOUND']]);
   });
 });
 
-describe('walking down', () => {
-  it('costs its pages and nothing for proof', async () => {
+describe('reading from parent to child', () => {
+  it('costs its pages, and no calls for access checks', async () => {
     const down = `sessions(first: 1) { nodes { progressNote { isLoading } } }`;
     const cases: [string, string, number][] = [
       [
@@ -115,7 +115,7 @@ describe('walking down', () => {
     }
   });
 
-  it('opens by id what was listed before, for no call but its own', async () => {
+  it('reads a record that was listed before by id, with no call but its own', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(2)}`]);
     await ask(`{ viewer { clinicians { clients(first: 10) { nodes { sessions(first: 10) { nodes {
       progressNote { progressNoteId } } } } } } } }`);
@@ -142,7 +142,7 @@ describe('an upward link', () => {
     organization { organizationId name raw clinics { totalCount } programs { totalCount } } }`;
   const CLOSED = { name: null, raw: null };
 
-  it('shows ids to viewers who may see the child, and nothing beside or below', async () => {
+  it('has only ids for viewers who may read the child, and no siblings or children', async () => {
     ask = await viewerWith(gateway, [`clinician:${ids.clinician(5)}`]);
     const answer = await ask(`{ viewer { clinicians { email clinic ${UP} } } }`);
     const [clinician] = answer.data.viewer.clinicians;

@@ -15,28 +15,29 @@ interface Described {
 }
 
 const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
-const silent = (items: readonly Described[], under = '') =>
+const undescribed = (items: readonly Described[], under = '') =>
   items.filter(({ description }) => !description?.trim()).map(({ name }) => `${under}${name}`);
 
-describe('what GraphiQL has to say', () => {
+describe('the schema in GraphiQL', () => {
   it('describes every type', () => {
-    expect(silent(types)).toEqual([]);
+    expect(undescribed(types)).toEqual([]);
   });
 
   it('describes every field and every argument', () => {
     const found = types.flatMap((type) => {
       if (!isObjectType(type) && !isInterfaceType(type)) return [];
       const fields = Object.values<GraphQLField<unknown, unknown>>(type.getFields());
-      const args = fields.flatMap((f) => silent(f.args, `${type.name}.${f.name}:`));
-      return [...silent(fields, `${type.name}.`), ...args];
+      const args = fields.flatMap((f) => undescribed(f.args, `${type.name}.${f.name}:`));
+      return [...undescribed(fields, `${type.name}.`), ...args];
     });
     expect(found).toEqual([]);
   });
 
   it('describes every input field and every enum value', () => {
     const found = types.flatMap((type) => {
-      if (isInputObjectType(type)) return silent(Object.values(type.getFields()), `${type.name}.`);
-      return isEnumType(type) ? silent(type.getValues(), `${type.name}.`) : [];
+      if (isInputObjectType(type))
+        return undescribed(Object.values(type.getFields()), `${type.name}.`);
+      return isEnumType(type) ? undescribed(type.getValues(), `${type.name}.`) : [];
     });
     expect(found).toEqual([]);
   });

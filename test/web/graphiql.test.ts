@@ -100,7 +100,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     await page.getByRole('button', { name: /stop/i }).click();
   });
 
-  it('keeps what is typed out of the address, and tokens out of the storage', async () => {
+  it('keeps input out of the address, and tokens out of the storage', async () => {
     expect(page.url()).toBe(`${gateway.url}/graphql`);
     const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])');
     expect(kept).not.toContain('Bearer');

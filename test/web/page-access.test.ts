@@ -8,7 +8,7 @@ import { nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
 const focusedText = (page: Page) =>
   page.evaluate<string>('document.activeElement.textContent.trim()');
 
-/** What axe would look for first: everything that can be used has a name, ids are single, headings don't skip. */
+/** The first checks of axe: every control has a name, ids are unique, headings skip no level. */
 const FLAWS = `(() => {
   const flaws = [];
   const visible = (e) => e.checkVisibility();
@@ -36,7 +36,7 @@ const FLAWS = `(() => {
 })()`;
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])(
-  'live notes, for everybody',
+  'the accessibility of live notes',
   { timeout: 60_000 },
   () => {
     let browser: Browser;
@@ -52,7 +52,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await gateway.close();
     });
 
-    it('works by keyboard alone: find, choose, open, edit', async () => {
+    it('allows find, select, open and edit by keyboard only', async () => {
       const notes = await openLiveNotes(browser, gateway);
       const { page } = notes;
       await page.getByRole('link', { name: clinician }).waitFor();
@@ -63,7 +63,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.keyboard.press('Enter');
       await notes.live();
       expect(await focusedText(page)).toBe(clinician);
-      // Past the links to the sessions and the clients.
+      // After the links to the sessions and the clients.
       for (const _ of [1, 2, 3]) await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.locator('#note h4').first().waitFor();
@@ -94,7 +94,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     });
 
     it.each([360, 1024, 1440])(
-      'fits a window of %i pixels, with nothing unnamed',
+      'fits a window of %i pixels, and every control has a name',
       async (width) => {
         const notes = await openLiveNotes(browser, gateway, { width, height: 740 });
         const { page } = notes;
@@ -106,7 +106,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
         };
         await notes.rows.first().waitFor();
         await checked();
-        // On a phone the list of clinicians is a page of its own.
+        // On a phone the list of clinicians is a separate page.
         if (width < 760) await page.getByRole('link', { name: 'Clinicians' }).click();
         await page.getByRole('link', { name: clinician }).waitFor();
         await checked();
@@ -128,21 +128,24 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       },
     );
 
-    it.each(['light', 'dark'] as const)('can be read in the %s scheme', async (colorScheme) => {
-      const notes = await openLiveNotes(browser, gateway, { colorScheme });
-      const { page } = notes;
-      await page.getByRole('link', { name: clinician }).click();
-      await notes.rows.first().click();
-      await page.locator('#note h4').first().waitFor();
-      // Transitions aside: colours as they end up.
-      const low = await page.evaluate<readonly string[]>(CONTRAST);
-      expect(low).toEqual([]);
-      await notes.close();
-    });
+    it.each(['light', 'dark'] as const)(
+      'has enough contrast in the %s scheme',
+      async (colorScheme) => {
+        const notes = await openLiveNotes(browser, gateway, { colorScheme });
+        const { page } = notes;
+        await page.getByRole('link', { name: clinician }).click();
+        await notes.rows.first().click();
+        await page.locator('#note h4').first().waitFor();
+        // Without transitions, so that colours are final.
+        const low = await page.evaluate<readonly string[]>(CONTRAST);
+        expect(low).toEqual([]);
+        await notes.close();
+      },
+    );
   },
 );
 
-/** Texts under 4.5 to 1 against the nearest background that is painted. */
+/** Texts with a contrast under 4.5 to 1 against the nearest painted background. */
 const CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const rgb = (color) => {
@@ -155,7 +158,7 @@ const CONTRAST = `(() => {
     const [r, g, b] = rgb(color).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const ground = (e) => {
+  const backgroundOf = (e) => {
     for (; e; e = e.parentElement) {
       const color = getComputedStyle(e).backgroundColor;
       if (rgb(color)[3] === 255) return color;
@@ -166,7 +169,7 @@ const CONTRAST = `(() => {
   for (const e of document.body.querySelectorAll('*')) {
     const hasText = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
     if (!hasText || !e.checkVisibility() || e.matches('.visually-hidden, noscript, option, :disabled')) continue;
-    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+    const [a, b] = [light(getComputedStyle(e).color), light(backgroundOf(e))].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     if (ratio < 4.5) low.push(e.textContent.trim().slice(0, 30) + ' ' + ratio.toFixed(2));
   }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** As sent: `fetch` would tidy the path up first. */
+/** Sends the path unchanged: `fetch` would normalise it first. */
 function statusOf(path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ describe('the files of the pages', () => {
     expect((await response.text()).length).toBeGreaterThan(100);
   });
 
-  it('sends a file that the browser has no second time', async () => {
+  it('answers 304 for a file that the browser has cached', async () => {
     const first = await fetch(`${gateway.url}/assets/main.js`);
     await first.text();
     const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
@@ -44,7 +44,7 @@ describe('the files of the pages', () => {
     expect([second.status, await second.text()]).toEqual([304, '']);
   });
 
-  it('compresses for those who take it, and says how long it is', async () => {
+  it('compresses for clients that accept it, and sends the Content-Length', async () => {
     const url = `${gateway.url}/assets/graphiql/graphiql.js`;
     const zipped = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } });
     const plain = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
@@ -61,11 +61,11 @@ describe('the files of the pages', () => {
     '/assets//main.js',
     '/assets/live-notes/main.js',
     '/assets/__proto__',
-  ])('has nothing at %s', async (path) => {
+  ])('answers 404 for %s', async (path) => {
     expect(await statusOf(path)).toBe(404);
   });
 
-  it('runs no markup: text is set as text, and no script is inline', () => {
+  it('sets text as text, and has no inline script', () => {
     const source = (name: string) => readFileSync(`${folder}${name}`, 'utf8');
     const scripts = globSync('**/*.js', { cwd: folder });
     const markup = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/;

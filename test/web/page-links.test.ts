@@ -5,7 +5,7 @@ import { openBrowser } from '../support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { type LiveNotes, openLiveNotes } from '../support/live-notes.ts';
 
-const NOBODY = '11111111-1111-4111-8111-111111111111';
+const UNKNOWN_ID = '11111111-1111-4111-8111-111111111111';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 60_000 }, () => {
   let browser: Browser;
@@ -58,12 +58,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await page.getByText('25 sessions, newest first').waitFor();
   });
 
-  it('says that a session is not there', async () => {
+  it('says that a session does not exist', async () => {
     const { page } = notes;
     await follow({
       clinic: gateway.sandbox.ids.clinic(0),
       client: gateway.sandbox.ids.client(0),
-      session: NOBODY,
+      session: UNKNOWN_ID,
     });
     await page.getByText('There is no such session').waitFor();
     expect(await page.title()).toBe('Session not found · Live notes');
@@ -74,7 +74,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await notes.page.getByText('This link is incomplete').waitFor();
   });
 
-  it.each(['rubbish', NOBODY])('explains a link to clinician %s', async (id) => {
+  it.each(['rubbish', UNKNOWN_ID])('explains a link to clinician %s', async (id) => {
     const { page } = notes;
     await follow({ clinician: id });
     await page.getByRole('heading', { name: 'Link not valid' }).waitFor();

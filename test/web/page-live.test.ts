@@ -35,7 +35,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     await row.filter({ hasText: `with ${await nameOfClinician(gateway, 5)}` }).waitFor();
   });
 
-  it('shows the sessions of the clinician that was chosen', async () => {
+  it('shows the sessions of the selected clinician', async () => {
     const { page, rows } = notes;
     // The second of the clinic prescribes: their sessions have decision making.
     const clinician = await nameOfClinician(gateway, 1);

@@ -16,7 +16,7 @@ import {
 } from '../support/live-notes.ts';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])(
-  'live notes over a server that is killed',
+  'live notes with a server that is killed',
   { timeout: 60_000 },
   () => {
     let browser: Browser;
@@ -60,7 +60,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
 
-    it('loses nothing that came while the server was down', async () => {
+    it('shows every event that arrived while the server was down', async () => {
       const names = [await nameOfClient(serving(), 0), await nameOfClient(serving(), 13)];
       const { port } = new URL(server.url);
       await server.kill();
@@ -73,7 +73,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       expect(await notes.rows.filter({ hasText: 'Today' }).count()).toBe(2);
     });
 
-    it('reads everything anew when the log itself is lost', async () => {
+    it('reloads everything when the log itself is lost', async () => {
       const name = await nameOfClient(serving(), 26);
       const { port } = new URL(server.url);
       await server.kill();
@@ -87,7 +87,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await expect.poll(today, { timeout: 20_000 }).toBe(4);
     });
 
-    it('complained about nothing but the server that was not there', () => {
+    it('logs no error but the failed connections', () => {
       const others = notes.problems.filter(
         (text) => !/ERR_CONNECTION_REFUSED|WebSocket/.test(text),
       );

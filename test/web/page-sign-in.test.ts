@@ -26,7 +26,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await gateway.close();
     });
 
-    it('asks for a token first, refuses a wrong one, and forgets it on signing out', async () => {
+    it('asks for a token first, rejects a wrong one, and discards it on signing out', async () => {
       const { page, problems, close } = await openPage(browser);
       await page.goto(gateway.url);
       await page.getByLabel('Access token').waitFor();

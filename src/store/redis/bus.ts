@@ -64,9 +64,9 @@ export async function createRedisBus(
     return publisher.command<number>(['PUBLISH', channel, JSON.stringify(envelope)]);
   }
 
-  await subscriber.subscribe(channel, (text) =>
-    receive(text).catch(() => onProblem('a message that no instance sent was ignored')),
-  );
+  await subscriber.subscribe(channel, (text) => {
+    receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
+  });
   await subscriber.subscribe(`${channel}:${me}`, (id) => acknowledged(Number(id)));
   subscriber.onReady(gap);
   publisher.onReady(() => {

@@ -8,11 +8,11 @@ const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 const EVENTS = 40;
 
 /** Kills the server over and over, and holds the log and a subscriber against what was acknowledged. */
-async function survivesKills(deployment: Deployment, harm = async () => {}) {
+async function survivesKills(deployment: Deployment, fault = async () => {}) {
   const { sender, follower, settle } = await deployment.load();
   for (let round = 0; round < ROUNDS; round += 1) {
     await sender.more(EVENTS + Math.floor(Math.random() * EVENTS));
-    await Promise.all([harm(), deployment.server.kill()]);
+    await Promise.all([fault(), deployment.server.kill()]);
     await deployment.start();
   }
   await sender.more(EVENTS);

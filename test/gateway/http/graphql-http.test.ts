@@ -24,12 +24,12 @@ const auditsWith = (contentType: string) =>
   });
 
 const audits = auditsWith('application/json');
-/** With a charset in the content type, a request takes Yoga's own way and not the shorter one for plain JSON. */
+/** With a charset in the content type, a request takes Yoga's own path and not the shorter one for plain JSON. */
 const auditsOfYoga = auditsWith('application/json; charset=utf-8');
 
 /**
- * All three are MAY, and ask that a query sent by GET be answered. It is not, on purpose: a URL is logged on its way and
- * kept in histories, and what stands in it here could be a patient's. 9C48, that no mutation goes by GET, is kept.
+ * All three are MAY, and ask that a query sent by GET be answered. It is not, on purpose: a URL is logged by proxies and
+ * kept in histories, and here it could contain patient data. 9C48, which forbids mutations by GET, is met.
  */
 const BY_GET = new Set(['5A70', 'D6D5', '6A70']);
 
@@ -50,18 +50,18 @@ describe.each([
 
 describe('GraphQL over HTTP by GET', () => {
   it.each(audits.filter(({ id }) => BY_GET.has(id)).map(named))(
-    'leaves out %s %s',
+    'skips %s %s',
     async (_id, name, audit) => {
       expect(name).toMatch(/^MAY .*GET/);
       expect((await audit.fn()).status).toBe('notice');
     },
   );
 
-  it('leaves out nothing else', () => {
+  it('skips no other audit', () => {
     expect(audits.filter(({ id }) => BY_GET.has(id))).toHaveLength(BY_GET.size);
   });
 
-  it('refuses a query by GET with the method to use, and shows the IDE to a browser', async () => {
+  it('rejects a query by GET with the method to use, and serves the IDE to a browser', async () => {
     const url = `${gateway.url}/graphql?query={__typename}`;
     const refused = await fetch(url, { headers: { accept: 'application/json' } });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);

@@ -16,24 +16,24 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Sends so much at once and the rest a byte at a time, for as long as it is let. What it heard, and for how long. */
+/** Sends `start` at once and then a byte at a time until the server closes. The status, and how long it took. */
 async function drip(start: string) {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname).on('error', () => undefined);
-  let heard = '';
-  socket.on('data', (chunk) => (heard += chunk.toString()));
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString()));
   const began = performance.now();
   socket.write(start);
   const dripping = setInterval(() => socket.writable && socket.write('a'), 20);
-  // Cut off, it may be reset as well: either is an end.
+  // A disconnect may also be a reset.
   await new Promise((resolve) => socket.once('close', resolve));
   clearInterval(dripping);
-  return { status: heard.split(' ')[1], lastedMs: performance.now() - began };
+  return { status: received.split(' ')[1], lastedMs: performance.now() - began };
 }
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   it.each(['/graphql', '/webhooks'])(
-    'over the headers to %s is cut off, and so is one over the body, each by its own limit',
+    'is disconnected from %s while sending headers, and while sending the body, each at its own limit',
     async (path) => {
       const [slowHeaders, slowBody] = await Promise.all([
         drip(`POST ${path} HTTP/1.1\r\nX: `),
@@ -43,14 +43,14 @@ describe('a client that takes its time', () => {
         expect(['408', undefined]).toContain(status);
       expect(slowHeaders.lastedMs).toBeGreaterThanOrEqual(HEADERS_MS);
       expect(slowBody.lastedMs).toBeGreaterThanOrEqual(REQUEST_MS);
-      // Node looks every so often.
+      // Node checks these limits at intervals.
       expect(slowHeaders.lastedMs).toBeLessThan(REQUEST_MS + 5_000);
       expect(slowBody.lastedMs).toBeLessThan(REQUEST_MS + 5_000);
       expect(slowHeaders.lastedMs).toBeLessThan(slowBody.lastedMs);
     },
   );
 
-  it('keeps nobody else waiting', async () => {
+  it('does not delay other clients', async () => {
     const slow = Array.from({ length: 50 }, () => drip('POST /graphql HTTP/1.1\r\nX: '));
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     await Promise.all(slow);

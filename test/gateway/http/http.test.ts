@@ -22,10 +22,10 @@ type Init = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, s
 const request = (init: Init, path = '/graphql') =>
   fetch(`${gateway.url}${path}`, { ...init, headers: { authorization, ...init.headers } });
 
-/** A connection that is written by hand. */
+/** Sends raw bytes over a connection. */
 const raw = (bytes: string, onOpen?: (socket: Socket) => void) => send(gateway.url, bytes, onOpen);
 
-it('tells a client that sends the hash of a document to send the document', async () => {
+it('answers PersistedQueryNotSupported to a request with only the hash of a document', async () => {
   const persistedQuery = { version: 1, sha256Hash: 'a' };
   for (const body of [{ extensions: { persistedQuery } }, { documentId: 'sha256:a' }]) {
     const { status, errors } = await post(gateway.url, body, { authorization });
@@ -49,20 +49,20 @@ describe('content types', () => {
     ],
     ['application/graphql', MUTATION],
     ['application/json; charset=utf-16', '{}'],
-  ])('refuses %s, and asks nobody', async (type, body) => {
+  ])('rejects %s without a call', async (type, body) => {
     const response = await request({ method: 'POST', headers: { 'content-type': type }, body });
     expect(response.status).toBe(415);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('refuses a compressed body, bomb or not', async () => {
+  it('rejects every compressed body', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     for (const body of ['x', gzipSync(Buffer.alloc(10 * 1024 * 1024))])
       expect((await request({ method: 'POST', headers, body })).status).toBe(415);
   });
 });
 
-it('says of an unknown path that nothing is there', async () => {
+it('answers 404 for an unknown path', async () => {
   const response = await request({ method: 'POST', body: '{}' }, '/graphqll');
   expect(response.status).toBe(404);
   const [error] = (await response.json()).errors;
@@ -90,7 +90,7 @@ describe('methods', () => {
   });
 
   it.each(['TRACE / HTTP/1.1', 'OPTIONS * HTTP/1.1', 'CONNECT a:1 HTTP/1.1'])(
-    'refuses %s',
+    'rejects %s',
     async (line) => {
       expect(await raw(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)).toMatch(
         /^HTTP\/1.1 40[05]/,
@@ -112,7 +112,7 @@ describe('origins', () => {
     expect(evil.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('never echoes an unlisted origin on an answer', async () => {
+  it('never echoes an unlisted origin on a response', async () => {
     const answer = await post(
       gateway.url,
       { query: '{__typename}' },
@@ -123,7 +123,7 @@ describe('origins', () => {
 });
 
 describe('sizes', () => {
-  it('takes 256 KiB and refuses one byte more by its announced length', async () => {
+  it('accepts 256 KiB and rejects one byte more by its Content-Length', async () => {
     const body = (bytes: number) => {
       const shell = JSON.stringify({ query: '{__typename}', extensions: { x: '' } });
       return shell.replace('""', `"${'a'.repeat(bytes - shell.length)}"`);
@@ -132,14 +132,14 @@ describe('sizes', () => {
     expect((await post(gateway.url, body(262_145), { authorization })).status).toBe(413);
   });
 
-  it('refuses an announced length over the limit before any of it is sent', async () => {
+  it('rejects a Content-Length over the limit before the body is sent', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
     expect(await raw(`${head}Content-Length: 262145\r\n\r\n`)).toMatch(/^HTTP\/1.1 413/);
   });
 
-  it('cuts off a body without a length at the cap, however long it would have been', async () => {
+  it('stops reading a body without a length at the limit', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const heard = await raw(head, (socket) => {
+    const response = await raw(head, (socket) => {
       const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
       const pour = (): void => {
         while (socket.writable && socket.write(chunk));
@@ -147,12 +147,14 @@ describe('sizes', () => {
       socket.on('drain', pour);
       pour();
     });
-    expect(heard).toMatch(/^HTTP\/1.1 413/);
+    expect(response).toMatch(/^HTTP\/1.1 413/);
   });
 
-  it('refuses headers over 16 KiB', async () => {
-    const heard = await raw(`GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`);
-    expect(heard).toMatch(/^HTTP\/1.1 431/);
+  it('rejects headers over 16 KiB', async () => {
+    const response = await raw(
+      `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,
+    );
+    expect(response).toMatch(/^HTTP\/1.1 431/);
     expect((await request({ method: 'GET' }, '/healthz')).status).toBe(200);
   });
 });
@@ -176,7 +178,7 @@ const NO_REQUESTS = [
 
 describe('bodies', () => {
   it.each(NO_REQUESTS.map((body) => [body.slice(0, 50), body]))(
-    'refuses %s with 400',
+    'rejects %s with 400',
     async (_, body) => {
       const { status, errors, data } = await post(gateway.url, body, { authorization });
       expect([status, data, errors?.[0]?.extensions.code]).toEqual([
@@ -199,7 +201,7 @@ describe('bodies', () => {
 
 describe('authentication', () => {
   it.each([undefined, 'Bearer x', 'Basic YTpi', 'Bearer a.b.c'])(
-    'refuses %s before it reads',
+    'rejects %s before reading the body',
     async (bad) => {
       const { status, errors } = await post(
         gateway.url,

@@ -42,7 +42,7 @@ const REQUESTS: readonly [number, string, Headers?, string?][] = [
   [431, 'GET /healthz HTTP/1.1', { X: 'a'.repeat(17_000) }],
 ];
 
-describe('every answer forbids content sniffing', () => {
+describe('every response forbids content sniffing', () => {
   it.each<[number, string, Headers?, string?]>(REQUESTS)(
     '%i: %s %j',
     async (status, line, headers = {}, body = '') => {

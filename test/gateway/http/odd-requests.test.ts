@@ -23,15 +23,15 @@ interface Odd {
 
 async function answerTo({ line = POST, headers = {}, body = BODY }: Odd) {
   const usual = { 'Content-Type': 'application/json', Authorization: authorization };
-  const heard = await raw(gateway.url, requestOf(line, { ...usual, ...headers }, body));
-  const [head = '', ...rest] = heard.split('\r\n\r\n');
+  const response = await raw(gateway.url, requestOf(line, { ...usual, ...headers }, body));
+  const [head = '', ...rest] = response.split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), text: rest.join('') };
 }
 
 const chunked = (body: string) => ({ headers: { 'Transfer-Encoding': 'chunked' }, body });
 const typed = (type: string | readonly string[]) => ({ headers: { 'Content-Type': type } });
 
-/** What a proxy in front might take for something else than we do is not taken at all. */
+/** Rejected, since a proxy in front might read it differently. */
 const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
   'the same length twice': [400, { headers: { 'Content-Length': ['29', '29'] } }],
   'two lengths': [400, { headers: { 'Content-Length': ['29', '5'] } }],
@@ -119,7 +119,7 @@ function deep(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
 
-/** Odd, but there is one way only to read it. */
+/** Unusual, but unambiguous. */
 const TAKEN: Readonly<Record<string, Odd>> = {
   'HTTP/1.0': { line: 'POST /graphql HTTP/1.0' },
   'a query in the URL, which is not looked at': { line: 'POST /graphql?query={x} HTTP/1.1' },
@@ -143,8 +143,8 @@ const TAKEN: Readonly<Record<string, Odd>> = {
   'half a surrogate pair': { body: '{"query":"{viewer{subject}}","variables":{"a":"\\ud800"}}' },
 };
 
-describe('a request that nobody meant to send', () => {
-  it.each(Object.entries(REFUSED))('is refused with %s', async (_, [status, odd]) => {
+describe('an unusual request', () => {
+  it.each(Object.entries(REFUSED))('is rejected with %s', async (_, [status, odd]) => {
     gateway.sandbox.resetCounts();
     const answer = await answerTo(odd);
     expect(answer.status).toBe(status);
@@ -152,11 +152,11 @@ describe('a request that nobody meant to send', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it.each(Object.entries(TAKEN))('is taken with %s', async (_, odd) => {
+  it.each(Object.entries(TAKEN))('is accepted with %s', async (_, odd) => {
     const { status, text } = await answerTo(odd);
     expect(status).toBe(200);
     expect(text).toContain('{"viewer":{"subject":"tester"}}');
-    // Nothing extra for whoever asks for it.
+    // Nothing extra for a request that asks for it.
     expect(text).toMatch(/"extensions":\{"upstream":\{[^}]*\}\}\}$/);
   });
 
@@ -172,7 +172,7 @@ describe('a request that nobody meant to send', () => {
     expect((await answerTo({ line: `POST ${path} HTTP/1.1` })).status).toBe(404);
   });
 
-  it('is no surprise to the process', async () => {
+  it('causes no unexpected error', async () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });

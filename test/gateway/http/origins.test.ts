@@ -31,7 +31,7 @@ async function opens(url: string, origin: string): Promise<boolean> {
   });
 }
 
-it('in the sandbox any page of localhost may call, and no other', async () => {
+it('in the sandbox any localhost origin is allowed, and no other', async () => {
   await using server = await openSandboxServer();
   for (const origin of ['http://localhost:5173', 'http://localhost:3000', 'http://localhost']) {
     expect(await allowed(server.url, origin)).toBe(origin);
@@ -53,13 +53,13 @@ it('in the sandbox any page of localhost may call, and no other', async () => {
   }
 });
 
-it('over the real Partner API localhost is an origin like others', async () => {
+it('with the real Partner API localhost must be listed like any origin', async () => {
   await using gateway = await openGateway();
   expect(await allowed(gateway.url, 'http://localhost:5173')).toBeNull();
   expect(await opens(gateway.url, 'http://localhost:5173')).toBe(false);
 });
 
-it('a page may send the usual headers, and read the request’s id', async () => {
+it('a page may send the usual headers and read the request id', async () => {
   await using gateway = await openGateway({ env: { ALLOWED_ORIGINS: 'https://app.example' } });
   const { headers } = await preflight(gateway.url, 'https://app.example');
   expect(headers.get('access-control-allow-headers')?.split(', ')).toEqual([
@@ -82,7 +82,7 @@ it('a page may send the usual headers, and read the request’s id', async () =>
   }
 });
 
-it('a refused origin is named with ALLOWED_ORIGINS, once, and not for each that is made up', async () => {
+it('a rejected origin is logged once with ALLOWED_ORIGINS, and the number of such lines is limited', async () => {
   const lines: Line[] = [];
   await using gateway = await openGateway({
     env: { ALLOWED_ORIGINS: 'https://app.example' },

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
-import { createStillClock } from '../../support/access/viewers.ts';
+import { createManualClock } from '../../support/access/viewers.ts';
 import { dial, dialIn, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ let gateway: Gateway;
 let authorization: string;
 beforeAll(async () => {
   gateway = await openGateway({
-    clock: createStillClock(),
+    clock: createManualClock(),
     onLog: (line) => lines.push(JSON.parse(line) as Line),
   });
   authorization = `Bearer ${await tokenFor(['partner'])}`;
@@ -28,7 +28,7 @@ const EDIT = `mutation Edit($id: ID!) {
   updateProgressNote(input: { progressNoteId: $id, patch: {} }) { __typename } }`;
 
 /** Level, or outcome, and id of each line. */
-const told = () =>
+const logged = () =>
   lines.map(({ msg, outcome, code, requestId }) => [msg, outcome ?? code, requestId]);
 
 const send = (body: unknown, headers: Record<string, string> = {}) =>
@@ -43,10 +43,10 @@ describe('the id of a request', () => {
     '1-67891233-abcdef012345678912345678',
     '4bf92f3577b34da6a3ce929d0e0e4736',
     '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-  ])('is the client’s own: %s', async (id) => {
+  ])('is the client’s: %s', async (id) => {
     const { headers } = await send({ query: '{ __typename }' }, { 'x-request-id': id });
     expect(headers.get('x-request-id')).toBe(id);
-    expect(told()).toEqual([['operation', 'ok', id]]);
+    expect(logged()).toEqual([['operation', 'ok', id]]);
   });
 
   it.each([
@@ -59,14 +59,14 @@ describe('the id of a request', () => {
     'aaaaaaaa'.repeat(6),
     'req 42',
     '42"}',
-  ])('is made where the client’s own could be a name or a secret: %j', async (id) => {
+  ])('is generated where the client’s could be a name or a secret: %j', async (id) => {
     const { headers } = await send({ query: '{ __typename }' }, { 'x-request-id': id });
     const made = headers.get('x-request-id');
     expect(made).toMatch(UUID);
-    expect(told()).toEqual([['operation', 'ok', made]]);
+    expect(logged()).toEqual([['operation', 'ok', made]]);
   });
 
-  it('is on every response, pages and errors of HTTP included', async () => {
+  it('is on every response, pages and HTTP errors included', async () => {
     for (const path of ['/healthz', '/nowhere', '/metrics', '/']) {
       const response = await fetch(`${gateway.url}${path}`, { headers: { 'x-request-id': 'a-1' } });
       expect([path, response.headers.get('x-request-id')]).toEqual([path, 'a-1']);
@@ -76,8 +76,8 @@ describe('the id of a request', () => {
   });
 });
 
-describe('every line of a request', () => {
-  it('has it: a read, one answered from the cache, and a change', async () => {
+describe('every log line of a request', () => {
+  it('has its id: a read, one answered from the cache, and a mutation', async () => {
     const { ids } = gateway.sandbox;
     const read = { query: NOTE, variables: { id: ids.session(0, 3) } };
     for (const id of ['r-1', 'r-2', 'r-3']) {
@@ -86,7 +86,7 @@ describe('every line of a request', () => {
     }
     const change = { query: EDIT, variables: { id: ids.note(0, 3) } };
     await send(change, { 'x-request-id': 'c-4' });
-    expect(told()).toEqual([
+    expect(logged()).toEqual([
       ['audit', 'read', 'r-1'],
       ['operation', 'ok', 'r-1'],
       ['audit', 'read', 'r-2'],
@@ -117,7 +117,7 @@ describe('an operation that is rejected', () => {
     ['another type', '{}', { 'content-type': 'text/plain' }, 'BAD_USER_INPUT', 415],
     ['too large', 'a'.repeat(300_000), {}, 'BAD_USER_INPUT', 413],
   ] as const)(
-    'leaves one line with code and id, and names it: %s',
+    'is logged in one line with code and id, and the response has the id: %s',
     async (_, body, more, code, status) => {
       const answer = await send(body, { 'x-request-id': 'x-9', ...more });
       expect(answer.status).toBe(status);
@@ -138,7 +138,7 @@ describe('an operation that is rejected', () => {
     },
   );
 
-  it('for its cost leaves a line as well', async () => {
+  it('for its cost is logged as well', async () => {
     const query = `{ organizations { nodes { clinics { nodes { clinicians { nodes { clients { nodes {
       sessions { nodes { transcript { items { transcript } } } } } } } } } } } } }`;
     const { errors } = await send({ query }, { 'x-request-id': 'x-10' });
@@ -146,11 +146,11 @@ describe('an operation that is rejected', () => {
       code: 'QUERY_TOO_EXPENSIVE',
       requestId: 'x-10',
     });
-    expect(told()).toEqual([['operation rejected', 'QUERY_TOO_EXPENSIVE', 'x-10']]);
+    expect(logged()).toEqual([['operation rejected', 'QUERY_TOO_EXPENSIVE', 'x-10']]);
   });
 });
 
-it('names the request in the errors of fields', async () => {
+it('has the request id in the errors of fields', async () => {
   const query = '{ session(id: "7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e") { sessionExternalId } }';
   for (const accept of ['application/json', 'text/event-stream, application/json']) {
     const { errors } = await send({ query }, { 'x-request-id': 'f-1', accept });
@@ -159,7 +159,7 @@ it('names the request in the errors of fields', async () => {
 });
 
 describe('over WebSocket', () => {
-  it('each operation has an id of its own, in its lines and its errors', async () => {
+  it('each operation has its own id, in its log lines and its errors', async () => {
     using socket = await dialIn(gateway);
     const id = gateway.sandbox.ids.session(1, 3);
     socket.send(subscribe('1', NOTE, { id }));
@@ -176,7 +176,7 @@ describe('over WebSocket', () => {
     expect(payload[0].extensions.requestId).toBe(rejected!['requestId']);
   });
 
-  it('a field’s error and a rejected subscription name it', async () => {
+  it('a field’s error and a rejected subscription have it', async () => {
     using socket = await dialIn(gateway);
     const unknown = randomUUID();
     socket.send(subscribe('1', `{ session(id: "${unknown}") { sessionExternalId } }`));
@@ -190,10 +190,10 @@ describe('over WebSocket', () => {
     expect(lines.at(-1)).toMatchObject({ msg: 'operation rejected', requestId });
   });
 
-  it('a token that is not accepted leaves a line', async () => {
+  it('a rejected token is logged', async () => {
     using socket = dial(gateway);
     socket.ws.on('open', () => socket.send(initWith('x')));
     await socket.closed;
-    expect(told()).toEqual([['operation rejected', 'UNAUTHENTICATED', undefined]]);
+    expect(logged()).toEqual([['operation rejected', 'UNAUTHENTICATED', undefined]]);
   });
 });

@@ -24,7 +24,7 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
   });
 
   /** Its event arrives at the first one. */
-  function writeUp(): string {
+  function generateNote(): string {
     const { sessionId } = one.sandbox.startSession(one.sandbox.ids.client(0), {
       prescriber: false,
     });
@@ -32,15 +32,15 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
     return sessionId;
   }
 
-  it('an event that arrives at one reaches a subscriber of the other', async () => {
+  it('an event that arrives at one is delivered to a subscriber of the other', async () => {
     await using results = subscribeTo(clientOf(two), READY, { after: await cursorNow(two) });
-    const sessionId = writeUp();
+    const sessionId = generateNote();
     expect((await results.next()).data.noteReady.session).toEqual({ sessionId });
   });
 
-  it('a cursor of one resumes at the other', async () => {
+  it('a cursor of one is valid at the other', async () => {
     const after = await cursorNow(one);
-    const [first, second] = [writeUp(), writeUp()];
+    const [first, second] = [generateNote(), generateNote()];
     await using before = subscribeTo(clientOf(one), READY, { after });
     const { cursor, session } = (await before.next()).data.noteReady;
     await using results = subscribeTo(clientOf(two), READY, { after: cursor });
@@ -48,7 +48,7 @@ describe.skipIf(!redisAvailable)('two instances on one Redis', () => {
     expect(new Set([session.sessionId, next])).toEqual(new Set([first, second]));
   });
 
-  it('a query at the other, sent on hearing, never sees the old note', async () => {
+  it('a query to the other, sent after the event, never returns the old note', async () => {
     const { note } = one.sandbox.ids;
     const text = 'query($id: ID!) { progressNote(id: $id) { note } }';
     const regenerate =

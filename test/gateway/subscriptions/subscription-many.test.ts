@@ -7,12 +7,12 @@ import { type RawSocket, dialIn, gauge, subscribe, until } from '../../support/w
 const MANY = Number(process.env['SUBSCRIBERS'] ?? 200);
 const NOTE_READY = 'subscription { noteReady { cursor progressNote { isLoading } } }';
 
-const leave = (sockets: readonly RawSocket[]): void => {
+const closeAll = (sockets: readonly RawSocket[]): void => {
   for (const socket of sockets) socket[Symbol.dispose]();
 };
 
 describe(`${MANY} subscribers`, { timeout: 60_000 }, () => {
-  it('all hear of one event, which costs one call, and leave nothing behind', async () => {
+  it('all get one event, which costs one call, and are all cleaned up', async () => {
     await using gateway = await openGateway({ env: { LIMIT_SOCKETS_PER_VIEWER: '10000' } });
     const token = await tokenFor(['partner']);
     const sockets = await Promise.all(Array.from({ length: MANY }, () => dialIn(gateway, token)));
@@ -21,17 +21,17 @@ describe(`${MANY} subscribers`, { timeout: 60_000 }, () => {
     gateway.sandbox.resetCounts();
     gateway.sandbox.startSession(gateway.sandbox.ids.client(0), { prescriber: false });
     gateway.sandbox.settle();
-    const heard = await Promise.all(sockets.map((socket) => socket.next()));
-    expect(heard.map(({ id }) => id)).toEqual(sockets.map((_, i) => `id-${i}`));
-    expect(new Set(heard.map(({ payload }) => JSON.stringify(payload))).size).toBe(1);
+    const received = await Promise.all(sockets.map((socket) => socket.next()));
+    expect(received.map(({ id }) => id)).toEqual(sockets.map((_, i) => `id-${i}`));
+    expect(new Set(received.map(({ payload }) => JSON.stringify(payload))).size).toBe(1);
     expect(gateway.sandbox.countOf()).toBeLessThanOrEqual(2);
     expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(1);
-    leave(sockets);
+    closeAll(sockets);
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
     await until(async () => (await gauge(gateway, 'gateway_sockets')) === 0);
   });
 
-  it('come back at once with tokens of their own, and the keys are fetched once', async () => {
+  it('reconnect at once with a token each, and the keys are fetched once', async () => {
     await using issuer = await openIssuer();
     await using gateway = await openGateway({
       env: issuer.env,
@@ -42,6 +42,6 @@ describe(`${MANY} subscribers`, { timeout: 60_000 }, () => {
     const sockets = await Promise.all(tokens.map((token) => dialIn(gateway, token)));
     expect(sockets).toHaveLength(MANY);
     expect(issuer.fetches()).toBe(1);
-    leave(sockets);
+    closeAll(sockets);
   });
 });

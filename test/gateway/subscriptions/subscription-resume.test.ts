@@ -23,12 +23,12 @@ async function logged(gateway: Gateway, after: string, count: number): Promise<s
   return (await results.take(count)).map(cursorOf);
 }
 
-describe('resuming by a cursor', () => {
+describe('resuming from a cursor', () => {
   it('misses and repeats nothing while events arrive', async () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
     const got: string[] = [];
-    // Four clients in a row, each taking over where the one before has left.
+    // Four clients in a row, each resuming after the last event of the one before.
     for (let round = 0; round < 4; round += 1) {
       gateway.sandbox.burst(60);
       await using results = subscribeTo(clientOf(gateway), EVENTS, { after: got.at(-1) ?? after });
@@ -41,7 +41,7 @@ describe('resuming by a cursor', () => {
     expect(new Set(got).size).toBe(160);
   });
 
-  it('delivers after a restart what arrived while there was no subscriber', async () => {
+  it('delivers after a restart the events that arrived while there was no subscriber', async () => {
     const sandbox = await openSandbox({ switches: DETERMINISTIC });
     const open = async (): Promise<Gateway> => {
       const gateway = await openGateway({ sandbox, storeDir });
@@ -67,7 +67,7 @@ describe('resuming by a cursor', () => {
     await sandbox.close();
   });
 
-  it('executes an event once for all who replay it', async () => {
+  it('executes an event once for all subscribers that replay it', async () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
     gateway.sandbox.burst(40);
@@ -79,7 +79,7 @@ describe('resuming by a cursor', () => {
     await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
   });
 
-  it('fetches ahead of what is delivered, side by side', async () => {
+  it('fetches ahead of delivery, in parallel', async () => {
     await using gateway = await openGateway({ switches: { latencyMs: 20 } });
     const after = await cursorNow(gateway);
     gateway.sandbox.burst(40);

@@ -30,7 +30,7 @@ async function* eventsOf(response: Response) {
 }
 
 async function follow(after: string | undefined, token?: string, from = gateway) {
-  const leaving = new AbortController();
+  const aborting = new AbortController();
   const response = await fetch(`${from.url}/graphql`, {
     method: 'POST',
     headers: {
@@ -39,33 +39,33 @@ async function follow(after: string | undefined, token?: string, from = gateway)
       authorization: `Bearer ${token ?? (await tokenFor(['partner']))}`,
     },
     body: JSON.stringify({ query: NOTE_READY, variables: { after } }),
-    signal: leaving.signal,
+    signal: aborting.signal,
   });
   const events = eventsOf(response);
   const next = async () => (await events.next()).value ?? 'end';
-  return { response, next, leave: () => leaving.abort() };
+  return { response, next, close: () => aborting.abort() };
 }
 
 const cursorIn = (event: Awaited<ReturnType<Awaited<ReturnType<typeof follow>>['next']>>) =>
   event === 'end' ? undefined : event.payload.data.noteReady.cursor;
 
 describe('a subscription over server-sent events', () => {
-  it('delivers, and resumes where it was left', async () => {
+  it('delivers events, and resumes after the last one', async () => {
     const first = await follow(await cursorNow(gateway));
     expect(first.response.headers.get('content-type')).toBe('text/event-stream');
     expect(first.response.headers.get('cache-control')).toBe('no-store');
     gateway.sandbox.burst(20);
     const cursors: unknown[] = [];
     while (cursors.length < 5) cursors.push(cursorIn(await first.next()));
-    first.leave();
+    first.close();
     const second = await follow(cursors.at(-1) as string);
     while (cursors.length < 10) cursors.push(cursorIn(await second.next()));
     expect(new Set(cursors).size).toBe(10);
-    second.leave();
+    second.close();
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
   });
 
-  it('is refused to a viewer who has as many streams and sockets as may be, until one is closed', async () => {
+  it('is rejected for a viewer at the limit of streams and sockets, until one is closed', async () => {
     await using strict = await openGateway({ limits: { socketsPerViewer: 3 } });
     const anna = await tokenFor(['partner'], { subject: 'anna' });
     const socket = await dialIn(strict, anna);
@@ -82,21 +82,21 @@ describe('a subscription over server-sent events', () => {
     await expect(dialIn(strict, anna)).rejects.toThrow('1013');
     expect((await follow(undefined, undefined, strict)).response.status).toBe(200);
 
-    streams[0].leave();
+    streams[0].close();
     await until(async () => (await follow(undefined, anna, strict)).response.status === 200);
     socket.ws.close();
     await until(async () => (await follow(undefined, anna, strict)).response.status === 200);
     expect((await follow(undefined, anna, strict)).response.status).toBe(429);
   });
 
-  it("ends with the viewer's token, without being complete", async () => {
+  it('ends when the token expires, without a complete event', async () => {
     const token = await tokenFor(['partner'], { expiresInSeconds: 1 });
     const { next } = await follow(undefined, token);
     expect(await next()).toBe('end');
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
   });
 
-  it('answers why it can not begin, and is complete', async () => {
+  it('reports why it cannot start, and completes', async () => {
     const { next } = await follow('x');
     expect(await next()).toMatchObject({
       type: 'next',
@@ -106,16 +106,16 @@ describe('a subscription over server-sent events', () => {
     expect(await next()).toBe('end');
   });
 
-  it('ends when the gateway goes, and does not hold it up', async () => {
-    const leaving = await openGateway();
-    const { next } = await follow(undefined, undefined, leaving);
+  it('ends when the gateway shuts down, and does not delay it', async () => {
+    const closing = await openGateway();
+    const { next } = await follow(undefined, undefined, closing);
     const began = performance.now();
-    await leaving.close();
+    await closing.close();
     expect(performance.now() - began).toBeLessThan(9_000);
     expect(await next()).toBe('end');
   });
 
-  it('is cut when nobody reads it, and the others get everything', async () => {
+  it('is closed when its client stops reading, and the others get every event', async () => {
     const slow = await gauge(gateway, 'gateway_slow_consumers_total');
     const large = Array.from({ length: 15 }, (_, i) => `n${i}: note r${i}: raw`).join(' ');
     const body = JSON.stringify({
@@ -133,7 +133,7 @@ describe('a subscription over server-sent events', () => {
     gateway.sandbox.burst(400);
     for (let got = 0; got < 200; got += 1) expect(cursorIn(await well.next())).toBeDefined();
     await until(async () => (await gauge(gateway, 'gateway_slow_consumers_total')) === slow + 1);
-    well.leave();
+    well.close();
     stalled.destroy();
   });
 });

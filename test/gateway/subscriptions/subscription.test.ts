@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A session that is transcribed and written up: transcript_ready, progress_note_generated. */
-function writeUp(client: number) {
+/** A session that gets its transcript and its note: transcript_ready, progress_note_generated. */
+function generateNote(client: number) {
   const session = gateway.sandbox.startSession(gateway.sandbox.ids.client(client), {
     prescriber: false,
   });
@@ -30,9 +30,9 @@ const NOTE_READY = `subscription($after: EventCursor, $filter: EventFilter) {
     cursor type session { sessionId } progressNote { progressNoteId isLoading note } } }`;
 
 describe('an event', () => {
-  it('reaches a subscriber once, with its note as it is now', async () => {
+  it('is delivered once, with the current note', async () => {
     await using results = await openSubscription(NOTE_READY);
-    const { sessionId } = writeUp(0);
+    const { sessionId } = generateNote(0);
     const { data, errors } = await results.next();
     expect(errors).toBeUndefined();
     expect(data.noteReady).toMatchObject({
@@ -41,44 +41,44 @@ describe('an event', () => {
       progressNote: { progressNoteId: gateway.sandbox.noteIdOf(sessionId), isLoading: false },
     });
     expect(data.noteReady.progressNote.note.length).toBeGreaterThan(0);
-    const { sessionId: second } = writeUp(0);
+    const { sessionId: second } = generateNote(0);
     expect((await results.next()).data.noteReady.session.sessionId).toBe(second);
   });
 
-  it('comes once however often the sender repeats it', async () => {
+  it('is delivered once, however often the sender repeats it', async () => {
     await using results = await openSubscription(NOTE_READY);
-    const { sessionId } = writeUp(0);
+    const { sessionId } = generateNote(0);
     const sent = gateway.sandbox.events.findLast(
       ({ eventType }) => eventType === 'progress_note_generated',
     );
     for (let i = 0; i < 5; i += 1) gateway.sandbox.emit(sent!);
-    const { sessionId: second } = writeUp(1);
+    const { sessionId: second } = generateNote(1);
     const got = await results.take(2);
     expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
   });
 
-  it('is delivered at once with no note where the note is not there yet', async () => {
+  it('is delivered at once without its note while there is none', async () => {
     await using results = await openSubscription(NOTE_READY);
     gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', {
       status: 404,
       body: { error: { message: 'Not found' } },
     });
-    writeUp(0);
+    generateNote(0);
     const { data } = await results.next();
     expect(data.noteReady.progressNote).toBeNull();
   });
 
-  it('is executed once for all who ask the same', async () => {
+  it('is executed once for all identical subscriptions', async () => {
     const count = 20;
     const after = await cursorNow(gateway);
     const tokens = await Promise.all(
       Array.from({ length: count }, (_, i) => tokenFor(['partner'], { subject: `viewer-${i}` })),
     );
     const all = tokens.map((token) => subscribeTo(clientOf(gateway, token), NOTE_READY, { after }));
-    writeUp(0);
+    generateNote(0);
     await Promise.all(all.map((each) => each.next()));
     gateway.sandbox.resetCounts();
-    writeUp(1);
+    generateNote(1);
     const results = await Promise.all(all.map((each) => each.next()));
     expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
     expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(1);
@@ -94,9 +94,9 @@ describe('the one field of a subscription', () => {
     ['an inline fragment', `{ ... on Subscription { ... { ${READY} { type } } } }`],
     ['a fragment', `{ ...F } fragment F on Subscription { ${READY} { type } }`],
     ['two places', `{ ${READY} { type } ... { ${READY} { cursor } } }`],
-  ])('may stand in %s', async (_, selection) => {
+  ])('may be in %s', async (_, selection) => {
     await using results = await openSubscription(`subscription($after: EventCursor) ${selection}`);
-    writeUp(0);
+    generateNote(0);
     expect((await results.next()).data.noteReady.type).toBe('PROGRESS_NOTE_GENERATED');
   });
 });
@@ -105,15 +105,15 @@ describe('a filter', () => {
   const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
     events(after: $after, filter: $filter) { type ... on SessionEvent { session { sessionId } } } }`;
 
-  it('lets through what matches all of it', async () => {
+  it('delivers events that match all of it', async () => {
     const { ids } = gateway.sandbox;
     await using results = await openSubscription(EVENTS, undefined, {
       filter: { clientId: ids.client(1), types: ['PROGRESS_NOTE_GENERATED'] },
     });
-    writeUp(0);
-    const { sessionId } = writeUp(1);
-    writeUp(2);
-    const { sessionId: second } = writeUp(1);
+    generateNote(0);
+    const { sessionId } = generateNote(1);
+    generateNote(2);
+    const { sessionId: second } = generateNote(1);
     const got = await results.take(2);
     expect(got.map(({ data }) => data.events)).toEqual([
       { type: 'PROGRESS_NOTE_GENERATED', session: { sessionId } },
@@ -121,7 +121,7 @@ describe('a filter', () => {
     ]);
   });
 
-  it("may not name what is not the viewer's", async () => {
+  it('may not name a record outside the viewer’s grants', async () => {
     const { ids } = gateway.sandbox;
     const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
     await using results = await openSubscription(EVENTS, token, {
@@ -130,7 +130,7 @@ describe('a filter', () => {
     await expect(results.next()).rejects.toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
   });
 
-  it('refuses what is no id, and does not repeat it', async () => {
+  it('rejects an invalid id, and does not echo it', async () => {
     await using results = await openSubscription(EVENTS, undefined, {
       filter: { clientId: 'secret-value' },
     });
@@ -141,30 +141,30 @@ describe('a filter', () => {
 });
 
 describe('a viewer', () => {
-  it('hears of what lies under a grant, and of nothing else', async () => {
+  it('gets events of records under a grant, and no others', async () => {
     const { ids } = gateway.sandbox;
     const token = await tokenFor([`client:${ids.client(3)}`]);
     await using results = await openSubscription(NOTE_READY, token);
-    writeUp(0);
-    const { sessionId } = writeUp(3);
-    writeUp(1);
-    const { sessionId: second } = writeUp(3);
+    generateNote(0);
+    const { sessionId } = generateNote(3);
+    generateNote(1);
+    const { sessionId: second } = generateNote(3);
     const got = await results.take(2);
     expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
   });
 });
 
-describe('a failure', () => {
-  it('of a field is in its place, and the next event comes', async () => {
+describe('an error', () => {
+  it('of a field is at its path, and the next event is delivered', async () => {
     await using results = await openSubscription(NOTE_READY);
     gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', {
       status: 400,
       body: { error: { message: 'Patient Jane Roe is unknown' } },
     });
-    writeUp(0);
+    generateNote(0);
     const { errors } = await results.next();
     expect(errors).toHaveLength(1);
-    writeUp(0);
+    generateNote(0);
     expect((await results.next()).errors).toBeUndefined();
   });
 });

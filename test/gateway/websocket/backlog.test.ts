@@ -6,7 +6,7 @@ import { createBacklog } from '../../../src/gateway/subscriptions/backlog.ts';
 
 const LIMITS = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
 
-/** A reader that takes a chunk when told to, and is behind by one already. */
+/** A client that reads a chunk when a test says so, and is already behind by one. */
 function slowReader(first: string) {
   const read: string[] = [];
   let take: (() => void) | undefined;
@@ -36,21 +36,21 @@ function slowReader(first: string) {
   return { backlog, read, reads };
 }
 
-describe('the queue of a reader that is behind', () => {
-  it('holds 256 events, and not one more', () => {
+describe('the queue of a slow client', () => {
+  it('holds at most 256 events', () => {
     const { backlog } = slowReader('x');
     for (let i = 1; i <= 256; i += 1) expect(backlog.put('x')).toBe(true);
     expect(backlog.put('x')).toBe(false);
   });
 
-  it('holds 1 MiB with what is being sent, and not one byte more', () => {
+  it('holds at most 1 MiB, including what is being sent', () => {
     const half = 'x'.repeat(524_288);
     const { backlog } = slowReader(half);
     expect(backlog.put(half)).toBe(true);
     expect(backlog.put('x')).toBe(false);
   });
 
-  it('gives all that waits to a reader that catches up, in order', async () => {
+  it('delivers everything queued to a client that catches up, in order', async () => {
     const { backlog, read, reads } = slowReader('0');
     const sent = Array.from({ length: 100 }, (_, i) => String(i));
     for (const item of sent.slice(1)) backlog.put(item);
@@ -60,7 +60,7 @@ describe('the queue of a reader that is behind', () => {
     expect(read).toEqual(sent);
   });
 
-  it('tells a reader that has stopped from one that is slow', async () => {
+  it('distinguishes a client that has stopped from a slow one', async () => {
     const { backlog, reads } = slowReader('x');
     backlog.put('y');
     expect(backlog.isStalled(performance.now() + 1_000)).toBe(false);
@@ -71,7 +71,7 @@ describe('the queue of a reader that is behind', () => {
     expect(backlog.isStalled(before + 10_000)).toBe(false);
   });
 
-  it('drops what waits once the reader is given up, and keeps nobody waiting', async () => {
+  it('is dropped once its client is disconnected, and blocks no sender', async () => {
     const { backlog, read, reads } = slowReader('x');
     backlog.put('y');
     backlog.drop();

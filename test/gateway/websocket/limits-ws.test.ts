@@ -40,8 +40,8 @@ const CASES: readonly [string, number, (size: number) => string][] = [
   ['characters', 15_000, (n) => `${EVENT} #`.padEnd(n, '#')],
 ];
 
-describe('over WebSocket, too', () => {
-  it.each(CASES)('an operation may have so many %s: %d', async (name, limit, document) => {
+describe('over WebSocket', () => {
+  it.each(CASES)('an operation may have this many %s: %d', async (name, limit, document) => {
     using socket = await dialIn(gateway);
     socket.send(subscribe('fits', document(limit)));
     socket.send(subscribe('exceeds', document(limit + 1)));
@@ -53,9 +53,9 @@ describe('over WebSocket, too', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('an operation may have 1,000 tokens, where an operator allows for as many characters', async () => {
-    await using roomy = await openGateway({ env: { LIMIT_DOCUMENT_CHARACTERS: '50000' } });
-    using socket = await dialIn(roomy);
+  it('an operation may have 1,000 tokens, where the limit of characters allows it', async () => {
+    await using permissive = await openGateway({ env: { LIMIT_DOCUMENT_CHARACTERS: '50000' } });
+    using socket = await dialIn(permissive);
     socket.send(subscribe('fits', ofTokens(1_000)));
     socket.send(subscribe('exceeds', ofTokens(1_001)));
     const { id, payload } = await socket.next();
@@ -65,7 +65,7 @@ describe('over WebSocket, too', () => {
     ]);
   });
 
-  it('windows are checked, cost is estimated, and variables have 200 levels at most', async () => {
+  it('windows are checked, cost is estimated, and variables may have 200 levels', async () => {
     using socket = await dialIn(gateway);
     const clients = (first: number) =>
       `subscription { transcriptReady { session { client { clinic { clients(first: ${first}) { nodes { id } } } } } } }`;

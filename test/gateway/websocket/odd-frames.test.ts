@@ -22,10 +22,10 @@ const EVENTS = 'subscription { events { cursor } }';
 const HELLO = '{"type":"ping"}';
 const more = { isLast: false } as const;
 
-describe('frames that are none', () => {
+describe('invalid frames', () => {
   it.each<[string, number, () => Buffer[]]>([
-    ['one that goes on with nothing', 1002, () => [frameOf(HELLO, { opcode: 0 })]],
-    ['one begun within another', 1002, () => [frameOf('{', more), frameOf(HELLO)]],
+    ['a continuation of no message', 1002, () => [frameOf(HELLO, { opcode: 0 })]],
+    ['a message inside another', 1002, () => [frameOf('{', more), frameOf(HELLO)]],
     ['one that is not masked', 1002, () => [frameOf(HELLO, { isMasked: false })]],
     ['one that is compressed', 1002, () => [frameOf(deflateRawSync(HELLO), { reserved: 4 })]],
     ['one with a reserved bit', 1002, () => [frameOf(HELLO, { reserved: 1 })]],
@@ -33,12 +33,16 @@ describe('frames that are none', () => {
     ['a control frame of an unknown kind', 1002, () => [frameOf('', { opcode: 11 })]],
     ['a ping in parts', 1002, () => [frameOf('x', { opcode: 9, ...more })]],
     ['a ping of 126 bytes', 1002, () => [frameOf('x'.repeat(126), { opcode: 9 })]],
-    ['an end of one byte', 1002, () => [frameOf('x', { opcode: 8 })]],
-    ['an end by a reserved code', 1002, () => [frameOf(Buffer.from([0x03, 0xed]), { opcode: 8 })]],
-    ['text that is no UTF-8', 1007, () => [frameOf(Buffer.from([0x7b, 0xff, 0x7d]))]],
-    ['more bytes than there are', 1009, () => [Buffer.from('81ff7fffffffffffffff00000000', 'hex')]],
+    ['a close frame of one byte', 1002, () => [frameOf('x', { opcode: 8 })]],
     [
-      'parts without end',
+      'a close frame with a reserved code',
+      1002,
+      () => [frameOf(Buffer.from([0x03, 0xed]), { opcode: 8 })],
+    ],
+    ['text that is not UTF-8', 1007, () => [frameOf(Buffer.from([0x7b, 0xff, 0x7d]))]],
+    ['a length over the limit', 1009, () => [Buffer.from('81ff7fffffffffffffff00000000', 'hex')]],
+    [
+      'fragments without an end',
       1009,
       () => [
         frameOf('{', more),
@@ -55,17 +59,17 @@ describe('frames that are none', () => {
       () => [frameOf(`{"type":"ping","payload":{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`)],
     ],
     ['a type that is an array', 4400, () => [frameOf('{"type":["ping"]}')]],
-    ['a type of every object', 4400, () => [frameOf('{"type":"__proto__"}')]],
+    ['the type __proto__', 4400, () => [frameOf('{"type":"__proto__"}')]],
   ])('close the socket: %s', async (_, code, frames) => {
     expect(await closeCodeOf(gateway.url, frames())).toBe(code);
   });
 
-  it('do not pile up, however small', async () => {
+  it('are not buffered without limit, however small', async () => {
     const parts = Array<Buffer>(30_000).fill(frameOf('', { opcode: 0, ...more }));
     expect(await closeCodeOf(gateway.url, [frameOf('{', more), ...parts])).toBe(1008);
   });
 
-  it('are more than 64 parts of one message', async () => {
+  it('include more than 64 fragments of one message', async () => {
     const parts = (count: number) => [
       frameOf(HELLO.slice(0, 1), more),
       ...Array<Buffer>(count - 2).fill(frameOf('', { opcode: 0, ...more })),
@@ -75,7 +79,7 @@ describe('frames that are none', () => {
     expect(await closeCodeOf(gateway.url, parts(65))).toBe(1008);
   });
 
-  it('are not what a message in parts is, with a ping in between', async () => {
+  it('do not include a fragmented message with a ping between its fragments', async () => {
     const [half, rest] = [HELLO.slice(0, 5), HELLO.slice(5)];
     const frames = [frameOf(half, more), frameOf('x', { opcode: 9 }), frameOf(rest, { opcode: 0 })];
     expect(await closeCodeOf(gateway.url, [...frames, frameOf('end')])).toBe(4400);
@@ -84,7 +88,7 @@ describe('frames that are none', () => {
 
 const KEY = 'Sec-WebSocket-Protocol: graphql-transport-ws\r\n';
 
-describe('an upgrade that is none', () => {
+describe('an invalid upgrade', () => {
   it.each([
     [400, 'Sec-WebSocket-Protocol: graphql-transport-ws, graphql-transport-ws\r\n'],
     [400, 'Sec-WebSocket-Protocol: ,;\r\n'],
@@ -92,14 +96,14 @@ describe('an upgrade that is none', () => {
     [403, `${KEY}Origin: file://\r\n`],
     [403, `${KEY}Origin: http://127.0.0.1:1\r\n`],
     [4406, 'Sec-WebSocket-Protocol: graphql-ws\r\n'],
-  ])('is answered %d: %s', async (status, headers) => {
+  ])('gets %d: %s', async (status, headers) => {
     expect(await closeCodeOf(gateway.url, [], headers)).toBe(status);
   });
 });
 
 const AUTHORIZED = () => `Bearer ${token}`;
 
-describe('a first message that is none', () => {
+describe('an invalid first message', () => {
   it.each<[string, number, () => unknown]>([
     ['a payload of null', 4403, () => null],
     ['a payload that is text', 4400, () => AUTHORIZED()],
@@ -107,28 +111,28 @@ describe('a first message that is none', () => {
     ['a token in a list', 4403, () => ({ authorization: [AUTHORIZED()] })],
     ['a token in headers', 4403, () => ({ headers: { authorization: AUTHORIZED() } })],
     ['a token without its scheme', 4403, () => ({ authorization: token })],
-    ['a token in capitals', 4403, () => ({ AUTHORIZATION: AUTHORIZED() })],
+    ['a token under an upper-case key', 4403, () => ({ AUTHORIZATION: AUTHORIZED() })],
     ['60 kB', 4403, () => ({ authorization: 'x'.repeat(60_000) })],
   ])('closes the socket: %s', async (_, code, payload) => {
     const message = JSON.stringify({ type: 'connection_init', payload: payload() });
     expect(await closeCodeOf(gateway.url, [frameOf(message)])).toBe(code);
   });
 
-  it('is a prototype, which is looked at by nobody', async () => {
+  it('has its token under __proto__, which is ignored', async () => {
     const message = `{"type":"connection_init","payload":{"__proto__":{"authorization":"${AUTHORIZED()}"}}}`;
     expect(await closeCodeOf(gateway.url, [frameOf(message)])).toBe(4403);
   });
 });
 
 describe('an operation', () => {
-  it.each([1, null, '', { a: 1 }, ['1']])('has no id like %j', async (id) => {
+  it.each([1, null, '', { a: 1 }, ['1']])('may not have the id %j', async (id) => {
     using socket = await dialIn(gateway, token);
     socket.send({ id, type: 'subscribe', payload: { query: EVENTS } });
     expect((await socket.closed).code).toBe(4400);
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '\ud800', 'a\r\nb\u2028'])(
-    'may have the id %j, and ends by it',
+    'may have the id %j, and is completed by it',
     async (id) => {
       using socket = await dialIn(gateway, token);
       const running = await gauge(gateway, 'gateway_subscriptions');
@@ -140,20 +144,23 @@ describe('an operation', () => {
     },
   );
 
-  it('that nobody began may be completed', async () => {
+  it('that does not exist may be completed', async () => {
     using socket = await dialIn(gateway, token);
-    for (const id of ['nobody', '__proto__', 'toString']) socket.send({ id, type: 'complete' });
+    for (const id of ['unused', '__proto__', 'toString']) socket.send({ id, type: 'complete' });
     socket.send({ type: 'ping' });
     expect(await socket.next()).toEqual({ type: 'pong' });
   });
 
-  it.each(['next', 'error', 'connection_ack'])('is not told of by a client (%s)', async (type) => {
-    using socket = await dialIn(gateway, token);
-    socket.send({ id: '1', type, payload: type === 'error' ? [] : {} });
-    expect((await socket.closed).code).toBe(4400);
-  });
+  it.each(['next', 'error', 'connection_ack'])(
+    'closes the socket for a message of the server’s (%s)',
+    async (type) => {
+      using socket = await dialIn(gateway, token);
+      socket.send({ id: '1', type, payload: type === 'error' ? [] : {} });
+      expect((await socket.closed).code).toBe(4400);
+    },
+  );
 
-  it('sent in one breath with the first message waits for nobody, and is served', async () => {
+  it('sent together with the first message is executed', async () => {
     using socket = dial(gateway);
     await new Promise((resolve) => socket.ws.once('open', resolve));
     socket.send(initWith(token));
@@ -164,7 +171,7 @@ describe('an operation', () => {
   });
 });
 
-it('leaves nothing behind, and is no surprise to the process', async () => {
+it('leaves no socket open, and causes no unexpected error', async () => {
   await until(async () => (await gauge(gateway, 'gateway_sockets')) === 0);
   await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
   expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The status with which an upgrade is refused; 101 if it is not. */
+/** The status of an upgrade: 101 if it is accepted. */
 async function upgradeStatus(options: DialOptions): Promise<number> {
   using socket = dial(gateway, options);
   return await new Promise((resolve) => {
@@ -31,7 +31,7 @@ async function upgradeStatus(options: DialOptions): Promise<number> {
   });
 }
 
-/** A connection that is written by hand, and the first line of what comes back. */
+/** Sends a raw request, and returns the first line of the response. */
 async function firstLineTo(request: string): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
@@ -49,31 +49,31 @@ const INVALID = 'The bearer token is not valid.';
 const EXPIRED = 'The bearer token has expired.';
 
 describe('the upgrade', () => {
-  it('is refused to pages of other origins', async () => {
+  it('is rejected for pages of other origins', async () => {
     expect(await upgradeStatus({ origin: 'https://evil.example' })).toBe(403);
     expect(await upgradeStatus({ origin: 'null' })).toBe(403);
     expect(await upgradeStatus({ origin: `${gateway.url}.evil.example` })).toBe(403);
   });
 
-  it('is for pages of this origin, of listed ones, and for what is no page', async () => {
+  it('is accepted from this origin, from listed ones, and without an origin', async () => {
     expect(await upgradeStatus({ origin: gateway.url })).toBe(101);
     expect(await upgradeStatus({ origin: 'https://app.example' })).toBe(101);
     expect(await upgradeStatus({})).toBe(101);
   });
 
-  it('takes no token from the URL, and logs none', async () => {
+  it('ignores a token in the URL, and never logs it', async () => {
     const token = await ours();
     expect(await upgradeStatus({ path: `/graphql?token=${token}` })).toBe(400);
     expect(await upgradeStatus({ path: '/graphql?access_token' })).toBe(400);
     expect(lines.join('')).not.toContain(token);
   });
 
-  it('is on one path only', async () => {
+  it('is accepted on one path only', async () => {
     expect(await upgradeStatus({ path: '/' })).toBe(404);
     expect(await upgradeStatus({ path: '/graphql/' })).toBe(404);
   });
 
-  it('is refused with more headers than Node keeps', async () => {
+  it('is rejected with more headers than Node keeps', async () => {
     const many = 'a: b\r\n'.repeat(2_001);
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n';
     expect(await firstLineTo(`GET /graphql HTTP/1.1\r\nhost: x\r\n${upgrade}${many}\r\n`)).toBe(
@@ -82,13 +82,13 @@ describe('the upgrade', () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 
-  it('leaves requests alone that offer another protocol', async () => {
+  it('ignores requests that offer another protocol', async () => {
     const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\n';
     const request = `GET /healthz HTTP/1.1\r\nhost: x\r\n${offer}http2-settings: AAMAAABk\r\n\r\n`;
     expect(await firstLineTo(request)).toBe('HTTP/1.1 200 OK');
   });
 
-  it('is of no use without graphql-transport-ws', async () => {
+  it('is closed without graphql-transport-ws', async () => {
     using none = dial(gateway, { protocols: [] });
     expect(await none.closed).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
     using legacy = dial(gateway, { protocols: ['graphql-ws'] });
@@ -98,13 +98,13 @@ describe('the upgrade', () => {
 });
 
 describe('the first message', () => {
-  it('has to come in time', async () => {
-    await using impatient = await openGateway({ limits: { socketInitMs: 150 } });
-    using socket = dial(impatient);
+  it('has to arrive in time', async () => {
+    await using shortLimit = await openGateway({ limits: { socketInitMs: 150 } });
+    using socket = dial(shortLimit);
     expect((await socket.closed).code).toBe(4408);
   });
 
-  it('is acknowledged with a valid token, in either spelling', async () => {
+  it('is acknowledged with a valid token, under either key', async () => {
     using socket = await dialIn(gateway, await ours());
     expect(socket.ws.readyState).toBe(socket.ws.OPEN);
     using other = dial(gateway);
@@ -122,27 +122,27 @@ describe('the first message', () => {
     ['no string', MISSING, () => ({ type: 'connection_init', payload: { authorization: 5 } })],
     ['an expired token', EXPIRED, async () => initWith(await ours({ expiresInSeconds: -1 }))],
     ['another audience', INVALID, async () => initWith(await ours({ audience: 'them' }))],
-  ])('closes 4403 with %s, and says so: %s', async (_what, reason, make) => {
+  ])('closes the socket with 4403 for %s, with the reason: %s', async (_what, reason, make) => {
     using socket = dial(gateway);
     await once(socket.ws, 'open');
     socket.send(await make());
     expect(await socket.closed).toEqual({ code: 4403, reason });
   });
 
-  it('does not make up for a cookie: a token has to be in it', async () => {
+  it('must contain the token: a cookie is ignored', async () => {
     using socket = dial(gateway, { headers: { cookie: `token=${await ours()}` } });
     await once(socket.ws, 'open');
     socket.send({ type: 'connection_init' });
     expect((await socket.closed).code).toBe(4403);
   });
 
-  it('comes once', async () => {
+  it('is rejected the second time', async () => {
     using socket = await dialIn(gateway, await ours());
     socket.send(initWith(await ours()));
     expect((await socket.closed).code).toBe(4429);
   });
 
-  it('comes before everything else', async () => {
+  it('has to precede every other message', async () => {
     using socket = dial(gateway);
     await once(socket.ws, 'open');
     socket.send(subscribe('1', 'subscription { events { cursor } }'));

@@ -8,8 +8,8 @@ import { dialIn, gauge, subscribe, subscribed, until } from '../../support/ws/ra
 
 const EVENTS = 'subscription { events { cursor type } }';
 
-describe('a token that ends', () => {
-  it('closes its socket 4403, and no event comes after', async () => {
+describe('a token that expires', () => {
+  it('closes its socket with 4403, and no event follows', async () => {
     await using gateway = await openGateway();
     const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
     // As it is in the token: a timer may fire a moment before the second that it waits for.
@@ -25,7 +25,7 @@ describe('a token that ends', () => {
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
   });
 
-  it('hears nothing of what comes after it', async () => {
+  it('ends the delivery of events', async () => {
     await using gateway = await openGateway();
     const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
     using socket = await dialIn(gateway, token);
@@ -36,7 +36,7 @@ describe('a token that ends', () => {
     expect(socket.untaken).toEqual([]);
   });
 
-  it('may end in a hundred years', async () => {
+  it('may expire in a hundred years', async () => {
     await using gateway = await openGateway({ limits: { socketPingMs: 200 } });
     const expiresInSeconds = 100 * 365 * 86_400;
     using socket = await dialIn(gateway, await tokenFor(['partner'], { expiresInSeconds }));
@@ -45,8 +45,8 @@ describe('a token that ends', () => {
   });
 });
 
-describe('a client that is gone without a word', () => {
-  it('is let go when it has not answered a ping until the next', async () => {
+describe('a client that is gone without closing', () => {
+  it('is disconnected when it has not answered a ping before the next', async () => {
     await using gateway = await openGateway({ limits: { socketPingMs: 1_000 } });
     using mute = await dialIn(gateway, undefined, { autoPong: false });
     using well = await dialIn(gateway);
@@ -59,7 +59,7 @@ describe('a client that is gone without a word', () => {
     expect(well.ws.readyState).toBe(well.ws.OPEN);
   });
 
-  it('frees its subscriptions when its connection breaks', async () => {
+  it('loses its subscriptions when its connection breaks', async () => {
     await using gateway = await openGateway();
     const socket = await dialIn(gateway);
     await subscribed(gateway, socket, '1', EVENTS);
@@ -69,8 +69,8 @@ describe('a client that is gone without a word', () => {
   });
 });
 
-describe('a gateway that goes', () => {
-  it('closes its sockets 1001', async () => {
+describe('a gateway that shuts down', () => {
+  it('closes its sockets with 1001', async () => {
     const gateway = await openGateway();
     using socket = await dialIn(gateway);
     await subscribed(gateway, socket, '1', EVENTS);
@@ -78,7 +78,7 @@ describe('a gateway that goes', () => {
     expect(await socket.closed).toEqual({ code: 1001, reason: 'Going away' });
   });
 
-  it('does not wait for clients that have stopped listening', async () => {
+  it('does not wait for clients that have stopped reading', async () => {
     const gateway = await openGateway();
     using socket = await dialIn(gateway);
     socket.stall();
@@ -89,7 +89,7 @@ describe('a gateway that goes', () => {
 });
 
 describe.runIf(redisAvailable)('a log', () => {
-  it('that was lost ends its subscriptions with 1013, and their cursors have expired; others go on', async () => {
+  it('that was lost ends its subscriptions with 1013, and their cursors have expired; other operations continue', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     using socket = await dialIn(gateway);
@@ -124,7 +124,7 @@ describe.runIf(redisAvailable)('a log', () => {
     });
   });
 
-  it('that can not be read is an error on the id that says so, and the socket stays', async () => {
+  it('that cannot be read is an error on the id of the operation, and the socket stays open', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     const { data } = await gateway.query('{ eventCursor }');

@@ -18,20 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Answers once all that was sent before has been dealt with. */
+/** Resolves once everything sent before has been handled. */
 async function settled(socket: RawSocket): Promise<void> {
   socket.send({ type: 'ping' });
   expect(await socket.next()).toEqual({ type: 'pong' });
 }
 
-describe('an operation that is refused', () => {
+describe('an operation that is rejected', () => {
   it.each([
     ['a syntax error', 'subscription {', 'Syntax Error'],
     ['an unknown field', 'subscription { nope }', 'Cannot query field'],
     ['too many tokens', `subscription { ${'events { cursor } '.repeat(400)} }`, ''],
     ['an unknown cursor', 'subscription { events(after: "x") { cursor } }', 'cursor'],
     ['no document', '', '"query"'],
-  ])('answers an error on its id for %s, and the others run on', async (_what, query, message) => {
+  ])('gets an error on its id for %s, and the others continue', async (_what, query, message) => {
     using socket = await dialIn(gateway);
     await subscribed(gateway, socket, 'good', EVENTS);
     socket.send(subscribe('bad', query));
@@ -53,7 +53,7 @@ describe('an operation that is refused', () => {
   });
 });
 
-describe('a message that makes no sense', () => {
+describe('an invalid message', () => {
   it.each([
     ['an unknown type', { type: 'start', id: '1' }],
     ["a server's type", { type: 'next', id: '1', payload: {} }],
@@ -65,13 +65,13 @@ describe('a message that makes no sense', () => {
     ['a list of variables', { id: '1', type: 'subscribe', payload: { query: '', variables: [] } }],
     ['an endless id', { id: 'x'.repeat(129), type: 'subscribe', payload: { query: EVENTS } }],
     ['a number', '5'],
-  ])('closes 4400: %s', async (_what, message) => {
+  ])('closes the socket with 4400: %s', async (_what, message) => {
     using socket = await dialIn(gateway);
     socket.send(message);
     expect(await socket.closed).toEqual({ code: 4400, reason: 'Invalid message' });
   });
 
-  it('closes 4409 for an id that is taken, and does not repeat the id', async () => {
+  it('closes the socket with 4409 for an id in use, and does not echo the id', async () => {
     using socket = await dialIn(gateway);
     await subscribed(gateway, socket, 'mine', EVENTS);
     socket.send(subscribe('mine', EVENTS));
@@ -89,7 +89,7 @@ describe('completing', () => {
     await subscribed(gateway, socket, '1', EVENTS);
   });
 
-  it('leaves one operation of many that are begun and completed in one breath', async () => {
+  it('leaves one operation of many that are started and completed at once', async () => {
     using socket = await dialIn(gateway);
     for (let i = 0; i < 10; i += 1) {
       socket.send(subscribe('1', EVENTS));
@@ -107,11 +107,11 @@ describe('completing', () => {
   });
 });
 
-/** A message that asks for nothing, so many bytes long. */
+/** A pong message of this many bytes. */
 const pongOf = (bytes: number) => `{"type":"pong"${' '.repeat(bytes - 15)}}`;
 
-describe('how much one socket may', () => {
-  it('runs 50 operations, and refuses the 51st on its id', async () => {
+describe('a socket', () => {
+  it('may run 50 operations, and gets an error on the id of the 51st', async () => {
     using socket = await dialIn(gateway);
     for (let i = 1; i <= 51; i += 1) socket.send(subscribe(String(i), EVENTS));
     expect(await socket.next()).toMatchObject({ id: '51', type: 'error' });
@@ -121,7 +121,7 @@ describe('how much one socket may', () => {
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(50);
   });
 
-  it('sends frames of 64 KiB, and closes 1009 past them', async () => {
+  it('may send frames of 64 KiB, and is closed with 1009 for larger ones', async () => {
     using socket = await dialIn(gateway);
     socket.send(pongOf(65_536));
     await settled(socket);
@@ -129,7 +129,7 @@ describe('how much one socket may', () => {
     expect((await socket.closed).code).toBe(1009);
   });
 
-  it('gets back what it pings, up to 128 bytes, and closes 4400 past them', async () => {
+  it('gets the payload of its ping back, up to 128 bytes, and is closed with 4400 for more', async () => {
     using socket = await dialIn(gateway);
     const payload = { nonce: 'x'.repeat(116) };
     expect(JSON.stringify(payload)).toHaveLength(128);
@@ -140,7 +140,7 @@ describe('how much one socket may', () => {
     expect(socket.untaken).toEqual([]);
   });
 
-  it('sends 120 messages in ten seconds, and closes 1013 past them', async () => {
+  it('may send 120 messages in ten seconds, and is closed with 1013 for more', async () => {
     using socket = await dialIn(gateway);
     for (let i = 2; i <= 120; i += 1) socket.send({ type: 'ping' });
     for (let i = 2; i <= 120; i += 1) expect(await socket.next()).toEqual({ type: 'pong' });
@@ -157,16 +157,19 @@ describe('how much one socket may', () => {
         socket.send({ id: '1', type: 'complete' });
       },
     ],
-  ])('closes 1013 for a flood of %s, and stays alive', async (_what, send) => {
-    using socket = await dialIn(gateway);
-    for (let i = 0; i < 5_000; i += 1) send(socket);
-    expect((await socket.closed).code).toBe(1013);
-    expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
-  });
+  ])(
+    'is closed with 1013 for a flood of %s, and the gateway keeps serving',
+    async (_what, send) => {
+      using socket = await dialIn(gateway);
+      for (let i = 0; i < 5_000; i += 1) send(socket);
+      expect((await socket.closed).code).toBe(1013);
+      expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
+    },
+  );
 });
 
-describe('how many sockets one viewer may have', () => {
-  it('is 20: the 21st closes 1013 until another is gone, and other viewers are not concerned', async () => {
+describe('the number of sockets of a viewer', () => {
+  it('is at most 20: the 21st is closed with 1013 until another is closed, and other viewers are not affected', async () => {
     await using usual = await openGateway();
     const token = await tokenFor(['partner'], { subject: 'many-tabs' });
     const sockets = await Promise.all(Array.from({ length: 20 }, () => dialIn(usual, token)));

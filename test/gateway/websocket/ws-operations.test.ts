@@ -19,7 +19,7 @@ beforeEach(() => {
   lines.length = 0;
 });
 
-/** What a query or a mutation is answered with. */
+/** The result of a query or a mutation. */
 async function answerTo(socket: RawSocket, query: string, variables?: object) {
   socket.send(subscribe('1', query, variables));
   const answer = await socket.next();
@@ -41,7 +41,7 @@ describe('over WebSocket', () => {
     expect(audited()[0]).toMatchObject({ outcome: 'read', records: [`ProgressNote:${id}`] });
   });
 
-  it('a mutation is sent once for one idempotency key, whichever way it comes', async () => {
+  it('a mutation is sent once for one idempotency key, over HTTP and WebSocket', async () => {
     using socket = await dialIn(gateway);
     const edit = `mutation($id: ID!) { magicEdit(input: {
       progressNoteId: $id, userInstructions: "Shorter.", idempotencyKey: "once" }) { is: __typename } }`;
@@ -54,7 +54,7 @@ describe('over WebSocket', () => {
     expect(gateway.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('a field that fails is told of in its place', async () => {
+  it('the error of a field is at its path', async () => {
     using socket = await dialIn(gateway);
     const { type, payload } = await answerTo(socket, '{ node(id: "x") { id } viewer { subject } }');
     expect(type).toBe('next');
@@ -64,7 +64,7 @@ describe('over WebSocket', () => {
     expect(payload.data.viewer).toEqual({ subject: 'tester' });
   });
 
-  it('what costs too much is rejected, and clinician tokens are not handed out', async () => {
+  it('an operation over the cost limit is rejected, and so is one for clinician tokens', async () => {
     using socket = await dialIn(gateway);
     const rows = 'nodes { clinics(first: 100) { nodes { clients(first: 100) { nodes { id } } } } }';
     const costly = await answerTo(socket, `{ organizations(first: 100) { ${rows} } }`);
@@ -99,7 +99,7 @@ describe('a message to a client', () => {
 describe('one webhook', () => {
   const LIMIT = 40;
 
-  it('makes no more calls for a viewer than an operation may, and every subscription gets its event', async () => {
+  it('makes no more calls for a viewer than one operation may, and every subscription gets its event', async () => {
     await using narrow = await openGateway({
       env: { OPERATION_MAX_UPSTREAM_CALLS: String(LIMIT) },
     });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { type RawSocket, dialIn, gauge, subscribed, until } from '../../support/ws/raw-socket.ts';
 
-/** Some 60 KiB an event: the system's own buffers take megabytes before anything waits here. */
+/** Some 60 KiB an event: the system's own buffers take megabytes before anything is queued here. */
 const LARGE = `subscription($after: EventCursor) { noteReady(after: $after) { cursor progressNote {
   ${Array.from({ length: 15 }, (_, i) => `note${i}: note raw${i}: raw`).join(' ')} } } }`;
 const SMALL = 'subscription { noteReady { cursor } }';
@@ -24,7 +24,7 @@ async function burst(count: number): Promise<void> {
 }
 
 describe('a client that stops reading', () => {
-  it('is closed 1013 while the others get everything', async () => {
+  it('is closed with 1013 while the others get every event', async () => {
     using stalled = await dialIn(gateway);
     using well = await dialIn(gateway);
     using small = await dialIn(gateway);
@@ -40,13 +40,13 @@ describe('a client that stops reading', () => {
 
     stalled.resume();
     expect(await stalled.closed).toEqual({ code: 1013, reason: 'Try again later' });
-    // What it did get has no gap: it resumes by the last cursor.
+    // What it received has no gap: it resumes from the last cursor.
     const got = cursorsOf(stalled);
     expect(got).toEqual(cursorsOf(well).slice(0, got.length));
     expect(got.length).toBeLessThan(NOTES);
   });
 
-  it('is not closed for replaying more than the queue holds, at its own pace', async () => {
+  it('is not closed while it replays more than the queue holds at its own pace', async () => {
     const { data } = await gateway.query('{ eventCursor }');
     await burst(NOTES);
     using socket = await dialIn(gateway);

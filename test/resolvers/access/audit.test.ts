@@ -31,7 +31,7 @@ beforeEach(() => {
   lines = [];
 });
 
-/** What an operation leaves behind: records and outcomes of each line. */
+/** The audit lines of an operation: records and outcome of each. */
 async function trailOf(ask: Ask, document: string, variables?: object) {
   lines = [];
   await ask(document, variables);
@@ -167,7 +167,7 @@ describe('a read', () => {
     expect(await trailOf(eve, byId, { id })).toEqual([['denied', [name]]]);
   });
 
-  it('of very many records takes several lines', async () => {
+  it('of very many records is audited in several lines', async () => {
     const ask = await viewerWith(gateway, ['partner']);
     await ask(
       'query($id: ID!) { clinic(id: $id) { clients(first: 100) { nodes { id sessions(first: 1) { nodes { id } } } } } }',
@@ -234,10 +234,10 @@ describe('a write', () => {
 });
 
 describe('an event', () => {
-  it('is audited once with all its receivers and the records that it showed', async () => {
+  it('is audited once with all its receivers and the records it returned', async () => {
     const document = 'subscription Follow { noteFinalized { progressNote { note } } }';
     const grants = [`client:${ids.client(2)}`];
-    // One after another: they are named in the order in which they came.
+    // One after another: they are listed in the order in which they subscribed.
     const listeners: Awaited<ReturnType<typeof listen>>[] = [];
     for (const subject of ['anna', 'ben', 'anna'])
       listeners.push(await listen(gateway, grants, document, {}, subject));
@@ -293,7 +293,7 @@ describe('an event', () => {
   });
 });
 
-it('takes five hundred subscribers of one event into a line, and no more', async () => {
+it('is audited in lines of at most five hundred subscribers', async () => {
   const written: AuditLine[] = [];
   const audit = createAudit((line) => void written.push(line));
   const records = ['Session:x'];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
-import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../../support/global-id.ts';
 import { callsTo } from '../../support/graph/counted.ts';
@@ -20,7 +20,7 @@ const SCORES = `query($filter: EventFilter) { events(first: 100, filter: $filter
 const MET = `{ viewer { organizations { nodes { clinics { nodes { clients { nodes { id } } } } } }
   clinics { clients { nodes { id } } } clinicians { clients { nodes { id } } } } }`;
 
-/** All grants that open the client, and all of the same kinds that do not. Clients 0 and 14 are clinician 0’s and 1’s. */
+/** All grants that include the client, and grants of the same kinds that do not. Clients 0 and 14 are clinician 0’s and 1’s. */
 const grantsFor = (): [string, boolean][] => [
   ['partner', true],
   [`organization:${ids.organization(0)}`, true],
@@ -34,8 +34,8 @@ const grantsFor = (): [string, boolean][] => [
   [`session:${ids.session(0, 0)}`, false],
 ];
 
-describe('assessment_completed, which names its client alone', () => {
-  it('is in the log for viewers who may see the client, and for no other', async () => {
+describe('assessment_completed, which names only its client', () => {
+  it('is in the log for viewers who may read the client, and for no other', async () => {
     const [score] = gateway.sandbox.completeAssessments(ids.client(0));
     await gateway.sandbox.delivered();
     for (const [grant, isOpen] of grantsFor()) {
@@ -52,18 +52,18 @@ describe('assessment_completed, which names its client alone', () => {
     }
   });
 
-  it('reaches each subscriber who may see the client, live, and no other', async () => {
+  it('is delivered live to each subscriber who may read the client, and to no other', async () => {
     const document = 'subscription { assessmentCompleted { client { clientId } } }';
     const listeners = await Promise.all(
       grantsFor().map(([grant]) => listen(gateway, [grant], document)),
     );
     for (const [grant] of grantsFor()) await (await viewerWith(gateway, [grant]))(MET);
-    const everybody = await listen(gateway, ['partner'], document);
+    const partner = await listen(gateway, ['partner'], document);
     gateway.sandbox.completeAssessments(ids.client(0));
-    await everybody.next();
-    // One that all the others hear: whoever heard nothing before it was told nothing.
+    await partner.next();
+    // An event that every listener gets: one that got nothing before it was sent nothing.
     for (const client of [1_100, 420, 14]) gateway.sandbox.completeAssessments(ids.client(client));
-    const heard = await Promise.all(
+    const received = await Promise.all(
       listeners.map(async (listener, i) => {
         const [grant] = grantsFor()[i]!;
         if (grant.startsWith('session:')) return undefined;
@@ -73,13 +73,13 @@ describe('assessment_completed, which names its client alone', () => {
     const expected = grantsFor().map(([grant, open]) =>
       grant.startsWith('session:') ? undefined : open,
     );
-    expect(heard).toEqual(expected);
-    for (const listener of [...listeners, everybody]) listener.close();
+    expect(received).toEqual(expected);
+    for (const listener of [...listeners, partner]) listener.close();
   });
 });
 
-describe('a filter by place, on a gateway that has met nobody', () => {
-  /** Filters that name a place of client 0, and filters that name another of the same kind. */
+describe('a filter by clinic or clinician, on a gateway with empty caches', () => {
+  /** Filters that name a parent of client 0, and filters that name another record of the same kind. */
   const filters = (): [object, boolean][] => [
     [{ clinicianId: ids.clinician(0) }, true],
     [{ clinicId: ids.clinic(0) }, true],
@@ -153,8 +153,8 @@ describe('a filter by place, on a gateway that has met nobody', () => {
     }
   });
 
-  it('goes by the lists that last held the client while the Partner API fails', async () => {
-    const clock = createTurnableClock();
+  it('uses the lists that last held the client while the Partner API fails', async () => {
+    const clock = createAdvancingClock();
     await using warm = await openGateway({ clock });
     const ask = await viewerWith(warm, ['partner']);
     await ask(
@@ -162,7 +162,7 @@ describe('a filter by place, on a gateway that has met nobody', () => {
         organizations { nodes { clinics { nodes { clients { nodes { id } } } } } } }`,
       { id: ids.clinician(0) },
     );
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     const listeners = await Promise.all(
       filters().map(([filter]) => listen(warm, ['partner'], LIVE, { filter })),
     );
@@ -179,8 +179,8 @@ describe('a filter by place, on a gateway that has met nobody', () => {
     for (const listener of listeners) listener.close();
   });
 
-  it('reads the list of a clinician without the client once a minute, however many events come', async () => {
-    const clock = createTurnableClock();
+  it('reads the list of a clinician without the client once a minute, however many events arrive', async () => {
+    const clock = createAdvancingClock();
     await using cold = await openGateway({ clock });
     const filter = { clinicianId: ids.clinician(1), types: ['ASSESSMENT_COMPLETED'] };
     const ask = await viewerWith(cold, ['partner']);
@@ -193,11 +193,11 @@ describe('a filter by place, on a gateway that has met nobody', () => {
     };
     const pages = await callsFor(0);
     expect(pages).toBeGreaterThan(1);
-    clock.turn(6_000);
-    // Page one tells that the list is still as long.
+    clock.advance(6_000);
+    // Page one shows that the length of the list is unchanged.
     expect(await callsFor(2)).toBe(1);
     cold.sandbox.moveClient(ids.client(2), ids.clinician(1));
-    clock.turn(6_000);
+    clock.advance(6_000);
     expect((await ask(EVENTS, { filter })).data.events.nodes).toHaveLength(1);
   });
 });
@@ -208,7 +208,7 @@ describe('a session’s event', () => {
       clinician { clinicianId email } clinic { clinicId name clients { totalCount } }
       organization { organizationId name } } } } }`;
 
-  it('shows its session, and of what lies above the ids alone', async () => {
+  it('returns its session, and of its parents only the ids', async () => {
     const after = (await gateway.query('{ eventCursor }')).data.eventCursor;
     const { sessionId } = gateway.sandbox.startSession(ids.client(3));
     gateway.sandbox.settle();
@@ -256,7 +256,7 @@ describe('a session’s event', () => {
     theirs.close();
   });
 
-  it('names in its session’s id the client that the event names', async () => {
+  it('has in its session’s id the client that the event names', async () => {
     const after = (await gateway.query('{ eventCursor }')).data.eventCursor;
     const { sessionId } = gateway.sandbox.startSession(ids.client(5));
     gateway.sandbox.settle();
@@ -266,7 +266,7 @@ describe('a session’s event', () => {
     expect(data.events.nodes[0].session.id).toBe(sessionIdOf(gateway, sessionId, ids.client(5)));
   });
 
-  it('is still delivered by its own ids while the Partner API can’t be asked', async () => {
+  it('is still delivered by its own ids while the Partner API is unavailable', async () => {
     const listener = await listen(
       gateway,
       [`clinician:${ids.clinician(6)}`],
@@ -291,7 +291,7 @@ describe('a session’s event', () => {
   });
 });
 
-it('a viewer who may see few events of a long log reads it in parts, each with a cursor to continue from', async () => {
+it('a viewer who may read few events of a long log reads it in parts, each with a cursor to continue from', async () => {
   await using busy = await openGateway();
   const { sandbox } = busy;
   // The first of these is long past when the last has come.

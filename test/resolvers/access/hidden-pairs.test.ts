@@ -4,7 +4,7 @@ import { array, assert, asyncProperty, constantFrom, nat, tuple } from 'fast-che
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Uuid } from '../../../src/uuid.ts';
-import { createStillClock, viewerWith } from '../../support/access/viewers.ts';
+import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.ts';
 
@@ -12,7 +12,7 @@ import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.t
 const RUNS = 40;
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await openGateway({ clock: createStillClock() });
+  gateway = await openGateway({ clock: createManualClock() });
 });
 afterAll(() => gateway.close());
 
@@ -47,7 +47,7 @@ const madeUp = (): Names => ({
 
 type Ask = (names: Names) => readonly [document: string, variables?: object];
 
-/** One way each to name a record: look-ups, lists, filters, mutations, nodes. */
+/** Every way to name a record: look-ups, lists, filters, mutations, nodes. */
 const WAYS: readonly Ask[] = [
   ({ organization }) => [
     `{ organization(id: "${organization}") { id name clinics { totalCount } } }`,
@@ -130,7 +130,7 @@ function grantOf(kind: (typeof GRANTS)[number]): string {
   return `${kind}:${own[kind]}`;
 }
 
-it('a hidden record and a made-up one are answered alike, at the same cost', async () => {
+it('a hidden record and one that does not exist get the same answer, at the same cost', async () => {
   const kinds = array(constantFrom(...GRANTS), { minLength: 1, maxLength: 2 });
   const pair = tuple(kinds, constantFrom(...WAYS), nat(400));
   const property = asyncProperty(pair, async ([grants, way, nth]) => {
@@ -140,7 +140,7 @@ it('a hidden record and a made-up one are answered alike, at the same cost', asy
       const { data, errors, extensions } = await ask(document, variables);
       const codes = errors?.map(({ message, extensions: { code } }) => `${code} ${message}`);
       const { calls, cached, estimated } = extensions.upstream;
-      // What one of the two has read before is cached, whatever came of it: reads are compared, not calls.
+      // What one of the two has read before is cached, whatever the result: reads are compared, not calls.
       return { data, codes, reads: calls + cached, estimated };
     };
     await outcomeOf(madeUp());

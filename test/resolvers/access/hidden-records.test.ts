@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
-import { createStillClock, viewerWith } from '../../support/access/viewers.ts';
+import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, idsOf, plainId, sessionId } from '../../support/global-id.ts';
 
-/** Somebody's records, all met by the gateway before, and ids that are nobody's. */
+/** Records of another viewer, all cached by the gateway before, and ids that do not exist. */
 interface Names {
   readonly organization: string;
   readonly clinic: string;
@@ -24,7 +24,7 @@ let own: Names;
 let viewers: [string, string][];
 
 beforeAll(async () => {
-  gateway = await openGateway({ clock: createStillClock() });
+  gateway = await openGateway({ clock: createManualClock() });
   const { ids } = gateway.sandbox;
   const scoreOf = (client: string) => gateway.sandbox.completeAssessments(client)[0]!;
   foreign = {
@@ -54,7 +54,7 @@ beforeAll(async () => {
     ['session', `session:${own.session}`],
   ];
   await gateway.sandbox.delivered();
-  // The partner has seen it all: caches and known places are as warm as they get.
+  // The partner has read everything: all caches are warm.
   for (const names of [foreign, own]) {
     const { errors } = await gateway.query(
       `query($organization: ID!, $clinic: ID!, $clinician: ID!, $client: ID!, $score: ID!) {
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const nobodys = (): Names => ({
+const nonexistent = (): Names => ({
   organization: randomUUID(),
   clinic: randomUUID(),
   clinician: randomUUID(),
@@ -80,7 +80,7 @@ const nobodys = (): Names => ({
   score: randomUUID(),
 });
 
-/** As another answer would have given them: made-up ones are signed here, as no client could. */
+/** Global ids as the gateway issues them: ids that do not exist are signed here, as no client could. */
 const nodeIds = (names: Names): string[] => {
   const { client, session } = names;
   return [
@@ -109,7 +109,7 @@ const nodeIds = (names: Names): string[] => {
 const withoutRequestIds = (text: string): string =>
   text.replaceAll(/"requestId":"[\w-]+"/g, '"requestId":""');
 
-/** An answer without request ids, and with every name that was asked for struck out, wherever and however it is spelt. */
+/** An answer without request ids, and with every requested id replaced, however it is encoded. */
 function struckOut(text: string, names: Names): string {
   const spelt = [...Object.values(names), ...nodeIds(names)];
   return spelt.reduce(
@@ -164,30 +164,30 @@ const withOwn = (names: Names) => ({
   ),
 });
 
-describe('records of other viewers and records that do not exist are answered alike', () => {
+describe('records of other viewers and records that do not exist get the same answer', () => {
   const kinds = ['organization', 'clinic', 'clinician', 'client', 'session'];
   const cases = kinds.flatMap((kind) => Object.keys(LOOK_UPS).map((how) => [kind, how] as const));
 
   it.each(cases)(
-    'to the viewer of one %s, asked for %s: answer, errors and cost',
+    'for the viewer of one %s, requesting %s: data, errors and cost',
     async (kind, how) => {
       const ask = await viewerWith(gateway, [viewers.find(([name]) => name === kind)![1]]);
       const answerFor = async (names: Names) => {
         const { data, errors, extensions } = await ask(LOOK_UPS[how]!, withOwn(names));
         const { calls, cached, ...rest } = extensions.upstream;
         expect(Object.values(data)).toEqual(Object.values(data).map(() => null));
-        // A filter that somebody has just asked for is cached, whoever that was and whatever came of it.
+        // A filter that was just used is cached, whoever used it and whatever the result.
         const cost = { ...rest, read: calls + cached };
         return struckOut(JSON.stringify({ data, errors, cost }), names);
       };
-      // The own lists that a hint makes it read are warm for both.
-      await answerFor(nobodys());
-      const [theirs, nothing] = [await answerFor(foreign), await answerFor(nobodys())];
+      // The viewer's own lists that a hint makes it read are cached for both.
+      await answerFor(nonexistent());
+      const [theirs, nothing] = [await answerFor(foreign), await answerFor(nonexistent())];
       expect(theirs).toBe(nothing);
     },
   );
 
-  it.each(kinds)('as nodes, to the viewer of one %s', async (kind) => {
+  it.each(kinds)('as nodes, for the viewer of one %s', async (kind) => {
     const ask = await viewerWith(gateway, [viewers.find(([name]) => name === kind)![1]]);
     const answerFor = async (names: Names) => {
       const { data, errors, extensions } = await ask(
@@ -198,11 +198,11 @@ describe('records of other viewers and records that do not exist are answered al
       const { calls, cached } = extensions.upstream;
       return struckOut(JSON.stringify([data, errors, calls + cached]), names);
     };
-    await answerFor(nobodys());
-    expect(await answerFor(foreign)).toBe(await answerFor(nobodys()));
+    await answerFor(nonexistent());
+    expect(await answerFor(foreign)).toBe(await answerFor(nonexistent()));
   });
 
-  it.each(kinds)('to a mutation of the viewer of one %s, and nothing is changed', async (kind) => {
+  it.each(kinds)('in a mutation of the viewer of one %s, and nothing is changed', async (kind) => {
     const ask = await viewerWith(gateway, [viewers.find(([name]) => name === kind)![1]]);
     const answerFor = async (names: Names) => {
       const { data, errors, extensions } = await ask(
@@ -228,12 +228,12 @@ describe('records of other viewers and records that do not exist are answered al
     const countWrites = () =>
       gateway.sandbox.requests.filter(({ method }) => method !== 'GET').length;
     const before = countWrites();
-    await answerFor(nobodys());
-    expect(await answerFor(foreign)).toBe(await answerFor(nobodys()));
+    await answerFor(nonexistent());
+    expect(await answerFor(foreign)).toBe(await answerFor(nonexistent()));
     expect(countWrites()).toBe(before);
   });
 
-  it.each(kinds)('to a subscription’s filter of the viewer of one %s', async (kind) => {
+  it.each(kinds)('in a subscription filter of the viewer of one %s', async (kind) => {
     const grant = viewers.find(([name]) => name === kind)![1];
     const answerFor = async (names: Names) => {
       const answers = [];
@@ -250,14 +250,14 @@ describe('records of other viewers and records that do not exist are answered al
       return withoutRequestIds(JSON.stringify(answers));
     };
     const theirs = await answerFor(foreign);
-    expect(theirs).toBe(await answerFor(nobodys()));
+    expect(theirs).toBe(await answerFor(nonexistent()));
     expect(theirs.match(/"NOT_FOUND"/g)).toHaveLength(5);
   });
 });
 
-describe('a record under a grant opens by id', () => {
+describe('a record under a grant is readable by id', () => {
   it.each(['organization', 'clinic', 'clinician', 'client', 'session'])(
-    'to the viewer of the %s that it lies under, on a gateway that has read nothing',
+    'for the viewer of the %s that it belongs to, on a gateway with empty caches',
     async (kind) => {
       await using fresh = await openGateway({ sandbox: gateway.sandbox });
       const ask = await viewerWith(fresh, [viewers.find(([name]) => name === kind)![1]]);
@@ -286,7 +286,7 @@ describe('a record under a grant opens by id', () => {
   );
 
   it.each(['organization', 'clinic', 'clinician', 'client', 'session'])(
-    'by bare UUIDs and their parents, to the viewer of the %s',
+    'by bare UUIDs and their parents, for the viewer of the %s',
     async (kind) => {
       await using fresh = await openGateway({ sandbox: gateway.sandbox });
       const ask = await viewerWith(fresh, [viewers.find(([name]) => name === kind)![1]]);
@@ -305,7 +305,7 @@ describe('a record under a grant opens by id', () => {
     },
   );
 
-  it('for a clinician, to the viewer of their clinic, who may sign them in', async () => {
+  it('of a clinician, for the viewer of their clinic, who may sign them in', async () => {
     await using fresh = await openGateway({ sandbox: gateway.sandbox });
     const ask = await viewerWith(fresh, [`clinic:${own.clinic}`]);
     const { data, extensions } = await ask(

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Listener, listen } from '../../support/access/listener.ts';
-import { MINUTE_PAST, createTurnableClock, viewerWith } from '../../support/access/viewers.ts';
+import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
-let clock: ReturnType<typeof createTurnableClock>;
+let clock: ReturnType<typeof createAdvancingClock>;
 beforeEach(async () => {
-  clock = createTurnableClock();
+  clock = createAdvancingClock();
   gateway = await openGateway({ clock });
   ({ ids } = gateway.sandbox);
 });
@@ -49,12 +49,12 @@ const HIDDEN = { client: null, session: null, progressNote: null, nodes: [null, 
 
 describe('a client who moves to another clinician', () => {
   it.each(['clinician', 'clinic'] as const)(
-    'is hidden from the old %s after a minute, however they ask, without an error',
+    'is hidden from the old %s after a minute, in every query, without an error',
     async (kind) => {
       const old = await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]);
       expect((await old(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
       gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-      clock.turn(MINUTE_PAST);
+      clock.advance(MINUTE_PAST);
       const { data, errors } = await old(BY_ID, namesOf(0));
       expect([data, errors]).toEqual([HIDDEN, undefined]);
       const mutation = `mutation($id: ID!) { magicEdit(input: { progressNoteId: $id, userInstructions: "x" }) { is: __typename } }`;
@@ -98,16 +98,16 @@ describe('a client who moves to another clinician', () => {
     expect((await old(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
   });
 
-  it('is open to the new clinician at once', async () => {
+  it('is readable by the new clinician at once', async () => {
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     const fresh = await viewerWith(gateway, [`clinician:${ids.clinician(20)}`]);
     expect((await fresh(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
   });
 
-  it('stays open to viewers with a grant for the client, and to the clinic they stay in', async () => {
+  it('stays readable by viewers with a grant for the client, and by the clinic they stay in', async () => {
     const grants = [`clinic:${ids.clinic(0)}`, `client:${ids.client(0)}`];
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(1));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     for (const grant of grants) {
       const ask = await viewerWith(gateway, [grant]);
       expect((await ask(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
@@ -115,24 +115,24 @@ describe('a client who moves to another clinician', () => {
   });
 });
 
-describe('the proof that a client is under a grant', () => {
+describe('the check that a client is under a grant', () => {
   const NOTE = 'query($id: ID!) { progressNote(id: $id) { note } }';
 
-  it('costs one page of the list where the client was last seen, once a minute', async () => {
+  it('costs the page of the list where the client was last found, once a minute', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
     const list = '{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }';
     await ask(list);
     const id = artifactId(gateway, 'ProgressNote', ids.session(260, 0), ids.client(260));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     const calls = async () => (await ask(NOTE, { id })).extensions.upstream.calls;
     expect(await calls()).toBe(2);
-    clock.turn(30_000);
+    clock.advance(30_000);
     expect(await calls()).toBe(1);
-    clock.turn(31_000);
+    clock.advance(31_000);
     expect(await calls()).toBe(2);
   });
 
-  it('ends a cached answer with itself', async () => {
+  it('ends the cached answers that depend on it when it expires', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
     const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
     const document =
@@ -140,11 +140,11 @@ describe('the proof that a client is under a grant', () => {
     for (let times = 0; times < 3; times += 1) await ask(document, { id });
     expect((await ask(document, { id })).data.node.items.length).toBeGreaterThan(0);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     expect((await ask(document, { id })).data.node).toBeNull();
   });
 
-  it('is the same on a process that has just started, and after a restart', async () => {
+  it('is the same on a new process, and after a restart', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-places-'));
     using _ = { [Symbol.dispose]: () => rmSync(storeDir, { recursive: true }) };
     const { sandbox } = gateway;
@@ -153,13 +153,13 @@ describe('the proof that a client is under a grant', () => {
       await using again = await openGateway({ sandbox, storeDir });
       const ask = await viewerWith(again, grants);
       expect((await ask(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
-      const stranger = await viewerWith(again, [`clinician:${ids.clinician(1)}`]);
-      expect((await stranger(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
+      const otherClinician = await viewerWith(again, [`clinician:${ids.clinician(1)}`]);
+      expect((await otherClinician(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
     }
   });
 
   it.skipIf(!redisAvailable)(
-    'works on one instance right after another has listed it',
+    'works on one instance right after another has listed the client',
     async () => {
       await using redis = await startRedis();
       const env = { REDIS_URL: redis.url };
@@ -200,10 +200,10 @@ describe('an event of a client who has moved', () => {
     expect(data.transcriptReady.client.clientId).toBe(ids.client(13));
   });
 
-  it('that names the old clinician shows them its ids, and nothing that it links to', async () => {
+  it('that names the old clinician gives them its ids, and nothing that it links to', async () => {
     listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-    clock.turn(MINUTE_PAST);
+    clock.advance(MINUTE_PAST);
     gateway.sandbox.finalize(ids.note(0, 0));
     const { data, errors } = await listener.next();
     expect([data.noteFinalized, errors]).toEqual([
@@ -212,7 +212,7 @@ describe('an event of a client who has moved', () => {
     ]);
   });
 
-  it('shows the note to the clinician whose client it is', async () => {
+  it('includes the note for the clinician whose client it is', async () => {
     listener = await listen(gateway, [`clinician:${ids.clinician(0)}`], FINALIZED);
     gateway.sandbox.finalize(ids.note(0, 0));
     const { data } = await listener.next();
@@ -220,12 +220,12 @@ describe('an event of a client who has moved', () => {
   });
 });
 
-describe('an assessment of a client whom no list has shown yet', () => {
+describe('an assessment of a client found in no list yet', () => {
   const SCORES = `{ events { nodes { ... on AssessmentCompleted {
     assessmentScoreId client { clientId firstName } } } } }`;
 
   it.each(['clinician', 'clinic', 'organization'] as const)(
-    'is shown to the %s in whose list the client stands, and to no other',
+    'is delivered to the %s whose list has the client, and to no other',
     async (kind) => {
       const [score] = gateway.sandbox.completeAssessments(ids.client(0));
       await gateway.sandbox.delivered();

@@ -35,7 +35,7 @@ it.each([
   ['organization', () => `organization:${ids.organization(organizationOf(0))}`],
   ['clinic', () => `clinic:${ids.clinic(clinicOf(0))}`],
 ] as const)(
-  'links of a granted session show ids alone, also to a viewer who may open another %s',
+  'links of a granted session have only ids, also for a viewer who may read another %s',
   async (_kind, otherGrant) => {
     const client = clientElsewhere();
     const id = ids.session(client, 0);

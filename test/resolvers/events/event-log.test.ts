@@ -16,7 +16,7 @@ import { openTestStore } from '../../support/events/open-webhook-receiver.ts';
 import { openTestHub } from '../../support/events/open-hub.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 
-/** 150,000 is what a busy week leaves; filling the log with so many takes some seconds. */
+/** A busy week has 150,000; filling the log with that many takes some seconds. */
 const EVENTS = Number(process.env['LOG_EVENTS'] ?? 20_000);
 const MOST_READ = 2_000;
 
@@ -53,7 +53,7 @@ const NOTHING = `query($after: EventCursor) { events(first: 100, after: $after, 
   nodes { cursor } pageInfo { hasNextPage endCursor } } }`;
 
 describe('Query.events', () => {
-  it('reads two thousand events an operation, and continues from its cursor', async () => {
+  it('reads two thousand events per operation, and continues from its cursor', async () => {
     let after: string | undefined;
     let operations = 0;
     for (let hasNextPage = true; hasNextPage; operations += 1) {
@@ -78,7 +78,7 @@ describe('Query.events', () => {
     );
   });
 
-  it('shows a viewer every event of theirs, however many pages have none', async () => {
+  it('returns every event under a viewer’s grants, however many pages have none', async () => {
     const query = `query($after: EventCursor) { events(first: 100, after: $after) {
       nodes { receivedAt } pageInfo { hasNextPage endCursor } } }`;
     const ask = await viewerWith(gateway, [`session:${SESSION}`]);
@@ -92,17 +92,17 @@ describe('Query.events', () => {
     expect(found).toBe(EVENTS / 20);
   });
 
-  it('reads nothing for a viewer without grants, nor for no types', async () => {
+  it('reads nothing for a viewer without grants, or for an empty list of types', async () => {
     const empty = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
-    const stranger = await viewerWith(gateway, []);
-    expect((await stranger(NOTHING)).data.events).toEqual(empty);
+    const withoutGrants = await viewerWith(gateway, []);
+    expect((await withoutGrants(NOTHING)).data.events).toEqual(empty);
     const none = NOTHING.replace('[TRANSCRIPT_READY]', '[]');
     expect((await gateway.query(none)).data.events).toEqual(empty);
   });
 });
 
 describe('Session.events', () => {
-  it('counts with the others, and fails rather than leave some out', async () => {
+  it('counts towards the same limit, and fails rather than omit events', async () => {
     const ask = await viewerWith(gateway, [`session:${SESSION}`, `session:${OTHER_SESSION}`]);
     const field = (id: string) => `session(id: "${id}") { events { receivedAt } }`;
     const one = await ask(`{ ${field(SESSION)} }`);
@@ -114,10 +114,10 @@ describe('Session.events', () => {
   });
 });
 
-describe('a log that is read without pause', () => {
-  // The clients run in this process, beside other test files: a machine that is busy with those gets another try.
+describe('a log that is read continuously', () => {
+  // The clients run in this process, beside other test files: a machine that is busy with those gets another attempt.
   it(
-    'holds up neither health checks nor webhooks, by query and by replay',
+    'delays neither health checks nor webhooks, by query and by replay',
     { retry: 2 },
     async () => {
       const aliases = Array.from(
@@ -154,7 +154,7 @@ describe('a log that is read without pause', () => {
     },
   );
 
-  it('is read no further when the operation is over', async () => {
+  it('is not read further when the operation is over', async () => {
     await using store = await openTestStore();
     for (let at = 0; at < 3; at += 1) await store.log.append(entriesFrom(at * 400, 400));
     await using opened = await openTestHub(store.log);

@@ -30,7 +30,7 @@ describe('a global id', () => {
     expect(ids.encode(node)).toBe(ids.encode(node));
   });
 
-  it.each(nodes)('has one spelling, and is rejected with any byte changed: %j', (node) => {
+  it.each(nodes)('has one encoding, and is rejected with any byte changed: %j', (node) => {
     const text = ids.encode(node);
     for (const other of [`${text}=`, `${text}A`, ` ${text}`, text.slice(0, -2)])
       expect(ids.decode(other)).toBeUndefined();
@@ -53,14 +53,14 @@ describe('a global id', () => {
       expect(ids.decode(forged.toString('base64url'))).toBeUndefined();
   });
 
-  it('is accepted under the secret before this one, and under no other', () => {
+  it('is accepted under the previous secret, and under no other', () => {
     const text = ids.encode(nodes[1]!);
     expect(createGlobalIds('another secret', SECRET).decode(text)).toEqual(nodes[1]);
     expect(createGlobalIds('another secret', 'a third').decode(text)).toBeUndefined();
   });
 });
 
-describe('an id that a client presents', () => {
+describe('an id that a client sends', () => {
   let gateway: Gateway;
   let ids: Gateway['sandbox']['ids'];
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describe('an id that a client presents', () => {
     ];
   };
 
-  it('and that was forged is refused like a malformed one, before any call', async () => {
+  it('is rejected if it is forged, like a malformed one, before any call', async () => {
     const ask = await viewerWith(gateway, [`client:${ids.client(1)}`]);
     for (const [how, id] of forged()) {
       const answer = await ask(
@@ -107,7 +107,7 @@ describe('an id that a client presents', () => {
     }
   });
 
-  it('carries no argument that no list has confirmed', async () => {
+  it('contains no parent that no list has confirmed', async () => {
     const wrong = `{ session(id: "${ids.session(0, 0)}", clientId: "${ids.client(1)}") { id }
       progressNote(id: "${ids.note(0, 0)}") { id } }`;
     const { data } = await counted(gateway, wrong);

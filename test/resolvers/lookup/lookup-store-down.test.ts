@@ -4,7 +4,7 @@ import { openGateway, tokenFor } from '../../support/gateway.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 describe.skipIf(!redisAvailable)('with the store down', () => {
-  it('what a grant names is found all the same', async () => {
+  it('a record that a grant names is still found', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     await redis.kill();

@@ -25,7 +25,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** By a gateway that has read nothing yet. */
+/** Queries a gateway with empty caches. */
 async function askedFirst(document: string, variables: object = {}) {
   await using fresh = await openGateway({ sandbox });
   return await counted(fresh, document, variables);
@@ -40,7 +40,7 @@ const CLIENT_OF_CLINICIAN = at('client(id: $id, clinicianId: $near) { lastName }
 const SESSION = at('session(id: $id, clientId: $near) { raw }');
 
 describe('a record known by id alone', () => {
-  it('costs a partner nothing until an attribute is asked for', async () => {
+  it('costs a partner no call until an attribute is selected', async () => {
     const { data, calls } = await counted(
       gateway,
       `{ organization(id: "${ids.organization(1)}") { id organizationId }
@@ -54,13 +54,13 @@ describe('a record known by id alone', () => {
     expect(calls).toBe(0);
   });
 
-  it('opens its lists without being looked up', async () => {
+  it('returns its lists without being looked up', async () => {
     const lists = `{ clinic(id: "${ids.clinic(2)}") { clinicians(first: 1) { totalCount } }
       client(id: "${ids.client(5)}") { sessions { totalCount } } }`;
     expect((await counted(gateway, lists)).calls).toBe(2);
   });
 
-  it('is looked up once, however many fields ask', async () => {
+  it('is looked up once, however many fields need it', async () => {
     const id = ids.organization(1);
     const document = `{ a: organization(id: "${id}") { name raw } b: organization(id: "${id}") { name } }`;
     expect((await counted(gateway, document)).calls).toBe(1);
@@ -89,7 +89,7 @@ describe('a look-up by a partner', () => {
       1,
     ],
     ['a session in its client’s list', SESSION, () => [ids.session(9, 2), ids.client(9)], 1],
-  ])('is short where the parent is named: %s', async (_name, document, pair, calls) => {
+  ])('takes few calls where the parent is named: %s', async (_name, document, pair, calls) => {
     const [id, near] = pair();
     const found = await counted(gateway, document, { id, near });
     expect([found.errors, found.calls]).toEqual([undefined, calls]);
@@ -101,7 +101,7 @@ describe('a look-up by a partner', () => {
     ['a client', CLIENT_OF_CLINICIAN, () => [ids.client(0), ids.clinician(30)]],
     ['a session', SESSION, () => [ids.session(0, 0), ids.client(4)]],
   ])(
-    'looks nowhere else than in the named parent: %s is null there',
+    'reads no list but that of the named parent: %s is null there',
     async (_name, document, pair) => {
       const [id, near] = pair();
       const { data, errors, calls } = await askedFirst(document, { id, near });
@@ -141,7 +141,7 @@ describe('a look-up by a partner', () => {
     }
   });
 
-  it('of a record that is nowhere is null, without an error', async () => {
+  it('of a record in no list is null, without an error', async () => {
     const { data, errors } = await askedFirst(
       `{ organization(id: "${NOWHERE}") { name } clinic(id: "${NOWHERE}") { name }
          clinician(id: "${NOWHERE}") { email } }`,
@@ -152,7 +152,7 @@ describe('a look-up by a partner', () => {
     ]);
   });
 
-  it('finds first what this operation has read', async () => {
+  it('uses first what this operation has read', async () => {
     const id = ids.clinic(1);
     const { data, calls } = await counted(
       gateway,
@@ -185,7 +185,7 @@ describe('a look-up by a viewer', () => {
     expect(made).toEqual(hidden);
   });
 
-  it('of a session by its global id costs the proof, and no more', async () => {
+  it('of a session by its global id costs the access check, and no more', async () => {
     const id = sessionId({ sandbox }, ids.session(0, 0), ids.client(0));
     const document = 'query($id: ID!) { session(id: $id) { sessionId } }';
     for (const [grant, calls] of [
@@ -222,7 +222,7 @@ describe('a client whose list was read before a restart', () => {
   const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-lookup-'));
   afterAll(() => rmSync(storeDir, { recursive: true }));
 
-  it('is found in one call, and elsewhere where they have moved', async () => {
+  it('is found in one call, and in another list if they have moved', async () => {
     const moved = sandbox.addClient(ids.clinician(0), 'head');
     {
       await using first = await openGateway({ sandbox, storeDir });
@@ -238,7 +238,7 @@ describe('a client whose list was read before a restart', () => {
       clinic: { clinicId: ids.clinic(0) },
     });
     expect(calls).toBe(1);
-    // Once found, the new place is known.
+    // Once found, the new list is cached.
     const wide = await counted(second, document, { id: moved });
     expect(failures(wide).length > 0 || wide.data.client.clinic.clinicId === ids.clinic(1)).toBe(
       true,
@@ -246,7 +246,7 @@ describe('a client whose list was read before a restart', () => {
     sandbox.removeClient(moved);
   });
 
-  it('is found although the page where they stood is gone', async () => {
+  it('is found although the page that had them is gone', async () => {
     let total = 35;
     await using upstream = await openUpstream(({ path }, response) => {
       const page = Number(path.split('page=')[1]);

@@ -9,8 +9,8 @@ const NOWHERE = 'd0d0d0d0-aaaa-4bbb-8ccc-dddddddddddd';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
-/** Every kind of node by a walk from the top: what it says of itself there. */
-let met: Record<string, { id: string }>;
+/** One node of every type, read from the root. */
+let found: Record<string, { id: string }>;
 beforeAll(async () => {
   gateway = await openGateway();
   ({ ids } = gateway.sandbox);
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const [clinic] = organization.clinics.nodes;
   // The second clinician prescribes, and has the second client: only such sessions have MDM.
   const [session] = clinic.clients.nodes[1].sessions.nodes;
-  met = {
+  found = {
     Organization: organization,
     Program: organization.programs.nodes[0],
     Clinic: clinic,
@@ -64,17 +64,17 @@ const TYPES = [
 const NODE = 'query($id: ID!) { node(id: $id) { __typename id } }';
 
 describe('node', () => {
-  it.each(TYPES)('finds a %s by the id that another answer gave', async (type) => {
-    const { id } = met[type]!;
+  it.each(TYPES)('finds a %s by the id from another result', async (type) => {
+    const { id } = found[type]!;
     const document = `query($id: ID!) { node(id: $id) { __typename ... on ${type} { ${leavesOf(type)} } } }`;
     const { data, errors } = await counted(gateway, document, { id });
     expect(errors).toBeUndefined();
-    const { raw: _raw, ...record } = met[type] as Json;
+    const { raw: _raw, ...record } = found[type] as Json;
     const leaves = Object.entries(record).filter(([, value]) => typeof value !== 'object');
     expect(data.node).toMatchObject({ __typename: type, ...Object.fromEntries(leaves) });
   });
 
-  it('names the same record the same, by whichever way', async () => {
+  it('has the same id for the same record, by every path', async () => {
     const { data } = await counted(
       gateway,
       `{ client(id: "${ids.client(1)}") { id clinic { id } sessions(first: 1) { nodes { id client { id } } } }
@@ -82,19 +82,19 @@ describe('node', () => {
          progressNote(id: "${ids.note(1, 0)}", sessionId: "${ids.session(1, 0)}", clientId: "${ids.client(1)}") {
            id session { id } } }`,
     );
-    expect(data.client.id).toBe(met['Client']!.id);
-    expect(data.clinician.clients.nodes[0].id).toBe(met['Client']!.id);
-    expect(data.client.sessions.nodes[0].client.id).toBe(met['Client']!.id);
+    expect(data.client.id).toBe(found['Client']!.id);
+    expect(data.clinician.clients.nodes[0].id).toBe(found['Client']!.id);
+    expect(data.client.sessions.nodes[0].client.id).toBe(found['Client']!.id);
     expect([data.client.clinic.id, data.clinician.clinic.id]).toEqual(
-      Array(2).fill(met['Clinic']!.id),
+      Array(2).fill(found['Clinic']!.id),
     );
     expect(data.progressNote).toEqual({
-      id: met['ProgressNote']!.id,
-      session: { id: met['Session']!.id },
+      id: found['ProgressNote']!.id,
+      session: { id: found['Session']!.id },
     });
   });
 
-  it('answers its id for no call where the Partner API has lists only', async () => {
+  it('returns an id without a call where the Partner API has only lists', async () => {
     for (const type of ['Organization', 'Program', 'Clinic', 'Clinician', 'Client'] as const) {
       const id = plainId(type, NOWHERE);
       const { data, calls } = await counted(gateway, NODE, { id });
@@ -102,7 +102,7 @@ describe('node', () => {
     }
   });
 
-  it('spells a UUID in lower case, however it was sent', async () => {
+  it('returns a UUID in lower case, however it was sent', async () => {
     const { data, calls } = await counted(
       gateway,
       `{ client(id: "${ids.client(3).toUpperCase()}") { id clientId } }`,
@@ -115,12 +115,12 @@ describe('node', () => {
 });
 
 describe('nodes', () => {
-  it('keeps the others when one is missing or wrong', async () => {
+  it('returns the others when one is missing or invalid', async () => {
     const wanted = [
-      met['Clinic']!.id,
+      found['Clinic']!.id,
       artifactId(gateway, 'ProgressNote', ids.client(0)),
       'nonsense',
-      met['Client']!.id,
+      found['Client']!.id,
     ];
     const answer = await counted(gateway, 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       ids: wanted,
@@ -129,7 +129,7 @@ describe('nodes', () => {
     expect(failures(answer)).toEqual(['nodes.2: BAD_USER_INPUT']);
   });
 
-  it('takes a hundred ids, and not one more', async () => {
+  it('accepts at most a hundred ids', async () => {
     const NODES = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }';
     const hundred = Array.from({ length: 100 }, (_, n) => plainId('Client', ids.client(n)));
     expect((await counted(gateway, NODES, { ids: hundred })).data.nodes).toHaveLength(100);
@@ -152,9 +152,9 @@ const BAD = [
 ];
 const inside = (id: string) => Buffer.from(`C${id}`).toString('base64url');
 
-describe('an id that is none', () => {
+describe('an invalid id', () => {
   it.each([...BAD, ...BAD.map(inside), `${plainId('Client', NOWHERE)}:`, inside(NOWHERE)])(
-    'is refused before any call: %j',
+    'is rejected before any call: %j',
     async (id) => {
       const byNode = await counted(gateway, NODE, { id });
       expect([failures(byNode), byNode.calls]).toEqual([['node: BAD_USER_INPUT'], 0]);
@@ -165,13 +165,13 @@ describe('an id that is none', () => {
     },
   );
 
-  it('is a bare UUID for node, and the id of another type for a field', async () => {
+  it('includes a bare UUID for node, and the id of another type for a field', async () => {
     const bare = await counted(gateway, NODE, { id: ids.client(0) });
     expect([failures(bare), bare.calls]).toEqual([['node: BAD_USER_INPUT'], 0]);
     const other = await counted(
       gateway,
       'query($id: ID!) { client(id: $id) { email } progressNote(id: $id) { id } session(id: $id) { raw } }',
-      { id: met['Clinic']!.id },
+      { id: found['Clinic']!.id },
     );
     expect(other.errors?.map(({ extensions }) => extensions.code)).toEqual(
       Array(3).fill('BAD_USER_INPUT'),
@@ -179,7 +179,7 @@ describe('an id that is none', () => {
     expect(other.calls).toBe(0);
   });
 
-  it('is refused as a hint and in a filter, too', async () => {
+  it('is rejected as a hint and in a filter, too', async () => {
     const answer = await counted(
       gateway,
       `{ client(id: "${ids.client(0)}", clinicId: "..") { email }
@@ -195,15 +195,15 @@ describe('an id that is none', () => {
   });
 });
 
-describe('an id that is nowhere', () => {
-  it('is null where attributes are wanted, by every way', async () => {
+describe('the id of no record', () => {
+  it('is null where attributes are selected, by every path', async () => {
     const NODES = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Clinic { name } ... on Client { email }
       ... on Session { raw } ... on Program { name } } }`;
     const wanted = [
       plainId('Clinic', NOWHERE),
       sessionId(gateway, NOWHERE, ids.client(0)),
       plainId('Program', NOWHERE),
-      met['Client']!.id,
+      found['Client']!.id,
     ];
     const { data, errors } = await counted(gateway, NODES, { ids: wanted });
     expect([data.nodes, errors]).toEqual([
@@ -224,7 +224,7 @@ describe('an id that is nowhere', () => {
     ]);
   });
 
-  it('is null where the Partner API can be asked for it', async () => {
+  it('is null where the Partner API has a route for it', async () => {
     const answer = await counted(
       gateway,
       `{ progressNote(id: "${NOWHERE}") { id } assessmentScore(id: "${NOWHERE}") { id }

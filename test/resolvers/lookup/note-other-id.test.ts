@@ -22,15 +22,15 @@ const readById = async (id: string): Promise<unknown> =>
 const readBySession = (id: string) =>
   gateway.query('query($id: ID!) { session(id: $id) { progressNote { note } } }', { id });
 
-/** What the Partner API says of the note next. */
-const say = (progressNoteId: string, text: string, more: object = {}, delayMs = 0) =>
+/** Sets the next response of the Partner API for the note. */
+const answerNote = (progressNoteId: string, text: string, more: object = {}, delayMs = 0) =>
   gateway.sandbox.answerNext(ROUTE, {
     times: 1,
     delayMs,
     body: { progressNoteId, isLoading: false, note: [text], ...more },
   });
 
-/** The session's note is written anew, and has another id from then on. */
+/** Delivers an event that names another id for the session's note. */
 async function rewritten(client: number): Promise<void> {
   const body = noteEvent(gateway.sandbox, randomUUID(), client);
   const headers = signed(gateway.sandbox, body);
@@ -38,37 +38,37 @@ async function rewritten(client: number): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
-/** By its old id a note is cached apart from its session, and the event does not name it. */
+/** By its old id a note is cached separately from its session, and the event does not name it. */
 describe('an event that names another note of the session', () => {
   it('invalidates what was read by the previous id', async () => {
     const note = ids.note(0, 0);
-    say(note, 'old', { sessionId: ids.session(0, 0) });
+    answerNote(note, 'old', { sessionId: ids.session(0, 0) });
     expect(await readById(note)).toEqual(['old']);
     await rewritten(0);
-    say(note, 'new');
+    answerNote(note, 'new');
     expect(await readById(note)).toEqual(['new']);
   });
 
-  it('does so where only its session names the client', async () => {
+  it('does so where only its session has the client', async () => {
     const note = ids.note(1, 0);
-    say(note, 'old');
+    answerNote(note, 'old');
     expect(await readById(note)).toEqual(['old']);
     await readBySession(ids.session(1, 0));
     await rewritten(1);
-    say(note, 'new');
+    answerNote(note, 'new');
     expect(await readById(note)).toEqual(['new']);
   });
 
   it('ends the reads in flight', async () => {
     const note = ids.note(2, 0);
     await readBySession(ids.session(2, 0));
-    say(note, 'old', {}, 300);
+    answerNote(note, 'old', {}, 300);
     const before = gateway.sandbox.countOf(ROUTE);
     const early = readById(note);
     await expect.poll(() => gateway.sandbox.countOf(ROUTE)).toBe(before + 1);
     await rewritten(2);
     expect(await early).toEqual(['old']);
-    say(note, 'new');
+    answerNote(note, 'new');
     expect(await readById(note)).toEqual(['new']);
   });
 });

@@ -27,7 +27,7 @@ async function mint(id = gateway.sandbox.ids.clinician(0), headers?: Record<stri
 }
 
 describe('a clinician’s tokens', () => {
-  it('are a new pair each time, spelt as the widget wants them', async () => {
+  it('are a new pair each time, with the field names that the widget expects', async () => {
     const [first, second] = [await mint(), await mint()];
     const { type, raw, ...named } = first.result;
     expect(type).toBe('ClinicianTokens');
@@ -43,13 +43,13 @@ describe('a clinician’s tokens', () => {
     expect(gateway.sandbox.requests.at(-1)?.headers['content-length']).toBe('0');
   });
 
-  it('are minted for each of those who ask at once', async () => {
+  it('are issued separately for concurrent requests', async () => {
     const pairs = await Promise.all(Array.from({ length: 5 }, () => mint()));
     expect(new Set(pairs.map(({ result }) => result.RefreshToken)).size).toBe(5);
     expect(gateway.sandbox.countOf(ROUTE)).toBe(5);
   });
 
-  it('pass with unknown fields, a fraction of a second and no IdToken', async () => {
+  it('are accepted with unknown fields, a fraction of a second and no IdToken', async () => {
     const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 599.75, Scope: { x: ['y'] } };
     gateway.sandbox.answerNext(ROUTE, { body: pair });
     const { result, errors } = await mint();
@@ -64,7 +64,7 @@ describe('a clinician’s tokens', () => {
     });
   });
 
-  it('are kept by no cache and written to no log', async () => {
+  it('are never cached or logged', async () => {
     const { result, headers } = await mint();
     expect(headers.get('cache-control')).toBe('no-store');
     expect(lines.join('')).toContain('"kind":"mutation"');
@@ -72,7 +72,7 @@ describe('a clinician’s tokens', () => {
       expect(lines.join('')).not.toContain(token);
   });
 
-  it('are not found, and not asked for, for a colleague', async () => {
+  it('are not found, and not requested, for another clinician', async () => {
     const { clinician } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`clinician:${clinician(1)}`])}`;
     expect((await mint(clinician(2), { authorization })).result).toEqual({ type: 'NotFound' });
@@ -80,19 +80,19 @@ describe('a clinician’s tokens', () => {
     expect((await mint(clinician(1), { authorization })).result.type).toBe('ClinicianTokens');
   });
 
-  it('are not found for a clinician whom the Partner API does not know', async () => {
+  it('are not found for a clinician unknown to the Partner API', async () => {
     expect((await mint('8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b')).result.type).toBe('NotFound');
   });
 
   it.each(['x', '../partners', '00000000-0000-0000-0000-000000000000'])(
-    'are not asked for with the id %s',
+    'are not requested with the id %s',
     async (id) => {
       expect(codesOf(await mint(id))).toEqual(['BAD_USER_INPUT']);
       expect(gateway.sandbox.countOf()).toBe(0);
     },
   );
 
-  it('are refused to an event stream', async () => {
+  it('are rejected over server-sent events', async () => {
     const authorization = `Bearer ${await tokenFor(['partner'])}`;
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -109,7 +109,7 @@ describe('a clinician’s tokens', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('are refused to a WebSocket', async () => {
+  it('are rejected over WebSocket', async () => {
     const client = createClient({
       url: `${gateway.url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
@@ -117,16 +117,16 @@ describe('a clinician’s tokens', () => {
     });
     const variables = { id: gateway.sandbox.ids.clinician(0) };
     const results = client.iterate({ query: MINT, variables });
-    const heard = await results.next().then(
+    const result = await results.next().then(
       ({ value }) => value as unknown,
       (error: unknown) => error,
     );
     await client.dispose();
-    expect(JSON.stringify(heard)).toContain('BAD_USER_INPUT');
+    expect(JSON.stringify(result)).toContain('BAD_USER_INPUT');
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it.each(unclearAnswers)('are asked for once if the answer is %s', async (_, answer) => {
+  it.each(unclearAnswers)('are requested once if the response is %s', async (_, answer) => {
     await using own = await openGateway();
     own.sandbox.answerNext(ROUTE, { ...answer, times: 5 });
     const { errors } = await own.query(MINT, { id: own.sandbox.ids.clinician(0) });
@@ -139,7 +139,7 @@ describe('a clinician’s tokens', () => {
     expect(own.sandbox.countOf(ROUTE)).toBe(1);
   });
 
-  it('are asked for once more with a new token of our own', async () => {
+  it('are requested once more with a new partner token', async () => {
     await mint();
     gateway.sandbox.expireTokens();
     gateway.sandbox.resetCounts();
@@ -147,7 +147,7 @@ describe('a clinician’s tokens', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(2);
   });
 
-  it('never look minted after a refusal', async () => {
+  it('are never reported as issued after a rejection', async () => {
     gateway.sandbox.answerNext(ROUTE, { status: 409, body: envelope(409, 'not now') });
     expect(codesOf(await mint())).toEqual(['BAD_USER_INPUT']);
     gateway.sandbox.answerNext(ROUTE, { body: { accessToken: 'camel' } });
@@ -159,7 +159,7 @@ const call = (alias: string) =>
   `${alias}: authenticateClinician(input: { clinicianId: $id }) { __typename }`;
 const named = (count: number) => Array.from({ length: count }, (_, n) => call(`a${n}`)).join(' ');
 
-describe('more than one pair an operation', () => {
+describe('more than one pair in an operation', () => {
   it.each([
     ['20 aliases', `mutation($id: ID!) { ${named(20)} }`],
     ['two aliases', `mutation($id: ID!) { ${named(2)} }`],
@@ -172,14 +172,14 @@ describe('more than one pair an operation', () => {
       `mutation($id: ID!) { ...A ...B } fragment A on Mutation { ${call('a')} }
        fragment B on Mutation { ... on Mutation { ${call('b')} } }`,
     ],
-  ])('is refused, asked for by %s, before any call', async (_, document) => {
+  ])('is rejected before any call: %s', async (_, document) => {
     const answer = await gateway.query(document, { id: gateway.sandbox.ids.clinician(0) });
     expect(answer.data).toBeUndefined();
     expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('is not what a skipped field asks for', async () => {
+  it('does not include a skipped field', async () => {
     const document = `mutation($id: ID!) { ${call('a')}
       b: authenticateClinician(input: { clinicianId: $id }) @skip(if: true) { __typename } }`;
     const { data } = await gateway.query(document, { id: gateway.sandbox.ids.clinician(0) });

@@ -4,7 +4,7 @@ import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { changes, codesOf, countOf, magicEdit } from '../../support/mutation/edits.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 
-describe.skipIf(!redisAvailable)('a key, over two instances', () => {
+describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () => {
   let redis: RedisServer;
   let one: Gateway;
   let two: Gateway;
@@ -21,7 +21,7 @@ describe.skipIf(!redisAvailable)('a key, over two instances', () => {
   });
   beforeEach(() => one.sandbox.resetCounts());
 
-  it('makes twenty calls one, with twenty equal results', async () => {
+  it('turns twenty mutations into one call, with twenty equal results', async () => {
     const noteId = one.sandbox.ids.note(0, 0);
     one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 100, body: { nth: 1 } });
     const calls = Array.from({ length: 20 }, (_, n) =>
@@ -33,7 +33,7 @@ describe.skipIf(!redisAvailable)('a key, over two instances', () => {
     expect(countOf(one, 'magicEdit')).toBe(1);
   });
 
-  it('sends nothing again for an instance that seems to have died with the call', async () => {
+  it('sends nothing again for an instance that seems to have crashed during the call', async () => {
     const noteId = one.sandbox.ids.note(0, 1);
     const key = { idempotencyKey: 'died' };
     one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 1_000, body: {} });
@@ -46,7 +46,7 @@ describe.skipIf(!redisAvailable)('a key, over two instances', () => {
   });
 });
 
-/** As if a minute had passed since whoever is running now has begun. */
+/** Backdates the running claim by a minute. */
 function makeClaimsOlder(redis: RedisServer): void {
   for (const name of redis.cli('KEYS', '*once:*').split('\n')) {
     const claim = JSON.parse(redis.cli('GET', name)) as { state: string; since: number };

@@ -31,8 +31,8 @@ const asViewer = async (subject: string, ...grants: readonly string[]) => ({
   authorization: `Bearer ${await tokenFor(grants, { subject })}`,
 });
 
-describe.each(['magicEdit', 'regenerate'] as const)('a key of %s', (name) => {
-  it('makes twenty calls one, with twenty equal results', async () => {
+describe.each(['magicEdit', 'regenerate'] as const)('an idempotency key of %s', (name) => {
+  it('turns twenty mutations into one call, with twenty equal results', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(0, 0), newKey()];
     gateway.sandbox.answerNext(changes[name].route, { delayMs: 50, body: { nth: 1 } });
     const calls = Array.from({ length: 20 }, () => change(gateway, name, noteId, key));
@@ -42,7 +42,7 @@ describe.each(['magicEdit', 'regenerate'] as const)('a key of %s', (name) => {
     expect(countOf(gateway, name)).toBe(1);
   });
 
-  it('gives a later call the first result, raw and cursor included', async () => {
+  it('gives a later mutation the first result, raw and cursor included', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(0, 1), newKey()];
     gateway.sandbox.answerNext(changes[name].route, { body: { nth: 1 } });
     const first = await change(gateway, name, noteId, key);
@@ -51,7 +51,7 @@ describe.each(['magicEdit', 'regenerate'] as const)('a key of %s', (name) => {
     expect(countOf(gateway, name)).toBe(1);
   });
 
-  it('that is null, or left out, is none', async () => {
+  it('that is null or omitted counts as no key', async () => {
     const noteId = gateway.sandbox.ids.note(0, 2);
     await change(gateway, name, noteId, { idempotencyKey: null });
     await change(gateway, name, noteId, { idempotencyKey: null });
@@ -61,7 +61,7 @@ describe.each(['magicEdit', 'regenerate'] as const)('a key of %s', (name) => {
 });
 
 describe('a retry of an edit by the note’s global id', () => {
-  it('gets the first result although the note has another id by then', async () => {
+  it('gets the first result although the note has another id since', async () => {
     const { client, note, session } = gateway.sandbox.ids;
     const id = artifactId(gateway, 'ProgressNote', session(3, 0), client(3));
     const key = newKey();
@@ -79,15 +79,15 @@ describe('a retry of an edit by the note’s global id', () => {
   });
 });
 
-describe('a key', () => {
-  it('of another viewer is another key', async () => {
+describe('an idempotency key', () => {
+  it('is separate for each viewer', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(1, 0), newKey()];
     await magicEdit(gateway, noteId, key, await asViewer('a', 'partner'));
     await magicEdit(gateway, noteId, key, await asViewer('b', 'partner'));
     expect(countOf(gateway, 'magicEdit')).toBe(2);
   });
 
-  it('stays the viewer’s when a renewed token has other grants', async () => {
+  it('is still the viewer’s when a renewed token has other grants', async () => {
     const { note, client } = gateway.sandbox.ids;
     const key = newKey();
     await magicEdit(gateway, note(1, 1), key, await asViewer('c', 'partner'));
@@ -97,7 +97,7 @@ describe('a key', () => {
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
-  it('hides its result from a viewer who may no longer see the note', async () => {
+  it('hides its result from a viewer who may no longer read the note', async () => {
     const key = newKey();
     const { note, clinic } = gateway.sandbox.ids;
     await magicEdit(gateway, note(1, 2), key, await asViewer('d', 'partner'));
@@ -120,7 +120,7 @@ describe('a key', () => {
     expect(gateway.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('knows the same input by what would be sent', async () => {
+  it('compares inputs by what would be sent', async () => {
     const key = newKey();
     const noteId = gateway.sandbox.ids.note(2, 2);
     await magicEdit(gateway, noteId, { ...key, userInstructions: 'Shorter.' });
@@ -130,7 +130,7 @@ describe('a key', () => {
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
-  it('remembers a lock as the result, too', async () => {
+  it('stores a lock as the result', async () => {
     const [locked, key] = [gateway.sandbox.ids.note(3, 5), newKey()];
     await magicEdit(gateway, locked, key);
     const { result } = await magicEdit(gateway, locked, key);
@@ -138,7 +138,7 @@ describe('a key', () => {
     expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
-  it('is free again after a call that was not taken', async () => {
+  it('can be used again after a call that was rejected', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(4, 0), newKey()];
     gateway.sandbox.answerNext(changes.magicEdit.route, {
       status: 429,
@@ -150,22 +150,25 @@ describe('a key', () => {
     expect(countOf(gateway, 'magicEdit')).toBe(2);
   });
 
-  it.each(unclearAnswers)('whose first call ended in %s sends nothing again', async (_, answer) => {
-    await using own = await openGateway();
-    const [noteId, key] = [own.sandbox.ids.note(0, 0), newKey()];
-    own.sandbox.answerNext(changes.magicEdit.route, { ...answer, takesEffect: true });
-    expect(codesOf(await magicEdit(own, noteId, key))).toEqual(['OUTCOME_UNKNOWN']);
-    const { errors } = await magicEdit(own, noteId, key);
-    expect(errors).toMatchObject([
-      {
-        message: expect.stringContaining('await its event, or use another key'),
-        extensions: { code: 'OUTCOME_UNKNOWN' },
-      },
-    ]);
-    expect(countOf(own, 'magicEdit')).toBe(1);
-  });
+  it.each(unclearAnswers)(
+    'whose first call ended in %s sends nothing a second time',
+    async (_, answer) => {
+      await using own = await openGateway();
+      const [noteId, key] = [own.sandbox.ids.note(0, 0), newKey()];
+      own.sandbox.answerNext(changes.magicEdit.route, { ...answer, takesEffect: true });
+      expect(codesOf(await magicEdit(own, noteId, key))).toEqual(['OUTCOME_UNKNOWN']);
+      const { errors } = await magicEdit(own, noteId, key);
+      expect(errors).toMatchObject([
+        {
+          message: expect.stringContaining('await its event, or use another key'),
+          extensions: { code: 'OUTCOME_UNKNOWN' },
+        },
+      ]);
+      expect(countOf(own, 'magicEdit')).toBe(1);
+    },
+  );
 
-  it('remembers the outcome although its client has hung up', async () => {
+  it('stores the outcome although its client has disconnected', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(5, 0), newKey()];
     gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 200, body: { nth: 1 } });
     const leaving = new AbortController();
@@ -186,8 +189,8 @@ describe('a key', () => {
   });
 });
 
-describe('a key, over a restart', () => {
-  it('still has its result, or still none', async () => {
+describe('an idempotency key, over a restart', () => {
+  it('keeps its result, or its unknown outcome', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
     const { sandbox } = gateway;
     const [known, unknown] = [newKey(), newKey()];

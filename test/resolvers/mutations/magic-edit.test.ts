@@ -15,7 +15,7 @@ afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
 
 describe('a magic edit', () => {
-  it('is trimmed, sent once, and answered with the note, a cursor and the raw answer', async () => {
+  it('is trimmed, sent once, and returns the note, a cursor and the raw response', async () => {
     const noteId = gateway.sandbox.ids.note(0, 0);
     const { result, errors } = await magicEdit(gateway, noteId, {
       userInstructions: ' \n Shorten the plan.\t ',
@@ -54,7 +54,7 @@ describe('a magic edit', () => {
     ['white space only', ' \n\t\u00a0\u2003 ', 'must not be empty.'],
     ['a NUL', 'a\0b', 'must be text, without NUL characters.'],
     ['only a NUL', '\0', 'must be text, without NUL characters.'],
-  ])('of %s is refused here', async (_, userInstructions, issue) => {
+  ])('of %s is rejected by the gateway', async (_, userInstructions, issue) => {
     const { result } = await magicEdit(gateway, gateway.sandbox.ids.note(0, 0), {
       userInstructions,
     });
@@ -63,7 +63,7 @@ describe('a magic edit', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('with a key that is empty or too long is rejected here with all issues', async () => {
+  it('with a key that is empty or too long is rejected by the gateway with all issues', async () => {
     const noteId = gateway.sandbox.ids.note(0, 0);
     const empty = await magicEdit(gateway, noteId, { idempotencyKey: '', userInstructions: ' ' });
     expect(empty.result.issues).toEqual([
@@ -101,7 +101,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     ['a UUID and a line break', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b\r\nX: y'],
     ['the global id of a client', plainId('Client', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b')],
     ['200 kB', 'a'.repeat(200_000)],
-  ])('refuses %s for a note, and asks nobody', async (_, id) => {
+  ])('rejects %s as a note id, without a call', async (_, id) => {
     const answer = await change(gateway, name, id);
     expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
     expect(answer.errors?.[0]?.message).toBe(
@@ -110,7 +110,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('takes the global id as well as the UUID, in capitals too', async () => {
+  it('accepts the global id and the UUID, in upper case too', async () => {
     const { client, note, session } = gateway.sandbox.ids;
     const global = artifactId(gateway, 'ProgressNote', session(3, 0), client(3));
     for (const id of [global, note(3, 0).toUpperCase()]) await change(gateway, name, id);
@@ -118,7 +118,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     expect(sent.map(({ path }) => path.split('/')[2])).toEqual([note(3, 0), note(3, 0)]);
   });
 
-  it('goes to the note that the session has now, if the global id names it', async () => {
+  it('edits the current note of the session, if the global id names it', async () => {
     const { client, note, session } = gateway.sandbox.ids;
     const id = artifactId(gateway, 'ProgressNote', session(8, 0), client(8));
     const present = randomUUID();
@@ -154,7 +154,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(0);
   });
 
-  it('is not found, and not sent, for a viewer who can not prove whose note it is', async () => {
+  it('is not found, and not sent, for a viewer without proof of whose note it is', async () => {
     const authorization = `Bearer ${await tokenFor([`clinic:${gateway.sandbox.ids.clinic(1)}`])}`;
     const noteId = gateway.sandbox.ids.note(4, 0);
     const { result } = await change(gateway, name, noteId, {}, { authorization });
@@ -165,7 +165,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('lets a viewer in whose hint proves whose note it is', async () => {
+  it('is allowed for a viewer whose hint proves whose note it is', async () => {
     const { ids } = gateway.sandbox;
     const authorization = `Bearer ${await tokenFor([`client:${ids.client(5)}`])}`;
     const hints = { sessionId: ids.session(5, 1), clientId: ids.client(5) };
@@ -174,7 +174,7 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(1);
   });
 
-  it('does not believe a hint that names another session of the viewer', async () => {
+  it('rejects a hint that names another session of the viewer', async () => {
     const { ids } = gateway.sandbox;
     const authorization = `Bearer ${await tokenFor([`client:${ids.client(6)}`])}`;
     const hints = { sessionId: ids.session(6, 0), clientId: ids.client(6) };

@@ -23,7 +23,7 @@ describe('a changed note', () => {
   });
   afterAll(() => gateway.close());
 
-  it('bypasses the cache, and the next query sees it', async () => {
+  it('bypasses the cache, and the next query returns it', async () => {
     const { note, session } = gateway.sandbox.ids;
     await bySession(gateway, session(0, 0));
     await byNote(gateway, note(0, 0));
@@ -33,7 +33,7 @@ describe('a changed note', () => {
     expect(await bySession(gateway, session(0, 0))).toEqual(['new']);
   });
 
-  it('is read anew for each of several changes in one operation', async () => {
+  it('is read again for each of several changes in one operation', async () => {
     const id = gateway.sandbox.ids.note(0, 1);
     const one = (alias: string, text: string) => `${alias}: updateProgressNote(input: {
       progressNoteId: "${id}", patch: { note: ["${text}"] } }) {
@@ -43,7 +43,7 @@ describe('a changed note', () => {
     expect(data.b.progressNote.note).toEqual(['second']);
   });
 
-  it('is seen although an outcome is unknown', async () => {
+  it('is returned although an outcome is unknown', async () => {
     const id = gateway.sandbox.ids.note(0, 2);
     await byNote(gateway, id);
     const unclear = { status: 500, takesEffect: true, times: 2 };
@@ -52,7 +52,7 @@ describe('a changed note', () => {
     expect(await byNote(gateway, id)).toEqual(['perhaps']);
   });
 
-  it('is seen by those who ask while an older read is still under way, and after it', async () => {
+  it('is returned to queries sent during and after an older read in flight', async () => {
     const id = gateway.sandbox.ids.note(1, 0);
     const held = { delayMs: 500, body: { progressNoteId: id, isLoading: false, note: ['old'] } };
     gateway.sandbox.answerNext('GET /progress-notes/:id', held);
@@ -66,14 +66,14 @@ describe('a changed note', () => {
     expect(await byNote(gateway, id)).toEqual(['new']);
   });
 
-  it('is not lost to a failed read: the change is returned, and the note is null with an error', async () => {
+  it('is reported as changed although the read of it fails: the note is null with an error', async () => {
     gateway.sandbox.answerNext('GET /progress-notes/:id', { status: 404, times: 1 });
     const { note } = gateway.sandbox.ids;
     const { result } = await change(gateway, 'update', note(2, 0), patchOf('new'));
     expect(result).toMatchObject({ type: 'ProgressNoteChange', progressNote: null });
   });
 
-  it('adds to its clinician’s list of edits at once', async () => {
+  it('appears in its clinician’s list of edits at once', async () => {
     const { ids } = gateway.sandbox;
     const walk = `query($id: ID!) { clinician(id: $id) { magicEdits(first: 1) { totalCount }
       clients(first: 1) { nodes { sessions(first: 1) { nodes { progressNote { progressNoteId } } } } } } }`;
@@ -101,7 +101,7 @@ describe.skipIf(!redisAvailable)('a note that is changed through one of two inst
     await redis[Symbol.asyncDispose]();
   });
 
-  it('is seen through the other one, by either way', async () => {
+  it('is returned by the other one, by note and by session', async () => {
     const { note, session } = one.sandbox.ids;
     await Promise.all([byNote(two, note(0, 0)), bySession(two, session(0, 0))]);
     await change(one, 'update', note(0, 0), patchOf('new'));
@@ -109,14 +109,14 @@ describe.skipIf(!redisAvailable)('a note that is changed through one of two inst
     expect(await bySession(two, session(0, 0))).toEqual(['new']);
   });
 
-  it('is seen by its session although only the other one knows whose it is', async () => {
+  it('is returned by its session although only the other one has its owner', async () => {
     const { note, session } = one.sandbox.ids;
     await bySession(two, session(0, 1));
     await change(one, 'update', note(0, 1), patchOf('new'));
     expect(await bySession(two, session(0, 1))).toEqual(['new']);
   });
 
-  it('is seen through the other one while an older read is under way there, and after it', async () => {
+  it('is returned by the other one during and after an older read in flight there', async () => {
     const id = one.sandbox.ids.note(0, 2);
     const held = { delayMs: 500, body: { progressNoteId: id, isLoading: false, note: ['old'] } };
     one.sandbox.answerNext('GET /progress-notes/:id', held);

@@ -17,7 +17,7 @@ async function isLocked(gateway: Gateway, id: string): Promise<boolean | null> {
 
 describe('a finalized note', () => {
   it.each(all)(
-    'answers ProgressNoteLocked to %s, and is known as locked from then on',
+    'answers ProgressNoteLocked to %s, and is reported as locked from then on',
     async (name) => {
       await using gateway = await openGateway();
       const noteId = gateway.sandbox.ids.note(0, 5);
@@ -28,7 +28,7 @@ describe('a finalized note', () => {
     },
   );
 
-  it('is known as such from its event on, whatever event comes late', async () => {
+  it('is reported as locked after its event, whatever event arrives late', async () => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;
     const noteId = sandbox.ids.note(0, 0);
@@ -42,43 +42,43 @@ describe('a finalized note', () => {
     expect(await isLocked(gateway, noteId)).toBe(true);
   });
 
-  it('stays known over a restart, by refusal and by event', async () => {
+  it('stays locked over a restart, by response and by event', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
     await using keeper = await openGateway();
     const { sandbox } = keeper;
-    const [refused, told] = [sandbox.ids.note(0, 5), sandbox.ids.note(0, 0)];
+    const [byResponse, byEvent] = [sandbox.ids.note(0, 5), sandbox.ids.note(0, 0)];
     {
       await using first = await openGateway({ sandbox, storeDir });
       sandbox.deliverTo(`${first.url}/webhooks`);
-      await change(first, 'magicEdit', refused);
-      sandbox.finalize(told);
+      await change(first, 'magicEdit', byResponse);
+      sandbox.finalize(byEvent);
       await sandbox.delivered();
     }
     await using second = await openGateway({ sandbox, storeDir });
-    expect(await isLocked(second, refused)).toBe(true);
-    expect(await isLocked(second, told)).toBe(true);
+    expect(await isLocked(second, byResponse)).toBe(true);
+    expect(await isLocked(second, byEvent)).toBe(true);
     rmSync(storeDir, { recursive: true, force: true });
   });
 });
 
 describe.skipIf(!redisAvailable)('a finalized note, over two instances', () => {
-  it('is known to the other one, by refusal and by event', async () => {
+  it('is locked on the other one, by response and by event', async () => {
     await using redis = await startRedis();
     const env = { REDIS_URL: redis.url };
     await using one = await openGateway({ env });
     await using two = await openGateway({ env, sandbox: one.sandbox });
-    const [refused, told] = [one.sandbox.ids.note(0, 5), one.sandbox.ids.note(0, 0)];
-    expect(await isLocked(two, refused)).toBeNull();
-    await change(one, 'regenerate', refused);
-    expect(await isLocked(two, refused)).toBe(true);
+    const [byResponse, byEvent] = [one.sandbox.ids.note(0, 5), one.sandbox.ids.note(0, 0)];
+    expect(await isLocked(two, byResponse)).toBeNull();
+    await change(one, 'regenerate', byResponse);
+    expect(await isLocked(two, byResponse)).toBe(true);
 
-    expect(await isLocked(two, told)).toBeNull();
-    one.sandbox.finalize(told);
+    expect(await isLocked(two, byEvent)).toBeNull();
+    one.sandbox.finalize(byEvent);
     await one.sandbox.delivered();
-    expect(await isLocked(two, told)).toBe(true);
+    expect(await isLocked(two, byEvent)).toBe(true);
   });
 
-  it('is learnt from a copy, where the first delivery died right after it was stored', async () => {
+  it('is learnt from a duplicate, where the process crashed right after storing the first delivery', async () => {
     await using redis = await startRedis();
     const env = { REDIS_URL: redis.url };
     await using one = await openGateway({ env });

@@ -42,7 +42,7 @@ describe.each(all)('%s', (name) => {
     expect(countOf(gateway, name)).toBe(1);
   });
 
-  it('of a note that is not there is NotFound', async () => {
+  it('of a note that does not exist is NotFound', async () => {
     const { result } = await change(gateway, name, '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b');
     expect(result.type).toBe('NotFound');
     expect(countOf(gateway, name)).toBe(1);
@@ -75,16 +75,19 @@ describe.each(all)('%s', (name) => {
   it.each([
     ['as a string', envelope(403, 'Progress note is locked')],
     ['in a list', envelope(403, { message: ['Progress note is locked'], statusCode: 403 })],
-  ])('of a locked note, told %s, is ProgressNoteLocked and not repeated', async (_, body) => {
-    answerNext(name, { status: 403, body });
-    const { result, errors } = await change(gateway, name, gateway.sandbox.ids.note(1, 0));
-    expect(errors).toBeUndefined();
-    expect(result).toEqual({
-      type: 'ProgressNoteLocked',
-      message: 'The progress note is locked.',
-    });
-    expect(countOf(gateway, name)).toBe(1);
-  });
+  ])(
+    'of a locked note, with the message %s, is ProgressNoteLocked and not retried',
+    async (_, body) => {
+      answerNext(name, { status: 403, body });
+      const { result, errors } = await change(gateway, name, gateway.sandbox.ids.note(1, 0));
+      expect(errors).toBeUndefined();
+      expect(result).toEqual({
+        type: 'ProgressNoteLocked',
+        message: 'The progress note is locked.',
+      });
+      expect(countOf(gateway, name)).toBe(1);
+    },
+  );
 
   it.each([
     ['a bare Forbidden', { body: { message: 'Forbidden' } }, 'UPSTREAM_CREDENTIALS'],
@@ -100,7 +103,7 @@ describe.each(all)('%s', (name) => {
       { rawBody: '<p>Progress note is locked', headers: { 'content-type': 'text/html' } },
       'UPSTREAM_BAD_RESPONSE',
     ],
-  ])('refused by %s is no lock, and not repeated', async (_, answer, code) => {
+  ])('rejected by %s is not a lock, and not retried', async (_, answer, code) => {
     answerNext(name, { status: 403, ...answer });
     const note = gateway.sandbox.ids.note(2, 0);
     const refused = await change(gateway, name, note);
@@ -116,7 +119,7 @@ describe.each(all)('%s', (name) => {
 
 describe.each(['magicEdit', 'regenerate'] as const)('%s of unknown outcome', (name) => {
   it.each(unclearAnswers)('after %s is sent once and has an unknown outcome', async (_, answer) => {
-    // The breaker would take seven outages in a row for one.
+    // The breaker would treat seven failures in a row as an outage.
     await using own = await openGateway();
     own.sandbox.answerNext(changes[name].route, { ...answer, times: 5 });
     const { result, errors } = await change(own, name, own.sandbox.ids.note(0, 0));
@@ -133,7 +136,7 @@ describe.each(['magicEdit', 'regenerate'] as const)('%s of unknown outcome', (na
 });
 
 describe('an update of unknown outcome', () => {
-  it('is tried twice, and then has an unknown outcome', async () => {
+  it('is sent twice, and then has an unknown outcome', async () => {
     answerNext('update', { status: 500, times: 5 });
     const { errors } = await change(gateway, 'update', noteId());
     expect(errors).toMatchObject([
@@ -147,16 +150,20 @@ describe('an update of unknown outcome', () => {
 });
 
 describe('an edit that takes long', () => {
-  it('is cut short by no operation limit', async () => {
-    await using hasty = await openGateway({ env: { LIMIT_OPERATION_MS: '1000' } });
+  it('is not aborted by the operation limit', async () => {
+    await using shortLimit = await openGateway({ env: { LIMIT_OPERATION_MS: '1000' } });
     const { route } = changes.magicEdit;
-    hasty.sandbox.answerNext(route, { delayMs: 1_500, takesEffect: true, body: { slow: true } });
-    const { result } = await change(hasty, 'magicEdit', hasty.sandbox.ids.note(0, 0));
+    shortLimit.sandbox.answerNext(route, {
+      delayMs: 1_500,
+      takesEffect: true,
+      body: { slow: true },
+    });
+    const { result } = await change(shortLimit, 'magicEdit', shortLimit.sandbox.ids.note(0, 0));
     expect(result).toMatchObject({ type: 'ProgressNoteChange', raw: { slow: true } });
-    expect(countOf(hasty, 'magicEdit')).toBe(1);
+    expect(countOf(shortLimit, 'magicEdit')).toBe(1);
   });
 
-  it('is given up after 15 s as unknown, having been sent once', async () => {
+  it('is aborted after 15 s with an unknown outcome, having been sent once', async () => {
     const timers: { readonly ms: number; readonly run: () => void }[] = [];
     const clock: Clock = {
       ...systemClock,
@@ -169,7 +176,7 @@ describe('an edit that takes long', () => {
     own.sandbox.answerNext(changes.magicEdit.route, { hang: true });
     const answer = change(own, 'magicEdit', own.sandbox.ids.note(0, 0));
     await until(() => countOf(own, 'magicEdit') === 1);
-    // The only one of this length: reads are given up earlier, and the token lives longer.
+    // The only timer of this length: reads have a shorter deadline, and the token a longer life.
     const deadlines = timers.filter(({ ms }) => Math.round(ms) === 15_000);
     expect(deadlines).toHaveLength(1);
     deadlines[0]!.run();

@@ -30,7 +30,7 @@ const uuids = (count: number) =>
   Array.from({ length: count }, (_, n) => `8f14e45f-ceea-467f-a8d1-${String(n).padStart(12, '0')}`);
 
 describe('assigning secondary clinicians', () => {
-  it('names each clinician once, and hands the answer on', async () => {
+  it('sends each clinician once, and returns the response', async () => {
     const { clinician, client } = gateway.sandbox.ids;
     const [a, b] = [clinician(1), clinician(2)];
     const { result } = await assign([a, b, a.toUpperCase(), b]);
@@ -43,7 +43,7 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(1);
   });
 
-  it('takes 50 different clinicians, however often each is named', async () => {
+  it('accepts 50 different clinicians, however often each is listed', async () => {
     gateway.sandbox.answerNext(ROUTE, { body: {} });
     const { result } = await assign([...uuids(50), ...uuids(50)]);
     expect(result.type).toBe('SecondaryCliniciansAssigned');
@@ -54,7 +54,7 @@ describe('assigning secondary clinicians', () => {
     ['none', 0],
     ['51', 51],
     ['1,000', 1_000],
-  ])('refuses %s, and asks nobody', async (_, count) => {
+  ])('rejects %s without a call', async (_, count) => {
     const { result } = await assign(uuids(count));
     expect(result.issues).toEqual([`"clinicianIds" must be 1 to 50, but got ${count}.`]);
     expect(gateway.sandbox.countOf()).toBe(0);
@@ -69,7 +69,7 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('denies a client that is not the viewer’s, and assigns nobody', async () => {
+  it('denies a client outside the viewer’s grants, and assigns no clinician', async () => {
     const { clinician, client } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`clinician:${clinician(3)}`])}`;
     const { result } = await assign([clinician(3)], client(400), authorization);
@@ -77,14 +77,14 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf('POST /clients/:clientId/secondary-clinicians')).toBe(0);
   });
 
-  it('lets the viewer’s own client have a clinician of elsewhere', async () => {
+  it('may assign a clinician of another clinic to the viewer’s client', async () => {
     const { clinician, client } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`client:${client(1)}`])}`;
     const { result } = await assign([clinician(20)], client(1), authorization);
     expect(result.type).toBe('SecondaryCliniciansAssigned');
   });
 
-  it('hands a rejection on as InvalidInput, and a missing client as NotFound', async () => {
+  it('returns a rejection as InvalidInput, and a missing client as NotFound', async () => {
     gateway.sandbox.answerNext(ROUTE, { status: 400, body: envelope(400, 'not one of yours') });
     expect((await assign(uuids(1))).result).toEqual({
       type: 'InvalidInput',
@@ -93,7 +93,7 @@ describe('assigning secondary clinicians', () => {
     expect((await assign(uuids(1), uuids(2)[1])).result.type).toBe('NotFound');
   });
 
-  it('is tried up to three times, and succeeds with the third', async () => {
+  it('is sent up to three times, and succeeds with the third', async () => {
     gateway.sandbox.answerNext(ROUTE, { status: 503, times: 2 });
     const { result } = await assign([gateway.sandbox.ids.clinician(4)]);
     expect(result.type).toBe('SecondaryCliniciansAssigned');
@@ -112,7 +112,7 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(3);
   });
 
-  it('drops the clinicians’ lists of clients, which may have one more now', async () => {
+  it('invalidates the clinicians’ lists of clients, which may have one more', async () => {
     const { clinician } = gateway.sandbox.ids;
     const list = 'query($id: ID!) { clinician(id: $id) { clients(first: 1) { totalCount } } }';
     const read = () => gateway.query(list, { id: clinician(5) });

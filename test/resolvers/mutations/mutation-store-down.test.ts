@@ -29,7 +29,7 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
   it.each<[Change, object]>([
     ['magicEdit', { idempotencyKey: 'k' }],
     ['regenerate', { idempotencyKey: 'k' }],
-  ])('%s with %j is not sent, and says so', async (name, input) => {
+  ])('%s with %j is not sent, and the error says so', async (name, input) => {
     await redis.kill();
     const noteId = gateway.sandbox.ids.note(0, 0);
     const { result, errors } = await change(gateway, name, noteId, input);
@@ -47,7 +47,7 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
     },
   );
 
-  it('a clinician’s access is proven by lists, so that they can sign in', async () => {
+  it('a clinician’s access is checked in lists, so that they can sign in', async () => {
     await redis.kill();
     const { clinic, clinician } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
@@ -75,17 +75,20 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
   it.each([
     ['accepted', { body: { nth: 1 } }, 'ProgressNoteChange'],
     [
-      'refused',
+      'rejected',
       { status: 403, body: envelope(403, 'Progress note is locked') },
       'ProgressNoteLocked',
     ],
-  ])('in the middle of it, an edit that was %s is told as such', async (_, answer, type) => {
-    gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 500, ...answer });
-    const noteId = gateway.sandbox.ids.note(0, 0);
-    const edit = change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' });
-    await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(1);
-    await redis.kill();
-    expect((await edit).result.type).toBe(type);
-    expect(countOf(gateway, 'magicEdit')).toBe(1);
-  });
+  ])(
+    'an edit that was %s reports its outcome, although the store fails during the call',
+    async (_, answer, type) => {
+      gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 500, ...answer });
+      const noteId = gateway.sandbox.ids.note(0, 0);
+      const edit = change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' });
+      await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(1);
+      await redis.kill();
+      expect((await edit).result.type).toBe(type);
+      expect(countOf(gateway, 'magicEdit')).toBe(1);
+    },
+  );
 });

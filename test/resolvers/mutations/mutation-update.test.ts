@@ -18,7 +18,7 @@ const sentBody = () =>
   gateway.sandbox.requests.find(({ method }) => method === 'PATCH')?.body as object;
 
 describe('an update', () => {
-  it('sends the patch as it is, and shows the note as it is then', async () => {
+  it('sends the patch unchanged, and returns the updated note', async () => {
     const patch = { note: ['One.', { any: [1, null] }], other: { deep: { down: '✓' } } };
     const { result } = await change(gateway, 'update', gateway.sandbox.ids.note(0, 0), { patch });
     expect(result.progressNote.note).toEqual(patch.note);
@@ -26,7 +26,7 @@ describe('an update', () => {
     expect(countOf(gateway, 'update')).toBe(1);
   });
 
-  it('passes an empty object on', async () => {
+  it('sends an empty object', async () => {
     const note = gateway.sandbox.ids.note(0, 1);
     const { result } = await change(gateway, 'update', note, { patch: {} });
     expect(result.type).toBe('ProgressNoteChange');
@@ -38,21 +38,21 @@ describe('an update', () => {
     ['a text', 'note'],
     ['a number', 1],
     ['true', true],
-  ])('refuses %s for a patch, and asks nobody', async (_, patch) => {
+  ])('rejects %s as a patch, without a call', async (_, patch) => {
     const note = gateway.sandbox.ids.note(0, 0);
     const { result } = await change(gateway, 'update', note, { patch });
     expect(result.issues).toEqual(['"patch" must be a JSON object.']);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('refuses a patch of null before anything is executed', async () => {
+  it('rejects a patch of null before anything is executed', async () => {
     const note = gateway.sandbox.ids.note(0, 0);
     const { errors } = await change(gateway, 'update', note, { patch: null });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('passes hostile keys on as data, from a variable and from the document', async () => {
+  it('sends hostile keys as data, from a variable and from the document', async () => {
     const note = gateway.sandbox.ids.note(0, 2);
     const authorization = `Bearer ${await tokenFor(['partner'])}`;
     const variables = `{"input":{"progressNoteId":"${note}","patch":${HOSTILE}}}`;

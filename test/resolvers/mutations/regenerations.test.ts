@@ -21,7 +21,7 @@ async function published(): Promise<string[]> {
   return nodes.filter((node) => node.progressNoteId === noteId).map((node) => node.occurredAt);
 }
 
-/** The next rewrite is done, told of and taken in. */
+/** Finishes the next rewrite, and waits until its event is applied. */
 async function finishOne(): Promise<WebhookEvent> {
   gateway.sandbox.step();
   await gateway.sandbox.delivered();
@@ -59,14 +59,14 @@ async function rewrittenElsewhere(): Promise<WebhookEvent> {
 }
 
 describe('a regeneration', () => {
-  it('made elsewhere is delivered, each of several, although the note kept its id', async () => {
+  it('not requested here is delivered, each of several, although the note kept its id', async () => {
     const first = await rewrittenElsewhere();
     const second = await rewrittenElsewhere();
     const third = await rewrittenElsewhere();
     expect(await published()).toEqual([first, second, third].map(({ timeStamp }) => timeStamp));
   });
 
-  it('made here is delivered, each of two quick ones', async () => {
+  it('requested here is delivered, each of two quick ones', async () => {
     const first = await rewrittenElsewhere();
     await Promise.all([magicEdit(gateway, noteId), change(gateway, 'regenerate', noteId)]);
     const second = await finishOne();
@@ -92,7 +92,7 @@ describe('a regeneration', () => {
     expect(await published()).toEqual([first.timeStamp, after.timeStamp]);
   });
 
-  it('is delivered once: a time already accepted is a copy, whatever came between', async () => {
+  it('is delivered once: a time stamp already accepted is a duplicate, whatever came between', async () => {
     const first = await rewrittenElsewhere();
     await magicEdit(gateway, noteId);
     await deliver(first);
@@ -102,7 +102,7 @@ describe('a regeneration', () => {
     expect(await published()).toEqual([first.timeStamp, second.timeStamp]);
   });
 
-  it('is delivered if its event comes before the answer to the POST, and if that answer was lost', async () => {
+  it('is delivered if its event arrives before the response to the POST, and if that response is lost', async () => {
     const first = await rewrittenElsewhere();
     gateway.sandbox.answerNext(changes.magicEdit.route, { status: 500, takesEffect: true });
     await magicEdit(gateway, noteId);
@@ -119,16 +119,19 @@ describe('a regeneration', () => {
     ['missing', undefined],
     ['unreadable', 'soon'],
     ['more than five minutes ahead', new Date(Date.now() + 400_000).toISOString()],
-  ])('with a time that is %s is a copy of what has its key', async (_, timeStamp) => {
-    const first = await rewrittenElsewhere();
-    await deliver({ ...first, timeStamp } as WebhookEvent);
-    expect(await published()).toEqual([first.timeStamp]);
-    const next = later(first, 1);
-    await deliver(next);
-    expect(await published()).toEqual([first.timeStamp, next.timeStamp]);
-  });
+  ])(
+    'with a time stamp that is %s is a duplicate of the event with its key',
+    async (_, timeStamp) => {
+      const first = await rewrittenElsewhere();
+      await deliver({ ...first, timeStamp } as WebhookEvent);
+      expect(await published()).toEqual([first.timeStamp]);
+      const next = later(first, 1);
+      await deliver(next);
+      expect(await published()).toEqual([first.timeStamp, next.timeStamp]);
+    },
+  );
 
-  it('comes after the cursor of the answer to its mutation', async () => {
+  it('is after the cursor that its mutation returned', async () => {
     await rewrittenElsewhere();
     const { result } = await magicEdit(gateway, noteId);
     const { timeStamp } = await finishOne();
@@ -140,8 +143,8 @@ describe('a regeneration', () => {
   });
 });
 
-describe.skipIf(!redisAvailable)('a copy of an event', () => {
-  it('is not delivered, and invalidates what is cached on every instance', async () => {
+describe.skipIf(!redisAvailable)('a duplicate of an event', () => {
+  it('is not delivered, and invalidates the caches of every instance', async () => {
     await using redis = await startRedis();
     const env = { REDIS_URL: redis.url };
     await using one = await openGateway({ env, switches: { rewriteMs: 60_000 } });

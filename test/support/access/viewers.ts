@@ -9,33 +9,33 @@ export async function viewerWith(
   grants: readonly string[],
   subject = 'tester',
 ): Promise<Ask> {
-  // Longer than any clock is turned here.
+  // Longer than any test advances its clock.
   const token = await tokenFor(grants, { subject, expiresInSeconds: 315_360_000 });
   const authorization = `Bearer ${token}`;
   return (document, variables) => gateway.query(document, variables, { authorization });
 }
 
-/** Goes on by itself, and further when it is turned: the gateway's caches with it. */
-export function createTurnableClock() {
-  return turnable(systemClock.now, systemClock.wallNow);
+/** The system clock, which a test can advance so that the gateway's caches expire. */
+export function createAdvancingClock() {
+  return advanceable(systemClock.now, systemClock.wallNow);
 }
 
-/** Goes on only when it is turned: what is cached stays so, and costs can be compared. */
-export function createStillClock() {
+/** Advances only when a test says so: nothing expires by itself, and costs can be compared. */
+export function createManualClock() {
   const [now, wallNow] = [systemClock.now(), systemClock.wallNow()];
-  return turnable(
+  return advanceable(
     () => now,
     () => wallNow,
   );
 }
 
-function turnable(now: () => number, wallNow: () => number) {
+function advanceable(now: () => number, wallNow: () => number) {
   let aheadMs = 0;
   return {
     ...systemClock,
     now: () => now() + aheadMs,
     wallNow: () => wallNow() + aheadMs,
-    turn(ms: number): void {
+    advance(ms: number): void {
       aheadMs += ms;
     },
   };

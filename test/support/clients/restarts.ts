@@ -10,12 +10,12 @@ export interface Restarting extends AsyncDisposable {
   readonly url: string;
   readonly sandbox: Sandbox;
   close(): Promise<void>;
-  /** `fresh`: with a log that knows nothing of the one before. */
+  /** `fresh`: with a new, empty log. */
   open(how?: 'fresh'): Promise<void>;
   query: Gateway['query'];
 }
 
-/** A gateway that goes away and comes back on the same port, with the same log. Meanwhile webhooks are sent again. */
+/** A gateway that restarts on the same port, with the same log. Webhooks are retried in between. */
 export async function openRestarting(): Promise<Restarting> {
   const sandbox = await openSandbox({ switches: DETERMINISTIC, firstRetryMs: 20 });
   const port = await freePort();
@@ -52,7 +52,7 @@ export async function openRestarting(): Promise<Restarting> {
   };
 }
 
-/** What the log holds after a cursor, in its own order. */
+/** The events after a cursor, in the order of the log. */
 export async function logged(
   from: Restarting,
   after: string,

@@ -1,4 +1,4 @@
-/** Collects what comes, and lets tests wait until enough has. */
+/** Collects items, and lets tests wait for a number of them. */
 export interface Tally<T> {
   readonly all: readonly T[];
   add(item: T): void;

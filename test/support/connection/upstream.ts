@@ -11,14 +11,14 @@ export interface Row {
 }
 
 export interface OpenedList extends PagedList<Row> {
-  /** The pages that cost a call, in the order they were asked for. */
+  /** The pages that cost a call, in the order of the requests. */
   readonly asked: number[];
 }
 
 interface OpenOptions {
   readonly hint?: number;
   readonly key?: string;
-  /** Answers at once, as if all were cached. */
+  /** Returns at once, as if all pages were cached. */
   readonly atOnce?: boolean;
   /** A page past the end fails instead of being empty. */
   readonly strict?: boolean;
@@ -38,7 +38,7 @@ export const codec = createCursorCodec(createSealer('a secret for tests', 'list 
 export const rowsNamed = (names: readonly (string | number)[]): Row[] =>
   names.map((name) => ({ id: `row ${name}` }));
 
-/** A list of the Partner API with `size` rows, numbered from 0. Its rows may be exchanged at any time. */
+/** A list of the Partner API with `size` rows, numbered from 0. Its rows may be replaced at any time. */
 export function createUpstream(size: number) {
   const upstream = {
     rows: rowsNamed([...Array(size).keys()]) as (Row | undefined)[],
@@ -50,7 +50,7 @@ export function createUpstream(size: number) {
         page,
       };
     },
-    /** The list as one operation sees it: what was asked for once is not asked for again. */
+    /** The list for one operation: no page is requested twice. */
     open(options: OpenOptions = {}): OpenedList {
       const memo = new Map<number, Promise<Page<Row>> | Page<Row>>(options.cache);
       const asked: number[] = [];
@@ -88,7 +88,7 @@ export function cursorAt(upstream: Upstream, offset: number): string {
   return codec.encode({ list: hashOfList(KEY), offset, total, ids });
 }
 
-/** Everything a connection can tell, each member asked side by side as an executor does. */
+/** Every field of a connection, resolved concurrently as an executor does. */
 export async function everything(connection: Connection<Row>) {
   const { pageInfo } = connection;
   const [edges, nodes, totalCount, hasNextPage, hasPreviousPage, startCursor, endCursor] =

@@ -13,7 +13,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export const SENT_AT = '2025-05-06T07:08:09.123Z';
 
-/** A delivery as the API documents it, any field of its payload changed or (undefined) left out. */
+/** A delivery as the API documents it, any field of its payload changed or (undefined) omitted. */
 export const delivery = (
   eventType: SessionType,
   payload: Json = {},

@@ -13,7 +13,7 @@ import { bytesOf } from './deliveries.ts';
 
 export const eventCursors = createEventCursors(createSealer('a secret for tests', 'event cursor'));
 
-/** A hub over a real log, with what it reported. */
+/** A hub over a real log, with the problems it reported. */
 export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) {
   const problems: HubProblem[] = [];
   const aside: QuarantineEntry[] = [];
@@ -46,7 +46,7 @@ export async function appendUnreadable(log: EventLog, key: string): Promise<void
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Resolves once the hub has told everyone of everything in the log. */
+/** Resolves once the hub has delivered every event in the log. */
 export async function caughtUp(hub: EventHub, log: EventLog): Promise<void> {
   const { newest } = await log.bounds();
   while (hub.position < newest) await turn();

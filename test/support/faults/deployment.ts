@@ -12,7 +12,7 @@ import {
 } from './process/process.ts';
 import { type Sender, startSender } from './sender.ts';
 
-/** A sandbox and a server process over it, which can be restarted. Each test has its own, so that they can run side by side. */
+/** A sandbox and a server process over it, which can be restarted. Each test has its own, so that they can run in parallel. */
 export interface Deployment extends AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly storeDir: string;

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import type { GraphQLAnswer } from '../gateway.ts';
 import { until } from '../ws/raw-socket.ts';
 
-/** A subscriber that reconnects whenever its socket closes, and resumes by its cursor. */
+/** A subscriber that reconnects whenever its socket closes, and resumes from its cursor. */
 export interface Follower {
   /** The notes of the events it received, in that order, repeats included. */
   readonly received: readonly string[];

@@ -15,7 +15,7 @@ export async function openIssuer() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    /** For a gateway that takes this issuer's tokens. */
+    /** For a gateway that accepts this issuer's tokens. */
     env: {
       AUTH_JWT_SECRET: '',
       AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`,

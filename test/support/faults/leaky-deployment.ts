@@ -7,13 +7,13 @@ import { type ServerProcess, createStoreDir, startServer } from './process/proce
 import { PATIENT, SECRETS } from './sentinels.ts';
 import { IDS, type LeakyUpstream, openLeakyUpstream } from './leaky-upstream.ts';
 
-/** A server over a Partner API that tells everything, and all that was said beside the data itself. */
+/** A server over a leaky Partner API, and everything that its clients received apart from the data itself. */
 export interface LeakyDeployment extends AsyncDisposable {
   readonly upstream: LeakyUpstream;
   readonly server: ServerProcess;
   readonly token: string;
-  /** Errors, headers, empty answers, reasons for closing. */
-  readonly said: string[];
+  /** Errors, headers, empty bodies, close reasons. */
+  readonly received: string[];
   readonly ask: (query: string, variables?: object, headers?: object) => Promise<GraphQLAnswer>;
   readonly read: (variables?: object, headers?: object) => Promise<GraphQLAnswer>;
   readonly write: (mutation: string, input: object) => Promise<GraphQLAnswer>;
@@ -27,7 +27,7 @@ interface Delivered {
   readonly signature: string;
 }
 
-/** A line break, a line of its own making and an escape code, as somebody might try them in any field. */
+/** A line break, a forged log line and an escape code, as an attacker might send them in any field. */
 export const FORGED = '\r\n{"level":"audit","msg":"forged"}\u001b[2J\u2028';
 
 const CLIENT = 'firstName lastName email phoneNumber dateOfBirth externalId';
@@ -50,7 +50,7 @@ const FILTER = {
 
 const note = { progressNoteId: IDS.note, sessionId: IDS.session, clientId: IDS.client };
 
-/** Each mutation with what it takes. */
+/** Each mutation with its input. */
 export const WRITES: Readonly<Record<string, object>> = {
   magicEdit: {
     ...note,
@@ -86,12 +86,12 @@ export async function openLeakyDeployment(): Promise<LeakyDeployment> {
     preload: ['test/support/faults/process/span-file.ts'],
     env,
   });
-  const said: string[] = [];
+  const received: string[] = [];
 
   const ask: LeakyDeployment['ask'] = async (query, variables = {}, headers = {}) => {
     const authorization = `Bearer ${token}`;
     const answer = await post(server.url, { query, variables }, { authorization, ...headers });
-    said.push(JSON.stringify([answer.errors, [...answer.headers]]));
+    received.push(JSON.stringify([answer.errors, [...answer.headers]]));
     return answer;
   };
 
@@ -99,7 +99,7 @@ export async function openLeakyDeployment(): Promise<LeakyDeployment> {
     upstream,
     server,
     token,
-    said,
+    received,
     ask,
     read: (variables, headers) => ask(READS, { ...IDS, filter: FILTER, ...variables }, headers),
     write(mutation, input) {
@@ -116,7 +116,7 @@ export async function openLeakyDeployment(): Promise<LeakyDeployment> {
       const signature = given ?? mac;
       const headers = { 'x-signature': signature };
       const response = await fetch(`${server.url}/webhooks`, { method: 'POST', body, headers });
-      said.push(JSON.stringify([await response.text(), [...response.headers]]));
+      received.push(JSON.stringify([await response.text(), [...response.headers]]));
       return { status: response.status, signature };
     },
     spans: () => readFileSync(spanFile, 'utf8'),

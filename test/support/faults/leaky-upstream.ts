@@ -10,9 +10,9 @@ import {
 } from '../rest/upstream.ts';
 import { PATIENT, SECRETS } from './sentinels.ts';
 
-/** How the Partner API answers everything but the question for a token. */
-export type Mood =
-  | 'well'
+/** How the Partner API responds to everything but requests for a token. */
+export type Mode =
+  | 'ok'
   | 400
   | 401
   | 403
@@ -27,7 +27,7 @@ export type Mood =
   | 'without rows';
 
 export interface LeakyUpstream extends Upstream {
-  mood: Mood;
+  mode: Mode;
 }
 
 export const IDS = {
@@ -66,36 +66,36 @@ const TOKENS = {
   TokenType: 'Bearer',
 };
 
-/** A Partner API whose every answer, failures above all, repeats what must not be passed on. */
+/** A Partner API whose every response, failures above all, contains data that must not be passed on. */
 export async function openLeakyUpstream(): Promise<LeakyUpstream> {
   const upstream = await openUpstream(
-    (request, response) => respond(leaky.mood, request, response),
+    (request, response) => respond(leaky.mode, request, response),
     {
       authenticate: (response) =>
         answer(response, 200, { accessToken: SECRETS.partnerToken, expiresIn: 3_600 }),
     },
   );
-  const mood: Mood = 'well';
-  const leaky: LeakyUpstream = Object.assign(upstream, { mood });
+  const mode: Mode = 'ok';
+  const leaky: LeakyUpstream = Object.assign(upstream, { mode });
   return leaky;
 }
 
-function respond(mood: Mood, request: SeenRequest, response: ServerResponse): void {
+function respond(mode: Mode, request: SeenRequest, response: ServerResponse): void {
   const everything = { ...PATIENT, ...SECRETS, asked: request.body, of: request.path };
-  const told = JSON.stringify(everything);
-  const headers = { 'x-told': encodeURIComponent(told), 'x-request-id': SECRETS.partnerToken };
-  if (mood === 'reset') return void response.socket?.resetAndDestroy();
-  if (mood === 'html') return void response.writeHead(403, headers).end(`<html>${told}</html>`);
-  if (mood === 'truncated') return void response.writeHead(200, headers).end(told.slice(0, -20));
-  if (mood === 'redirect')
+  const leaked = JSON.stringify(everything);
+  const headers = { 'x-leaked': encodeURIComponent(leaked), 'x-request-id': SECRETS.partnerToken };
+  if (mode === 'reset') return void response.socket?.resetAndDestroy();
+  if (mode === 'html') return void response.writeHead(403, headers).end(`<html>${leaked}</html>`);
+  if (mode === 'truncated') return void response.writeHead(200, headers).end(leaked.slice(0, -20));
+  if (mode === 'redirect')
     return void response.writeHead(302, { location: `http://127.0.0.1:1/${SECRETS.apiKey}` }).end();
-  if (mood === 'without rows')
+  if (mode === 'without rows')
     return answer(response, 200, { data: [everything], meta: {}, ...everything }, headers);
-  if (mood !== 'well') {
-    const message = mood === 400 ? { message: [told], error: told } : told;
-    const retry = mood === 429 ? { 'retry-after': '99999' } : undefined;
-    const body = { error: { type: told, message, statusCode: mood, details: [] }, path: told };
-    return answer(response, mood, body, { ...headers, ...retry });
+  if (mode !== 'ok') {
+    const message = mode === 400 ? { message: [leaked], error: leaked } : leaked;
+    const retry = mode === 429 ? { 'retry-after': '99999' } : undefined;
+    const body = { error: { type: leaked, message, statusCode: mode, details: [] }, path: leaked };
+    return answer(response, mode, body, { ...headers, ...retry });
   }
   const isMint = request.path.endsWith('/authenticate');
   const body = BODIES.find(([path]) => path.test(request.path))?.[1];

@@ -10,7 +10,7 @@ export async function cursorNow(query: Ask): Promise<string> {
   return (await query('{ eventCursor }')).data.eventCursor;
 }
 
-/** The notes whose making the log holds after a cursor, or in all, in its order. */
+/** The notes of the generated events in the log, after a cursor if there is one, in its order. */
 export async function logged(query: Ask, after?: string): Promise<readonly string[]> {
   const notes: string[] = [];
   for (let at = after; ;) {

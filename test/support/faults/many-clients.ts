@@ -21,7 +21,7 @@ export async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends unsolicited pongs, so that a client that stalls its reading still passes for alive. */
+/** Sends unsolicited pongs, so that a client that has stopped reading still counts as alive. */
 export function keepAlive(sockets: readonly Socket[]): Disposable {
   const pong = frameOf('', { opcode: 10 });
   const timer = setInterval(() => {

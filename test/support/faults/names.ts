@@ -8,7 +8,7 @@ export const namesAvailable = ownMounts !== undefined;
 
 const MOUNT = 'mount --bind "$0/hosts" /etc/hosts && mount --bind "$0/resolv" /etc/resolv.conf';
 
-/** What one process takes for the names there are. There is no name server: a name that is not listed fails. */
+/** The hosts file of one process. There is no name server: a name that is not listed fails. */
 export interface Names extends Disposable {
   readonly under: readonly string[];
   list(...names: readonly string[]): void;

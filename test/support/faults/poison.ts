@@ -1,4 +1,4 @@
-/** Loaded before the server: a mistake that only the event of one note hits, whenever it is to be sent to somebody. */
+/** Loaded before the server: throws whenever the event of one particular note is delivered. */
 const poison = process.env['POISON'] ?? '';
 const { stringify } = JSON;
 

@@ -10,14 +10,14 @@ export type Transfer = (bytes: number) => Promise<number> | number;
 /** A TCP proxy between two programs, for network faults that a kernel without `netem` can't make. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
-  /** How many connections there have been. */
+  /** The number of connections so far. */
   readonly dialled: number;
   /** New connections go to this port, as with a DNS name that moved; open ones stay where they are. */
   redirectTo(port: number): void;
   /** Nothing arrives any more, and no connection is closed: a partition. */
   stall(): void;
   flow(): void;
-  /** Breaks what is open; what was under way is gone. */
+  /** Resets the open connections; data in flight is lost. */
   cut(): void;
 }
 

@@ -5,21 +5,21 @@ import { postWebhook } from '../../../sandbox/webhooks/delivery.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { until } from '../ws/raw-socket.ts';
 
-/** Sends webhooks until it is stopped, each until it is answered 2xx, and records which were. */
+/** Sends webhooks until it is stopped, each until it gets a 2xx, and records which did. */
 export interface Sender {
-  /** The notes whose event was answered 2xx. */
+  /** The notes whose event got a 2xx. */
   readonly acknowledged: ReadonlySet<string>;
-  /** Which client each note is of, whatever came of it. */
+  /** The client of each note, whatever the outcome. */
   readonly clientOf: ReadonlyMap<string, number>;
   readonly refusals: number;
   /** Resolves once that many more were acknowledged. */
   more(count: number): Promise<void>;
-  /** What is under way ends first; what was refused is not sent again. */
+  /** Requests in flight end first; rejected ones are not sent again. */
   stop(): Promise<void>;
 }
 
 export interface SenderOptions {
-  /** One for each attempt: a server that is gone may be back elsewhere. */
+  /** Called for each attempt: a server may restart on another port. */
   readonly url: () => string;
   readonly sandbox: Sandbox;
   readonly writers?: number;

@@ -13,7 +13,7 @@ export interface Sentinel extends AsyncDisposable {
   primary(): number;
 }
 
-/** A Sentinel that watches a primary called `main`, and knows so many replicas when it resolves. */
+/** A Sentinel that watches a primary called `main`, and has found this many replicas when it resolves. */
 export async function startSentinel(primary: number, replicas: number): Promise<Sentinel> {
   const dir = await mkdtemp(join(tmpdir(), 'sentinel-'));
   const port = await freePort();

@@ -1,4 +1,4 @@
-/** Made up so that each can be found wherever it turns up. */
+/** Unique values, so that each can be found wherever it appears. */
 export const PATIENT = {
   name: 'Sentinelle Quibblesworth',
   birthDate: '1903-04-05',
@@ -23,7 +23,7 @@ export const SECRETS = {
   refreshToken: 'refresh-of-the-clinician-a6d2',
 } as const;
 
-/** Which of them a text holds. Escaped or cut in words, they are found as well. */
+/** Which of them a text contains, also escaped or split into words. */
 export function sentinelsIn(text: string, more: Readonly<Record<string, string>> = {}): string[] {
   const all = Object.entries({ ...PATIENT, ...SECRETS, ...more });
   const found = all.filter(([, value]) => variantsOf(String(value)).some((v) => text.includes(v)));

@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { documents } from '../leak/acts.ts';
+import { documents } from '../leak/actions.ts';
 import { anyText, anyValue } from './values.ts';
 
 const schema = buildSchema(
@@ -26,7 +26,7 @@ const DEEPEST = 4;
 
 /** One in `n`. */
 const seldom = (g: fc.GeneratorValue, n: number): boolean => g(fc.nat, n - 1) === 0;
-// By number: fast-check compares what it is handed, and a schema goes round in circles.
+// By number: fast-check compares its values, and a schema is cyclic.
 const pick = <T>(g: fc.GeneratorValue, from: readonly T[]): T => from[g(fc.nat, from.length - 1)]!;
 
 function literal(value: unknown): string {
@@ -50,7 +50,7 @@ export function documentsOf(sandbox: Sandbox): fc.Arbitrary<string> {
     }
     if (!isObjectType(type) && !isInterfaceType(type)) return '';
     const all = Object.values(type.getFields());
-    // At the bottom leaves alone, or hardly any document would be allowed.
+    // Only leaves at the bottom, or hardly any document would be valid.
     const fields = all.filter((field) => depth < DEEPEST || isLeafType(getNamedType(field.type)));
     if (fields.length === 0) return '{ __typename }';
     const picked = Array.from({ length: 1 + g(fc.nat, 2) }, (_, n) => {

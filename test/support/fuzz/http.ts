@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
 
 import { type Gateway, tokenFor } from '../gateway.ts';
-import { documents } from '../leak/acts.ts';
+import { documents } from '../leak/actions.ts';
 import { documentsOf, mutatedDocuments } from './documents.ts';
 import { anyValue } from './values.ts';
 import { expectResponse } from './expect-response.ts';

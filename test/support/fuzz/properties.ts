@@ -6,7 +6,7 @@ import { frameProperty, wireProperty } from './sockets.ts';
 import { expectResponse } from './expect-response.ts';
 import { webhookProperty } from './webhooks.ts';
 
-/** Costs little, whatever is asked of it: the point is what it says, not what it fetches. */
+/** A gateway with low limits: the responses are tested, not the fetching. */
 export const openTarget = (onLog: (line: string) => void): Promise<Gateway> =>
   openGateway({
     onLog,
@@ -25,7 +25,7 @@ const EVERY_EVENT = `query($after: EventCursor) { events(first: 100, after: $aft
   ... on SessionTranscriptError { error } ... on AssessmentCompleted { assessmentScoreId } }
   pageInfo { hasNextPage endCursor } } }`;
 
-/** What was taken in can be read again. */
+/** Accepted events can be read from the log. */
 async function expectReadable({ query }: Gateway): Promise<void> {
   for (let after: string | undefined; ;) {
     const { status, headers: _, ...answer } = await query(EVERY_EVENT, { after });
@@ -36,7 +36,7 @@ async function expectReadable({ query }: Gateway): Promise<void> {
   }
 }
 
-/** One round of `scale` times the shares; answers how many cases that were. Throws with the seed and the case. */
+/** One round of `scale` times the shares; returns the number of cases. Throws with the seed and the case. */
 export async function fuzz(gateway: Gateway, scale: number, seed?: number): Promise<number> {
   await using poster: Poster = createPoster(gateway);
   const properties = {

@@ -10,10 +10,10 @@ import { documentsOf, mutatedDocuments } from './documents.ts';
 import { anyValue } from './values.ts';
 import { expectClientErrors } from './expect-response.ts';
 
-/** Ours, those of graphql-ws, and what `ws` says of frames that are none. 1011 and 4500 would be our fault. */
+/** Close codes of the gateway, of graphql-ws, and of `ws` for invalid frames. 1011 and 4500 would be bugs. */
 const CLOSES = new Set([1002, 1003, 1007, 1009, 1013, 4400, 4401, 4403, 4408, 4409, 4429]);
 
-/** Frames of every kind, in any order, before and after the welcome. */
+/** Frames of every kind, in any order, before and after connection_ack. */
 export async function frameProperty(gateway: Gateway) {
   const welcome = initWith(await tokenFor(['partner']));
   const id = fc.constantFrom('1', '2', '', 'x'.repeat(300), '\u0000');
@@ -51,7 +51,7 @@ export async function frameProperty(gateway: Gateway) {
   );
 }
 
-/** All that was sent has been dealt with: it answers a ping, or has closed. */
+/** Resolves once everything sent has been handled: a ping is answered, or the socket is closed. */
 async function finished(socket: RawSocket): Promise<void> {
   const payload = { last: true };
   socket.send({ type: 'ping', payload });
@@ -68,7 +68,7 @@ async function finished(socket: RawSocket): Promise<void> {
   }
 }
 
-/** Bytes that are no HTTP: answered 400 or not at all. */
+/** Bytes that are not HTTP: the response is 400 or nothing. */
 export function wireProperty({ url }: Gateway) {
   const { port } = new URL(url);
   const start = fc.constantFrom(

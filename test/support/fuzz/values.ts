@@ -48,7 +48,7 @@ const anyNumber = fc.oneof(
   fc.constantFrom(-1, 100, 101, 2 ** 31, Number.MAX_VALUE, 0.5, Number.MAX_SAFE_INTEGER),
 );
 
-/** What may stand for a value of any type, mostly not of the type that is wanted. */
+/** A value of any type, mostly not of the expected one. */
 export const anyValue = (sandbox: Sandbox): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 4, arbitrary: anyText(sandbox) },

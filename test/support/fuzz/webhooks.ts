@@ -39,7 +39,7 @@ function deliveries(sandbox: Sandbox): fc.Arbitrary<unknown> {
   }));
 }
 
-/** A webhook is accepted, quarantined or refused, whatever it holds: never with a 5xx, and never with a body. */
+/** Any webhook is accepted, quarantined or rejected: never with a 5xx, and never with a body. */
 export function webhookProperty({ sandbox }: Gateway, { send }: Poster) {
   const { clientSecret } = sandbox.connection;
   const body = fc.oneof(

@@ -3,15 +3,15 @@ import { expect } from 'vitest';
 import type { Gateway, GraphQLAnswer } from '../gateway.ts';
 
 export interface Counted extends GraphQLAnswer {
-  /** What the sandbox was asked for it, tokens aside. */
+  /** The calls to the sandbox, without those for tokens. */
   readonly calls: number;
 }
 
-/** Calls that the sandbox has seen, the partner's own token aside. */
+/** The calls to the sandbox, without those for the partner token. */
 export const callsTo = ({ sandbox }: Pick<Gateway, 'sandbox'>): number =>
   sandbox.countOf() - sandbox.countOf('POST /partners/authenticate');
 
-/** Asks, and holds the gateway's own count against what the Partner API saw. For one operation at a time. */
+/** Runs a query, and compares the gateway's own count with the calls of the sandbox. For one operation at a time. */
 export async function counted(
   gateway: Gateway,
   document: string,

@@ -14,7 +14,7 @@ export const printed = buildSchema(
 
 const NODES = new Set(printed.getPossibleTypes(typeNamed('Node')).map(({ name }) => name));
 
-/** Every field of a type that takes no argument and leads to no other node: what the record itself says. */
+/** Every field of a type that takes no argument and leads to no other node: the fields of the record itself. */
 export function leavesOf(name: string): string {
   const type = printed.getType(name) as GraphQLObjectType;
   return Object.values(type.getFields())

@@ -12,12 +12,12 @@ export interface Start {
   readonly type: string;
 }
 
-/** A query from one of these records down, as wild as the schema allows. */
+/** A random valid query that starts from one of these records. */
 export const queryFrom = (starts: readonly Start[]): fc.Arbitrary<string> =>
   fc
     .array(
       fc.constantFrom(...starts).chain(({ field, type }) =>
-        // Known by id alone: its attributes would have to be searched for.
+        // Only its id is available: its attributes would have to be searched for.
         selectionOf(type, 3, false).map((selection) => `${field} { ${selection} }`),
       ),
       { minLength: 1, maxLength: 4 },
@@ -49,7 +49,7 @@ function selectionOf(name: string, depth: number, isWhole: boolean): fc.Arbitrar
 /** Its ids, and what has a route of its own. */
 const isOfTheIdAlone = (field: string) => /^id$|(?<!xternal)Id$|[a-z]Status$/.test(field);
 
-/** Each under a name of its own, so that two windows of one list can stand side by side. */
+/** Each under its own alias, so that a query can have two windows of one list. */
 const aliased = (selection: string, n: number) => `s${n}: ${selection}`;
 
 function connectionOf(type: GraphQLObjectType, depth: number): fc.Arbitrary<string> {

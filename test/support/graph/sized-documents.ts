@@ -1,8 +1,8 @@
-/** A text for each, with space in between. */
+/** A text for each index, separated by spaces. */
 export const times = (count: number, text: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
-/** So many tokens that are cheap to validate. No such note is asked for. */
+/** A document of this many tokens that is cheap to validate. It requests no note. */
 export function ofTokens(count: number, name = 'Q', field = 'updateProgressNote'): string {
   const before = `mutation ${name} { ${field} ( input : { progressNoteId : "x" patch : [`;
   const after = '] } ) { __typename } }';

@@ -19,7 +19,7 @@ export interface Shown {
 
 export type Tree = ReturnType<typeof createTree>;
 
-/** The truth, kept apart from the gateway: which client lies where. */
+/** The reference, independent of the gateway: the parents of each client. */
 export function createTree({ ids, moveClient }: Sandbox, sessionsEach: number) {
   const homes = new Map<number, number>();
   const numbers = new Map<string, Shown>();
@@ -35,7 +35,7 @@ export function createTree({ ids, moveClient }: Sandbox, sessionsEach: number) {
   return {
     textOf: ([kind, n]: Grant): string =>
       kind === 'session' ? `session:${ids.session(n, 0)}` : `${kind}:${ids[kind](n)}`,
-    /** What an id stands for; undefined for none of the seed's. */
+    /** The record of an id; undefined if it is not in the seed. */
     numberOf: (id: string): Shown | undefined => numbers.get(id),
     maySee(grants: readonly Grant[], { client, nth }: Shown): boolean {
       const clinician = homes.get(client) ?? -1;
@@ -49,7 +49,7 @@ export function createTree({ ids, moveClient }: Sandbox, sessionsEach: number) {
           (kind === 'organization' && n === organizationOfClinic(clinic)),
       );
     },
-    /** False if the client is there already. */
+    /** False if the client is already there. */
     move(client: number, clinician: number): boolean {
       if (homes.get(client) === clinician) return false;
       moveClient(ids.client(client), ids.clinician(clinician));

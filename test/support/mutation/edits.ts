@@ -8,7 +8,7 @@ const CHANGE = `type: __typename
 const document = (field: string, type: string): string =>
   `mutation($input: ${type}!) { result: ${field}(input: $input) { ${CHANGE} } }`;
 
-/** The three that change a note, each with the route it sends to and an input that will do. */
+/** The three mutations of a note, each with its route and a valid input. */
 export const changes = {
   magicEdit: {
     document: document('magicEdit', 'MagicEditInput'),
@@ -30,7 +30,7 @@ export const changes = {
 export type Change = keyof typeof changes;
 
 export interface Changed extends GraphQLAnswer {
-  /** What the mutation answered; null beside an error. */
+  /** The result of the mutation; null with an error. */
   readonly result: GraphQLAnswer['data'];
 }
 
@@ -55,7 +55,7 @@ export const magicEdit = (gateway: Gateway, noteId: string, input?: object, head
 export const countOf = ({ sandbox }: Gateway, name: Change): number =>
   sandbox.countOf(changes[name].route);
 
-/** What the Partner API's application answers when it refuses. */
+/** The body with which the Partner API's application rejects a request. */
 export const envelope = (statusCode: number, message: unknown) => ({
   error: {
     type: 'SomeException',
@@ -70,7 +70,7 @@ export const envelope = (statusCode: number, message: unknown) => ({
 export const codesOf = ({ errors }: GraphQLAnswer): unknown[] | undefined =>
   errors?.map(({ extensions }) => extensions.code);
 
-/** Each of these leaves it open whether the request took effect. */
+/** After each of these it is unknown whether the request took effect. */
 export const unclearAnswers = [
   ['500', { status: 500, body: envelope(500, 'broken') }],
   ['502', { status: 502, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],

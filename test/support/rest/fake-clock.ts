@@ -1,9 +1,9 @@
 import type { Clock } from '../../../src/clock.ts';
 
 export interface FakeClock extends Clock {
-  /** Runs what falls due on the way, in order. */
+  /** Runs the timers that fall due, in order. */
   advance(ms: number): void;
-  /** Moves the wall clock alone. */
+  /** Moves only the wall clock. */
   jump(ms: number): void;
 }
 

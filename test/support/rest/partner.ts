@@ -12,7 +12,7 @@ export interface Setup extends AsyncDisposable {
   readonly partner: Partner;
 }
 
-/** A partner over a scripted upstream. Waits between attempts are cut to nothing unless `random` says otherwise. */
+/** A partner over a scripted upstream. There is no wait between attempts unless `random` is given. */
 export async function setUp(
   script: Script,
   options: PartnerOptions = {},
@@ -37,7 +37,7 @@ export const id = (n: number): Uuid => uuid(n) as Uuid;
 export const loadersOf = (partner: Partner, options: UsageOptions = {}) =>
   partner.loadersFor(createUsage(options));
 
-/** What a promise was rejected with, for reading more than one thing of it. */
+/** The error that a promise was rejected with. */
 export async function failureOf(promise: unknown): Promise<PartnerError> {
   try {
     await promise;

@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { AddressInfo } from 'node:net';
 import type { PartnerConnection } from '../../../src/rest/partner.ts';
 
-/** A Partner API that does exactly what a test tells it to, and remembers what it was asked. */
+/** A scripted Partner API that records its requests. */
 export interface Upstream extends AsyncDisposable {
   readonly connection: PartnerConnection;
   /** All requests but those for a token. */
   readonly seen: readonly SeenRequest[];
-  /** How many tokens were asked for. They are called `token-1`, `token-2` and so on. */
+  /** The number of tokens requested. They are `token-1`, `token-2` and so on. */
   readonly authenticated: number;
   readonly maxInFlight: number;
   /** Resolves once that many requests, tokens aside, have arrived. */
@@ -29,7 +29,7 @@ export interface SeenRequest {
 export type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
 export interface UpstreamOptions {
-  /** Instead of handing out a token. */
+  /** Instead of issuing a token. */
   readonly authenticate?: (response: ServerResponse, number: number) => void;
   readonly expiresIn?: number;
 }

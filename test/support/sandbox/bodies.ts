@@ -1,4 +1,4 @@
-/** Every field that an answer of the Partner API can have: a test reads those its route promises. */
+/** Every field that a response of the Partner API can have: a test reads those of its route. */
 export interface AnyBody {
   readonly data: readonly Row[];
   readonly meta: {

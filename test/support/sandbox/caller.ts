@@ -16,7 +16,7 @@ export interface Ask {
 
 export interface Caller {
   readonly sandbox: Sandbox;
-  /** With both headers, unless `headers` says otherwise (an empty string leaves one out). */
+  /** With both headers, unless `headers` says otherwise (an empty string omits one). */
   readonly ask: (path: string, how?: Ask) => Promise<Answer>;
   readonly token: string;
 }

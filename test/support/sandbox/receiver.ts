@@ -5,19 +5,19 @@ import type { WebhookEvent } from '../../../sandbox/sandbox.ts';
 export interface Received {
   readonly event: WebhookEvent;
   readonly headers: IncomingHttpHeaders;
-  /** What the signature of these bytes must be. */
+  /** The expected signature of these bytes. */
   readonly signatureWith: (secret: string) => string;
 }
 
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Statuses for the next deliveries; 200 once they are used up, 0 cuts the connection. */
+  /** Statuses for the next deliveries; 200 once they are used up, 0 resets the connection. */
   readonly answerWith: (...statuses: readonly number[]) => void;
   readonly close: () => Promise<void>;
 }
 
-/** A webhook receiver that remembers what it got. */
+/** A webhook receiver that records its deliveries. */
 export async function openReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const statuses: number[] = [];

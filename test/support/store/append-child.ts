@@ -7,7 +7,7 @@ import { DAY_MS, eventOf } from './engines.ts';
 
 /**
  * Appends without end from many writers and prints each key once its append is acknowledged, until it
- * is killed. Every append is sent a second time now and then, as a sender does who saw no answer.
+ * is killed. Every append is sent a second time now and then, as a sender does that got no response.
  */
 const [options = '', prefix = ''] = process.argv.slice(2);
 const WRITERS = 32;

@@ -91,7 +91,7 @@ export const eventOf = (key: string, more: Partial<NewEvent> = {}): NewEvent => 
 export const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-/** Reads on and on, as the hub does. Throws when the log is another one, or trimmed past the position. */
+/** Reads continuously, as the hub does. Throws when the log was replaced, or trimmed past the position. */
 export async function* follow(
   log: EventLog,
   after: number,

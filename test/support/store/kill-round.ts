@@ -15,12 +15,12 @@ export interface Round {
   readonly signal: string | null;
 }
 
-/** Lets a process append, does `harm` to it at some moment after its first acknowledged event, kills it. */
+/** Starts a process that appends, runs `fault` at a random moment after its first acknowledged event, and kills it. */
 export async function killRound(
   options: StoreOptions,
   prefix: string,
   random: () => number,
-  harm: () => Promise<void> = async () => {},
+  fault: () => Promise<void> = async () => {},
 ): Promise<Round> {
   const args = ['--disable-warning=ExperimentalWarning', CHILD, JSON.stringify(options), prefix];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -32,7 +32,7 @@ export async function killRound(
   lines.on('line', (line) => acknowledged.push(line));
   await first;
   await setTimeout(random() * 300);
-  await harm();
+  await fault();
   await setTimeout(random() * 100);
   child.kill('SIGKILL');
   const [, signal] = await exited;
@@ -46,7 +46,7 @@ export interface Tally {
   readonly repeated: number;
 }
 
-/** Opens the log anew and holds it against what was acknowledged. */
+/** Opens the log again and compares it with the acknowledged events. */
 export async function tally(
   options: StoreOptions,
   acknowledged: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { raw } from '../raw-http.ts';
 
 export interface FrameOptions {
-  /** 1 for text, 0 for its continuation, 8 for the end. */
+  /** 1 for text, 0 for its continuation, 8 for a close frame. */
   readonly opcode?: number;
   readonly isLast?: boolean;
   readonly isMasked?: boolean;
@@ -11,7 +11,7 @@ export interface FrameOptions {
   readonly reserved?: number;
 }
 
-/** One frame as a client writes it, or as none would. */
+/** One frame, valid or not. */
 export function frameOf(data: string | Buffer, options: FrameOptions = {}): Buffer {
   const { opcode = 1, isLast = true, isMasked = true, reserved = 0 } = options;
   const bytes = Buffer.from(data);
@@ -40,7 +40,7 @@ export async function closeCodeOf(url: string, frames: readonly Buffer[], header
   let close: Buffer | undefined;
   const received = await raw(url, Buffer.concat([head, ...frames]), (socket) => {
     socket.on('data', (chunk: Buffer) => {
-      // The last frame there is: two bytes of frame, two of code.
+      // The last frame: two bytes of header, two of code.
       const at = chunk.lastIndexOf(0x88);
       if (at < 0 || chunk.length < at + 4) return;
       close = chunk.subarray(at + 2, at + 4);

@@ -22,9 +22,9 @@ export interface RawSocket extends Disposable {
   readonly closed: Promise<Closed>;
   /** A string goes as it is, a Buffer as a binary frame, anything else as JSON. */
   send(message: unknown): void;
-  /** The next message that has not been taken yet. */
+  /** The next message that has not been read yet. */
   next(): Promise<Message>;
-  /** Messages that were received and not taken yet. */
+  /** Messages that were received and not read yet. */
   readonly untaken: readonly Message[];
   /** Stops reading, as a client that hangs does. */
   stall(): void;
@@ -117,15 +117,15 @@ export async function gauge(gateway: { readonly url: string }, name: string): Pr
 }
 
 /**
- * Polls what has no event to wait for: often at first, then every `slowestMs`, since looking costs the server as much
- * as working. Gives up before the test does, and names what was waited for: the condition, and the line it is on.
+ * Polls what has no event to wait for: often at first, then every `slowestMs`, since polling costs the server as much
+ * as work. Times out before the test does, with the condition and its line in the message.
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   slowestMs: number = 50,
   withinMs: number = 50_000,
 ): Promise<void> {
-  const tooLate = new Error(`waited ${withinMs / 1_000} s in vain for ${String(holds)}`);
+  const tooLate = new Error(`waited ${withinMs / 1_000} s, but this never held: ${String(holds)}`);
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(() => deadline.reject(tooLate), withinMs);
   try {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Loaded before a server whose memory is watched: what is left after a collection is what it holds on to. */
+/** Loaded before a server whose memory is measured: what is left after a collection is what it retains. */
 const EVERY_MS = 5_000;
 
 setFlagsFromString('--expose-gc');

@@ -1,4 +1,4 @@
-/** Loaded before every server of a test: one that fails half way, or is killed itself, must not leave it behind. */
+/** Loaded before every server of a test: a test that fails half way, or is killed itself, must not leave it running. */
 const parent = process.ppid;
 const LOOK_EVERY_MS = 1_000;
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 
-// As root, or as whoever may be root in a namespace of their own.
+// As root, or as a user who may be root in their own namespace.
 const WAYS = [
   ['unshare', '--mount'],
   ['unshare', '--user', '--map-root-user', '--mount'],
 ] as const;
 
-/** How a process is started that may mount what no other sees; undefined where nobody may. */
+/** The command to start a process with its own mounts; undefined where that is not allowed. */
 export const ownMounts: readonly string[] | undefined = WAYS.find(([program, ...args]) => {
   try {
     const mount = 'mount -t tmpfs tmpfs /mnt';

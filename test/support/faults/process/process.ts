@@ -16,7 +16,7 @@ export interface Ended {
   readonly signal: string | null;
 }
 
-/** The server as an operator runs it: a process that can be killed, stopped and starved. */
+/** The server as an operator runs it: a process that can be killed, stopped and limited. */
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
@@ -26,16 +26,16 @@ export interface ServerProcess extends AsyncDisposable {
   readonly stderr: () => string;
   readonly exited: Promise<Ended>;
   signal(name: NodeJS.Signals): void;
-  /** `kill -9`, and gone when it resolves. */
+  /** `kill -9`; the process has ended when it resolves. */
   kill(): Promise<void>;
   query(document: string, variables?: object): Promise<GraphQLAnswer>;
-  /** What it says of itself. */
+  /** The response of its readiness check. */
   ready(): Promise<{ readonly status: number; readonly text: string }>;
 }
 
 export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Over this one; its own, with made-up events of its own, otherwise. */
+  /** The sandbox to use; by default its own one, which generates events. */
   readonly sandbox?: Sandbox;
   readonly storeDir?: string;
   /** Files that are loaded before the server. */
@@ -44,10 +44,10 @@ export interface ProcessOptions {
   readonly under?: readonly string[];
 }
 
-/** For a store that outlives its process. Removed by whoever made it. */
+/** For a store that outlives its process. The caller removes it. */
 export const createStoreDir = (): string => mkdtempSync(join(tmpdir(), 'partner-graph-'));
 
-/** Only what is named: a developer's own environment must not decide a test. */
+/** Only what is listed: a developer's own environment must not affect a test. */
 export function environmentOf({ env, sandbox }: ProcessOptions, storeDir: string) {
   const partner = sandbox && {
     PARTNER_BASE_URL: sandbox.connection.baseUrl,
@@ -57,7 +57,7 @@ export function environmentOf({ env, sandbox }: ProcessOptions, storeDir: string
   };
   return {
     PATH: process.env['PATH'] ?? '',
-    // As `npm start` has it: without it every start would compile all sources anew.
+    // As `npm start` has it: without it every start would compile all sources again.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
     PORT: '0',
     HOST: '127.0.0.1',
@@ -104,7 +104,7 @@ export async function runToEnd(options: ProcessOptions): Promise<Ended & { stder
   return { ...ended, stderr: stderr() };
 }
 
-/** Resolves once it serves. */
+/** Resolves once it accepts requests. */
 export async function startServer(options: ProcessOptions = {}): Promise<ServerProcess> {
   const storeDir = options.storeDir ?? createStoreDir();
   const child = launch(options, storeDir);

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 
-/** Not every machine lets one process hold up another. It goes on for as long as it may, if it may at all. */
+/** Not every machine allows one process to trace another. */
 function canAttach(): boolean {
   const script = 'sleep 1 & exec timeout --signal=INT 0.2 strace -o /dev/null -p $!';
   const { status } = spawnSync('sh', ['-c', script], { stdio: 'ignore' });
@@ -13,17 +13,17 @@ function canAttach(): boolean {
 export const slowDiskAvailable = !process.env['SKIP_STRACE'] && canAttach();
 
 export interface SlowDisk extends AsyncDisposable {
-  /** As fast as before. */
+  /** Restores the normal speed. */
   recover(): Promise<void>;
 }
 
-/** All but the first: the one that writes is among them, and following the busiest would hold up everything. */
+/** All but the first: the one that writes is among them, and tracing the busiest would block everything. */
 export const otherThreadsOf = (pid: number): readonly number[] =>
   readdirSync(`/proc/${pid}/task`)
     .map(Number)
     .filter((thread) => thread !== pid);
 
-/** From here on nothing that these threads write is on its disk before so many milliseconds are over. */
+/** Delays every disk write of these threads by this many milliseconds. */
 export async function slowDisk(threads: readonly number[], ms: number): Promise<SlowDisk> {
   const late = `inject=fsync,fdatasync:delay_enter=${ms}ms`;
   const calls = ['-e', 'trace=fsync,fdatasync', '-e', late];

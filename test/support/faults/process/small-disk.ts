@@ -6,7 +6,7 @@ import { ownMounts } from './own-mounts.ts';
 const MOUNT = 'mount -t tmpfs -o size=3m tmpfs "$0" && exec "$@"';
 export const smallDiskAvailable = ownMounts !== undefined;
 
-/** Starts a process that sees a disk of three megabytes at `dir`. It goes with the process. */
+/** Starts a process with a disk of three megabytes at `dir`, which is removed with the process. */
 export const onSmallDisk = (dir: string): readonly string[] => [
   ...(ownMounts ?? []),
   'sh',
@@ -15,7 +15,7 @@ export const onSmallDisk = (dir: string): readonly string[] => [
   dir,
 ];
 
-/** Takes what is left of that disk; the answer gives it back. */
+/** Fills that disk; the returned function frees the space. */
 export function fillDisk(pid: number, dir: string): () => void {
   const filler = join(`/proc/${pid}/root`, dir, 'filler');
   const file = openSync(filler, 'w');

@@ -5,7 +5,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 
-/** Loaded before the server, as an operator's own SDK would be: every span, whole, as a line in SPAN_FILE. */
+/** Loaded before the server, as an operator's own SDK would be: every complete span as a line in SPAN_FILE. */
 const file = process.env['SPAN_FILE'] ?? '';
 
 function write(spans: readonly ReadableSpan[]): void {

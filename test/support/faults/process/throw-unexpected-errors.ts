@@ -7,8 +7,8 @@ import { schema } from '../../../../src/schema/schema.ts';
 import { UNEXPECTED } from './unexpected-errors.ts';
 
 /**
- * Loaded before the server: what was never thought of happens in a resolver, in an event's resolver, in a subscription's
- * arguments, in a handler and in the webhook's. Who asks decides what it is: the viewer's name is that of the error.
+ * Loaded before the server: throws unexpected errors in a resolver, in an event's resolver, in a subscription's
+ * arguments, in a handler and in the webhook's. The viewer's subject is the name of the error to throw.
  */
 function fieldsOf(name: string): GraphQLFieldMap<unknown, Context> {
   const type = schema.getType(name);
@@ -33,15 +33,15 @@ fieldsOf('Subscription')['transcriptReady']!.subscribe = () => {
 
 const now = performance.now.bind(performance);
 const { writeHead } = ServerResponse.prototype;
-let isArmed = false;
-process.on('SIGUSR2', () => (isArmed = !isArmed));
-// The webhook's handler asks what time it is, and then gets no further.
+let isEnabled = false;
+process.on('SIGUSR2', () => (isEnabled = !isEnabled));
+// The webhook's handler reads the clock, which throws.
 performance.now = () => {
-  const stack = isArmed ? (new Error('here').stack ?? '') : '';
+  const stack = isEnabled ? (new Error('here').stack ?? '') : '';
   if (/\/clock\.ts.*\/webhook\.ts/s.test(stack)) throw UNEXPECTED['error'];
   return now();
 };
 ServerResponse.prototype.writeHead = function failing(this: ServerResponse, ...args: unknown[]) {
-  if (isArmed && this.req.url === '/metrics' && args[0] === 200) throw UNEXPECTED['error'];
+  if (isEnabled && this.req.url === '/metrics' && args[0] === 200) throw UNEXPECTED['error'];
   return Reflect.apply(writeHead, this, args);
 } as typeof writeHead;

@@ -11,7 +11,7 @@ const config = {
 };
 const original = Object.assign(new Error(secretText), { config, response: { data: PATIENT } });
 
-/** Values that code might throw, each with everything that must not be shown. */
+/** Values that code might throw, each with everything that must not be exposed. */
 export const UNEXPECTED: Readonly<Record<string, unknown>> = {
   error: new Error(secretText),
   'a text': secretText,

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import type { RedisServer } from '../../redis-server.ts';
 import type { ServerProcess } from '../process/process.ts';
 
-/** What the faults are done to. One server is left alone, so that its memory can be watched. */
+/** The targets of the faults. One server gets none, so that its memory can be measured. */
 export interface Victims {
   readonly sandbox: Sandbox;
   readonly redis: RedisServer | undefined;

@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { post, tokenFor } from '../../gateway.ts';
-import { shownIn } from '../../leak/shown.ts';
+import { recordIdsIn } from '../../leak/record-ids.ts';
 
-/** Clients are dealt out to the first clinic's clinicians in turn. */
+/** Clients are assigned to the first clinic's clinicians in turn. */
 const SHARING = 13;
 export const clinicianOf = (client: number): number => client % SHARING;
 
@@ -13,7 +13,7 @@ export interface Traffic {
   readonly asked: number;
   readonly answered: number;
   readonly edited: number;
-  /** Records that were shown to a viewer who may not see them. */
+  /** Records that were returned to a viewer who may not read them. */
   readonly leaked: number;
   stop(): Promise<void>;
 }
@@ -28,7 +28,7 @@ const EDIT = `mutation($note: ID!, $session: ID!, $client: ID!, $key: String!) {
 
 const any = (below: number): number => Math.floor(Math.random() * below);
 
-/** Two viewers who ask for what is theirs and what is the other's, and edit it. */
+/** Two viewers who query and edit their own records and try the other's. */
 export function startTraffic(
   url: () => string,
   { ids }: Sandbox,
@@ -60,14 +60,14 @@ export function startTraffic(
     const answer = await post(url(), { query, variables }, { authorization: `Bearer ${token}` });
     count.answered += 1;
     if (query === EDIT && answer.data?.magicEdit) count.edited += 1;
-    for (const id of shownIn(answer.data ?? null)) {
+    for (const id of recordIdsIn(answer.data ?? null)) {
       if (owners.has(id) && owners.get(id) !== clinician) count.leaked += 1;
     }
   }
 
   async function run(clinician: number): Promise<void> {
     while (!stopping.signal.aborted) {
-      // Servers come and go: whoever is not answered asks again.
+      // Servers restart: a query without a response is sent again.
       await ask(clinician).catch(() => undefined);
       await setTimeout(20);
     }

@@ -37,14 +37,14 @@ export interface SoakOptions {
   readonly onFault?: (name: string) => void;
 }
 
-/** Whom the two viewers are. */
+/** The two viewers. */
 const CLINICIANS = [0, 1];
 const FILTER = { types: ['PROGRESS_NOTE_GENERATED'] };
 
 /**
  * Two servers on one Redis (or one on its own disk, where there is no Redis), with webhooks, edits, queries, subscribers
- * who come and go, and one fault after the other. In the end everything that was acknowledged must be in the log once and
- * have been received once by every subscriber who may see it, and by no other.
+ * that connect and disconnect, and one fault after the other. In the end everything that was acknowledged must be in the log once and
+ * have been received once by every subscriber who may read it, and by no other.
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   await using opened = new AsyncDisposableStack();
@@ -75,7 +75,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const sender = startSender({ url, sandbox, client, writers: 4, pauseMs: 15 });
   const traffic = startTraffic(url, sandbox, CLINICIANS);
   const vitals = watchVitals(steady.url);
-  const faults = await harm();
+  const faults = await injectFaults();
 
   await Promise.all([sender.stop(), traffic.stop(), vitals.stop()]);
   const { acknowledged, clientOf } = sender;
@@ -111,7 +111,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   };
 
   /** One after the other until the time is over; a subscriber is dropped with each. */
-  async function harm(): Promise<readonly string[]> {
+  async function injectFaults(): Promise<readonly string[]> {
     const until = performance.now() + options.seconds * 1_000;
     const lastsMs = options.faultMs;
     const done: string[] = [];

@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 
 export interface Vitals {
-  /** How fast memory grows that is never given back, in megabytes a minute. */
+  /** How fast memory grows that is never freed, in megabytes a minute. */
   heapSlope(): number;
   readonly heapMb: () => number;
-  /** The worst 99th percentile that was seen, in milliseconds. */
+  /** The highest 99th percentile measured, in milliseconds. */
   readonly eventLoopP99Ms: () => number;
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 500;
-/** The lowest of so many samples is what a collection left: there is one every five seconds. */
+/** The lowest of this many samples is the heap after a collection: there is a sample every five seconds. */
 const WINDOW = 20;
 /** Caches fill up first. */
 const WARM_UP = 0.4;
@@ -20,7 +20,7 @@ interface Sample {
   readonly heapMb: number;
 }
 
-/** Reads a server's own figures for as long as it lasts. */
+/** Reads a server's metrics until it ends. */
 export function watchVitals(url: string): Vitals {
   const stopping = new AbortController();
   const samples: Sample[] = [];

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { artifactId, idsOf, plainId, sessionId } from '../global-id.ts';
 import type { Uuid } from '../../../src/uuid.ts';
 
-/** Few, so that two viewers meet: of four clinicians, three clinics, two organizations. All have four notes or more. */
+/** Few, so that two viewers share records: of four clinicians, three clinics, two organizations. All have four notes or more. */
 const CLIENTS = [0, 13, 1, 14, 420, 1_124];
 const CLINICIANS = [0, 1, 14, 36];
 export const SESSIONS_EACH = 4;
@@ -21,19 +21,19 @@ const ASKED = ['walk', 'byId', 'hinted', 'node', 'edit', 'assign', 'events', 'sc
 const CHANGES = ['move', 'finish', 'assess'] as const;
 
 export type Asked = (typeof ASKED)[number];
-export interface Act {
+export interface Action {
   readonly kind: Asked | (typeof CHANGES)[number];
   /** Which of the two. */
   readonly viewer: number;
   readonly client: number;
-  /** Who is named beside it: kin or not. */
+  /** Which client is named with it: the right one or not. */
   readonly hint: number;
   readonly clinician: number;
   readonly nth: number;
   readonly key: string;
 }
 
-export const anyAct = record<Act>({
+export const anyAction = record<Action>({
   kind: constantFrom(...ASKED, ...ASKED, ...CHANGES),
   viewer: nat(1),
   client: constantFrom(...CLIENTS),
@@ -43,13 +43,13 @@ export const anyAct = record<Act>({
   key: constantFrom('a', 'b'),
 });
 
-export const isAsked = (act: Act): act is Act & { readonly kind: Asked } =>
-  (ASKED as readonly string[]).includes(act.kind);
+export const isAsked = (action: Action): action is Action & { readonly kind: Asked } =>
+  (ASKED as readonly string[]).includes(action.kind);
 
-const ASKED_ONCE: readonly Act['kind'][] = ['edit', 'assign', 'events'];
+const ASKED_ONCE: readonly Action['kind'][] = ['edit', 'assign', 'events'];
 
-/** From the third time on an answer may be a remembered one, but for a mutation's and the log's. */
-export const timesAsked = ({ kind }: Act): number => (ASKED_ONCE.includes(kind) ? 1 : 3);
+/** From the third time on an answer may come from the cache, except for mutations and the log. */
+export const timesAsked = ({ kind }: Action): number => (ASKED_ONCE.includes(kind) ? 1 : 3);
 
 const CLIENT = 'clientId firstName raw sessions(first: 4) { nodes { sessionId raw } }';
 const SESSION =
@@ -75,14 +75,14 @@ export const documents: Readonly<Record<Asked, string>> = {
   score: `query($score: ID!) { assessmentScore(id: $score) { assessmentScoreId raw client { firstName clientId } } }`,
 };
 
-/** Those that the document declares, and no others: what is asked twice is then the same, byte by byte. */
+/** Only those that the document declares, so that a repeated query is the same byte by byte. */
 export function variablesOf(
-  act: Act & { readonly kind: Asked },
+  action: Action & { readonly kind: Asked },
   sandbox: Sandbox,
   score: string,
   after: string | undefined,
 ): object {
-  const { kind, client, nth, hint, clinician, key } = act;
+  const { kind, client, nth, hint, clinician, key } = action;
   const { ids } = sandbox;
   const bareSession = ids.session(client, nth);
   const session = sessionId({ sandbox }, bareSession, ids.client(client));

@@ -1,9 +1,9 @@
 import type { GraphQLAnswer } from '../gateway.ts';
 
-/** The ids of all records that an answer shows more of than the id it was asked by. */
-export function* shownIn(value: GraphQLAnswer['data']): Generator<string> {
+/** The ids of all records of which an answer has more than the requested id. */
+export function* recordIdsIn(value: GraphQLAnswer['data']): Generator<string> {
   if (Array.isArray(value)) {
-    for (const item of value) yield* shownIn(item);
+    for (const item of value) yield* recordIdsIn(item);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
@@ -11,7 +11,7 @@ export function* shownIn(value: GraphQLAnswer['data']): Generator<string> {
   if (clientId && (value.firstName || value.raw || value.sessions)) yield clientId;
   if (sessionId && (value.raw || value.progressNote || value.transcript)) yield sessionId;
   if (progressNoteId && value.note) yield progressNoteId;
-  // Only the event says whose score it is: showing the score shows the client.
+  // Only the event names the client of a score: returning the score reveals the client.
   if (assessmentScoreId) yield assessmentScoreId;
-  for (const [name, below] of Object.entries(value)) if (name !== 'raw') yield* shownIn(below);
+  for (const [name, below] of Object.entries(value)) if (name !== 'raw') yield* recordIdsIn(below);
 }

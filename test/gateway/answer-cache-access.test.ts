@@ -19,8 +19,8 @@ async function viewer(grant: string) {
   return (document: string, id: string) => gateway.query(document, { id }, { authorization });
 }
 
-/** Whether the last answer was given again without being made. */
-function wasRepeated(): boolean {
+/** Whether the last answer came from the answer cache. */
+function cameFromCache(): boolean {
   const audit = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'audit');
   return audit.at(-1)?.outcome === 'read again';
 }
@@ -28,8 +28,8 @@ function wasRepeated(): boolean {
 const noteId = (nth: number) =>
   artifactId(gateway, 'ProgressNote', ids.session(nth, 1), ids.client(nth));
 
-describe('an answer for which access had to be proven', () => {
-  it('is cached as any other', async () => {
+describe('an answer that needed an access check', () => {
+  it('is cached like any other', async () => {
     const ask = await viewer(`clinic:${ids.clinic(0)}`);
     const first = await ask(NOTE, noteId(0));
     expect(first.data.progressNote.progressNoteId).toBe(ids.note(0, 1));
@@ -37,13 +37,13 @@ describe('an answer for which access had to be proven', () => {
     const again = await ask(NOTE, noteId(0));
     expect(again.data).toEqual(first.data);
     expect(again.extensions.upstream.calls).toBe(0);
-    expect(wasRepeated()).toBe(true);
+    expect(cameFromCache()).toBe(true);
   });
 
   it('is not cached where access was denied', async () => {
     const ask = await viewer(`client:${ids.client(5)}`);
     for (let i = 0; i < 3; i += 1)
       expect((await ask(NOTE, noteId(2))).data.progressNote).toBeNull();
-    expect(wasRepeated()).toBe(false);
+    expect(cameFromCache()).toBe(false);
   });
 });
