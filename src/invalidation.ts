@@ -90,7 +90,7 @@ export function createInvalidation(
         onEvent(event);
       }
     },
-    /** An event that this instance has taken in: it alone records where the client is. */
+    /** An event that this instance has received: it alone records where the client is. */
     accepted(event: EventFacts): void {
       if (!isSessionEvent(event)) return;
       places.record(event.clientId, { kind: 'clinician', id: event.clinicianId });

@@ -28,7 +28,7 @@ export type EventHub = Awaited<ReturnType<typeof openHub>>;
 export type HubProblem =
   /** The log can't be read; the hub goes on trying. */
   | 'follow'
-  /** Events were lost to this instance: subscriptions of earlier generations must resume by their cursors. */
+  /** Events were lost to this instance: every subscription ends, and what is cached may be stale. */
   | 'lost'
   /** An entry of the log that this version can't read, and skipped. */
   | 'unreadable'
@@ -63,7 +63,7 @@ export async function openHub(parts: HubParts) {
   const { signal } = closing;
   /** Those who wait until an event is applied, and its position. */
   const waiters = new Map<() => void, Position>();
-  const takeTurn = createTurns(READS_AT_ONCE);
+  const acquire = createSemaphores(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
   let receiving: Promise<void> | undefined;
@@ -140,7 +140,7 @@ export async function openHub(parts: HubParts) {
   }
 
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
-  function startAnew(bounds: LogBounds): void {
+  function restartAt(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
     generation += 1;
     clients.clear();
@@ -153,7 +153,7 @@ export async function openHub(parts: HubParts) {
       try {
         const page = await log.read(position, BATCH);
         if (signal.aborted) return;
-        if (!reaches(page, position)) startAnew(page);
+        if (!reaches(page, position)) restartAt(page);
         else if (page.events.length > 0) await (receiving = receive(page.events));
         else await log.changed(position);
         failures = 0;
@@ -174,7 +174,7 @@ export async function openHub(parts: HubParts) {
     get position(): Position {
       return position;
     },
-    /** Incremented when events were lost to this instance: a subscription of an earlier generation has a gap. */
+    /** Incremented when events were lost to this instance: positions may be used again. */
     get generation(): number {
       return generation;
     },
@@ -208,7 +208,7 @@ export async function openHub(parts: HubParts) {
      * last event where unreadable entries followed it, and `after` itself at the log's end.
      */
     async scan(after: Position, limit: number, subject?: string) {
-      const done = subject === undefined ? undefined : await takeTurn(subject);
+      const done = subject === undefined ? undefined : await acquire(subject);
       try {
         await setImmediate();
         const page = await log.read(after, limit);
@@ -241,7 +241,7 @@ const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
   stored.map(fromStored).filter((event) => event !== undefined);
 
 /** A semaphore for each name. Resolves to the function that releases it. */
-function createTurns(atOnce: number) {
+function createSemaphores(atOnce: number) {
   const queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
 
   return async (name: string): Promise<() => void> => {

@@ -10,7 +10,7 @@ import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 const TRIES = 5;
 const FIRST_PAUSE_MS = 10;
 /** Events in quarantine: each is added once, however many subscriptions fail on it, and then tried once only. */
-const MOST_REMEMBERED = 1_000;
+const MAX_FAILED = 1_000;
 
 /** Resolves early, without an error, when the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -57,7 +57,7 @@ export function createAttempt(
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
 ) {
-  const failed = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+  const failed = new LRUCache<string, true>({ max: MAX_FAILED });
 
   return async <T>(event: PartnerEvent, task: () => T | Promise<T>): Promise<T | undefined> => {
     // With its time: after a loss of the log positions are used again.

@@ -25,7 +25,7 @@ export interface WebhookParts {
   readonly applied: (position: number) => Promise<void>;
   /** A copy is in no log that would be followed: invalidates its paths here and on the other instances. */
   readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
-  /** Called for a new event on the instance that took it in, and on no other. */
+  /** Called for a new event on the instance that received it, and on no other. */
   readonly onAccepted: (event: EventFacts) => void;
   readonly observer: IngestObserver;
   readonly maxBytes?: number;

@@ -20,7 +20,7 @@ export type Listening = Awaited<ReturnType<typeof listen>>;
 /** After a restart everyone comes back in the same second. The system may allow fewer. */
 const BACKLOG = 4_096;
 /** How long clients may take to agree that their subscriptions are over. */
-const GOODBYE_MS = 3_000;
+const CLOSE_GRACE_MS = 3_000;
 /** How long requests under way may take to finish once the process is told to stop. */
 const DRAIN_MS = 10_000;
 /** A connection whose last answer is out is closed so soon after it. */
@@ -101,12 +101,12 @@ export async function listen(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       open.stop();
       open.closeSilent(0);
-      const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-      const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-      await app.endSubscriptions(GOODBYE_MS);
+      const sweepTimer = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+      const drainTimer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await app.endSubscriptions(CLOSE_GRACE_MS);
       await closed;
-      clearInterval(sweeping);
-      clearTimeout(impatience);
+      clearInterval(sweepTimer);
+      clearTimeout(drainTimer);
     },
   };
 }
@@ -128,7 +128,7 @@ const LEAST_CONNECTIONS = 16;
 /** For files, the store and the server itself. The system refuses whatever comes once there are none left. */
 const OWN_DESCRIPTORS = 64;
 /** From here on connections that nothing was sent over are closed, for those who want something. */
-const CROWDED = 0.9;
+const NEARLY_FULL = 0.9;
 const CHECK_EVERY_MS = 250;
 const LOG_EVERY_MS = 10_000;
 const SILENT_MS = 1_000;
@@ -153,7 +153,7 @@ function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOpti
   // Now and then, and not with a listener each: thousands of subscribers would each keep one.
   const checking = setInterval(() => {
     open = open.filter(({ socket }) => !socket.destroyed);
-    if (open.length >= server.maxConnections * CROWDED) closeSilent(SILENT_MS);
+    if (open.length >= server.maxConnections * NEARLY_FULL) closeSilent(SILENT_MS);
   }, CHECK_EVERY_MS).unref();
   server.on('connection', (socket) => open.push({ socket, since: performance.now() }));
   server.on('drop', () => {

@@ -3,7 +3,7 @@ import type { Limits } from '../config.ts';
 /** A connection that stays open: a socket or an event stream. */
 export interface OpenConnection {
   /**
-   * Called a few times a second; `now` is on the clock of `performance.now()`. Late, this process was busy or asleep:
+   * Called a few times a second; `now` is on the clock of `performance.now()`. Late, this process was busy or suspended:
    * what clients have sent meanwhile has to be read before they are judged by it.
    */
   check(now: number, isLate: boolean): void;

@@ -31,7 +31,7 @@ export interface EventBudget {
 const budgetOf = (ctx: Context): EventBudget =>
   (ctx.eventBudget ??= { left: MOST_READ, lastRead: Promise.resolve() });
 
-function inTurn<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
+function runSequentially<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
   const reading = budget.lastRead.then(task);
   budget.lastRead = reading.catch(() => undefined);
   return reading;
@@ -81,7 +81,7 @@ async function readEvents(
   const found: PartnerEvent[] = [];
   let at = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
   while (budget.left > 0 && !ctx.usage.isOver) {
-    const chunk = await inTurn(budget, async () => {
+    const chunk = await runSequentially(budget, async () => {
       if (budget.left === 0) return undefined;
       const read = await hub.scan(at, Math.min(CHUNK, budget.left), ctx.viewer.subject);
       budget.left -= read.scannedTo - at;
@@ -115,7 +115,7 @@ export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Contex
 function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
   ctx.doNotCache();
   const budget = budgetOf(ctx);
-  return inTurn(budget, async () => {
+  return runSequentially(budget, async () => {
     const limit = Math.min(MOST_OF_SESSION, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;

@@ -72,7 +72,7 @@ export interface Bus {
 
 export type BusHandler = (message: string) => void | Promise<void>;
 
-/** Imports only the engine it was asked for, so that the other one is not loaded in vain. */
+/** Imports only the engine it was asked for, so that the other one is not loaded. */
 export async function openStore(options: StoreOptions, settings: StoreSettings): Promise<Store> {
   if (options.kind === 'embedded') {
     const { openEmbedded } = await import('./sqlite/open.ts');

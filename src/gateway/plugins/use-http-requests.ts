@@ -16,9 +16,9 @@ const LINGER_MS = 250;
 type Result = ExecutionResult | Subscription;
 
 /**
- * Checks requests, reads their bodies from node's own stream and answers them, all in `onRequest`: past Yoga's Fetch
- * layer a small note takes 0.45 and not 0.34 of the CPU that `node:http` takes to send the same bytes. Subscriptions,
- * and whatever goes to a client that takes nothing else, are streamed by Yoga's own processor of server-sent events.
+ * Checks requests, reads their bodies from node's own stream and answers them, all in `onRequest`: without Yoga's Fetch
+ * layer a small note reaches 0.45 of the rate of `node:http` sending the same bytes, and 0.34 with it. Subscriptions, and
+ * all responses to a client that accepts nothing else, are streamed by Yoga's own processor of server-sent events.
  */
 export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   const { maskError, trusted, observer } = parts;

@@ -23,7 +23,7 @@ const MAX_ID_CHARACTERS = 128;
 /** A ping's payload comes back in its pong. This is enough for a client to match them. */
 const MAX_PING_BYTES = 128;
 
-/** For graphql-ws, which wants to know what it executes: the operation itself has run by then. */
+/** For graphql-ws, which needs a document to execute: the operation itself has run by then. */
 const ANY_DOCUMENT = parse('{ __typename }');
 
 /** WebSocket `/graphql`: graphql-transport-ws, by graphql-ws, with operations that run through Yoga's plugins. */
@@ -98,7 +98,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
   }
 
   let size = 0;
-  const inTurn = createTurns();
+  const enqueue = createHandshakeQueue();
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -136,7 +136,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
       if (problem) return void socket.end(rawResponse(problem), () => socket.destroy());
-      inTurn(() => server.handleUpgrade(req, socket, head, accept));
+      enqueue(() => server.handleUpgrade(req, socket, head, accept));
     },
   };
 }
@@ -159,7 +159,7 @@ const EVERY_MS = 25;
  * After a restart everyone comes back in the same second: handshakes take turns, so that queries and webhooks are
  * answered in between. One that comes alone does not wait.
  */
-function createTurns(): (task: () => void) => void {
+function createHandshakeQueue(): (task: () => void) => void {
   const waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 

@@ -32,7 +32,7 @@ const codeOf = (error: unknown) =>
 
 export const isLocked = (error: unknown) => (codeOf(error) & 0xff) === BUSY;
 
-/** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds in vain. */
+/** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof StoreUnavailable) return { kind: 'misuse', reason: error.message };
   const code = codeOf(error);
