@@ -8,7 +8,7 @@ import type { Milestones } from './store/milestones.ts';
 import type { Store } from './store/store.ts';
 import type { Uuid } from './uuid.ts';
 
-export interface ChangedNote {
+interface ChangedNote {
   readonly noteId: Uuid;
   readonly sessionId?: Uuid | undefined;
   readonly clientId?: Uuid | undefined;

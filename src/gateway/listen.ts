@@ -4,7 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 
 import type { Gateway } from './gateway.ts';
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly headersMs: number;

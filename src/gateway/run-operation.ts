@@ -7,7 +7,7 @@ import type { TrustedDocuments } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
 /** An operation as a client sends it. */
-export interface OperationParams {
+interface OperationParams {
   readonly query: string;
   readonly variables?: Record<string, unknown>;
   readonly operationName?: string;

@@ -16,7 +16,6 @@ export interface AuditLine {
 }
 
 export type Audit = ReturnType<typeof createAudit>;
-export type OperationAudit = ReturnType<Audit['begin']>;
 
 /** Who has seen or changed which record of a patient; never what the record says. */
 export function createAudit(write: (line: AuditLine) => void) {

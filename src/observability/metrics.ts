@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { operationName, plainText } from './log.ts';
 
 export type WebhookRefusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
-export type WatchedName = keyof typeof WATCHED;
+type WatchedName = keyof typeof WATCHED;
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Read when the metrics are, from whoever knows the value. Undefined: not known now, so not shown. */

@@ -9,7 +9,7 @@ import { type GraphQLSchema, printSchema } from 'graphql';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-export interface PageOptions {
+interface PageOptions {
   readonly schema: GraphQLSchema;
   /** Whether the pages ask for a token before their first request. */
   readonly needsToken: boolean;

@@ -139,7 +139,7 @@ function connectionOf<N extends ListName>(
   );
 }
 
-export interface ListArgs extends WindowArgs {
+interface ListArgs extends WindowArgs {
   readonly filter?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -32,7 +32,7 @@ interface Listed<Type extends string, List extends ListName, Id = Uuid> extends 
 }
 
 export type OrganizationRef = Listed<'Organization', 'organizations'>;
-export type ProgramRef = Listed<'Program', 'programsOfOrganization'>;
+type ProgramRef = Listed<'Program', 'programsOfOrganization'>;
 export type ClinicRef = Listed<'Clinic', 'clinicsOfOrganization'>;
 export type ClinicianRef = Listed<'Clinician', 'cliniciansOfClinic'>;
 export type ClientRef = Listed<'Client', 'clientsOfClinic'>;
@@ -42,8 +42,8 @@ export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
   note?: NoteRef;
 };
 /** Its id is a string such as `phq9`, unique within its clinic only. */
-export type AssessmentRef = Listed<'Assessment', 'assessmentsOfClinic', string>;
-export type MagicEditRef = Listed<'MagicEdit', 'magicEditsOfClinician'>;
+type AssessmentRef = Listed<'Assessment', 'assessmentsOfClinic', string>;
+type MagicEditRef = Listed<'MagicEdit', 'magicEditsOfClinician'>;
 
 export type ListedRef =
   | OrganizationRef
@@ -66,10 +66,10 @@ export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
   readonly session: SessionRef | undefined;
   readonly auditName: string;
 }
-export interface TranscriptRef extends Fetched<'Transcript', TranscriptRecord> {
+interface TranscriptRef extends Fetched<'Transcript', TranscriptRecord> {
   readonly session: SessionRef;
 }
-export interface MdmRef extends Fetched<'MDM', MdmRecord> {
+interface MdmRef extends Fetched<'MDM', MdmRecord> {
   readonly session: SessionRef;
 }
 export interface ScoreRef extends Fetched<'AssessmentScore', ScoreRecord> {

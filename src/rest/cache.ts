@@ -13,7 +13,7 @@ export interface CacheEntry {
 }
 
 /** The path that was invalidated, or `undefined` for all of them. */
-export type InvalidationListener = (path: string | undefined) => void;
+type InvalidationListener = (path: string | undefined) => void;
 
 const MAX_TOTALS = 50_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */

@@ -13,12 +13,12 @@ import { listKeyOf, lists, pageKeyOf, pathOf } from './lists.ts';
 import type { ListName, ListRef, RecordOf } from './lists.ts';
 import type { Usage } from './usage.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Skips every cache, and calls that began earlier. */
   readonly fresh?: boolean;
 }
 
-export interface ScoreOptions extends LoadOptions {
+interface ScoreOptions extends LoadOptions {
   /** Whose it should be: a score that says it is another client's is a bad response. */
   readonly clientId?: Uuid | undefined;
 }

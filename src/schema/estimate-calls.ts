@@ -40,7 +40,7 @@ export const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;
 
 /** An operation's worst case in calls, or what is wrong with its arguments. */
-export interface Estimate {
+interface Estimate {
   readonly calls: number;
   readonly problems: readonly ArgumentProblem[];
 }

@@ -41,7 +41,7 @@ interface CodedError extends Error {
 
 const isCoded = (error: unknown): error is CodedError => error instanceof Error && 'code' in error;
 
-export type MaskError = (error: unknown, requestId?: string) => ClientError;
+type MaskError = (error: unknown, requestId?: string) => ClientError;
 
 /**
  * For Yoga's `maskedErrors`: the one function that decides what a client may read of a failure. What is not meant for

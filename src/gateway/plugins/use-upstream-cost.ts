@@ -11,7 +11,7 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin, Operation } from 
 import { variableProblem } from './input-values.ts';
 import { SHOWN_ERRORS } from './use-document-limits.ts';
 
-export interface CostOptions {
+interface CostOptions {
   readonly cursors: CursorCodec;
   readonly maxEstimatedCalls: number;
   readonly maxUpstreamCalls: number;

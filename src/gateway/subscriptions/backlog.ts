@@ -1,7 +1,7 @@
 import type { Limits } from '../../config.ts';
 
 /** How a transport writes, and what has been written that the reader's side has not taken yet. */
-export interface Outlet {
+interface Outlet {
   readonly write: (text: string, onFlushed: () => void) => void;
   /** True while nothing further should be written: it waits here, where its bytes are counted. */
   readonly isFull: () => boolean;

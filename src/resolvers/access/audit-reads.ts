@@ -3,7 +3,7 @@ import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 
 /** A record by its type and id. Rows of a list have their audit name with them. */
-export interface AuditedRecord {
+interface AuditedRecord {
   readonly type: string;
   readonly id: string;
   readonly auditName?: string | undefined;

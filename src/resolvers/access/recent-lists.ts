@@ -4,7 +4,7 @@ import type { ListName, ListRef } from '../../rest/lists.ts';
 import type { Page } from '../../page.ts';
 
 /** Clients and clinicians move, so a page proves for this long who is in its list; then it is read again. */
-export const PROOF_MS = 60_000;
+const PROOF_MS = 60_000;
 
 const MAX_LISTS = 20_000;
 const MAX_ROWS = 200_000;

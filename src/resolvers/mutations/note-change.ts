@@ -10,7 +10,7 @@ import { NotFound, missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
 
-export type ChangeOutcome = NoteChange | Rejected;
+type ChangeOutcome = NoteChange | Rejected;
 
 export interface NoteChange extends Accepted {
   readonly session: SessionRef | undefined;

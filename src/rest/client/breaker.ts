@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 
-export type BreakerState = 'closed' | 'open' | 'half-open';
+type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** `unclear`: the attempt says nothing about the API's health. */
 export type Verdict = 'healthy' | 'failing' | 'unclear';
