@@ -10,10 +10,10 @@ import type { Verify } from './signature.ts';
 export interface IngestObserver {
   accepted(type: EventType): void;
   copy(type: EventType): void;
-  quarantined(): void;
-  badTimestamp(): void;
+  quarantined(requestId?: string): void;
+  badTimestamp(requestId?: string): void;
   refused(reason: WebhookRefusal): void;
-  failed(error: unknown): void;
+  failed(error: unknown, requestId?: string): void;
 }
 
 export interface WebhookParts {
@@ -57,7 +57,8 @@ export function createWebhookHandler(parts: WebhookParts) {
     const finish = (): void => {
       const [first] = chunks;
       const body = first && chunks.length === 1 ? first : Buffer.concat(chunks);
-      void ingest(req.headers, body).then((status) => answer(res, status));
+      const requestId = res.getHeader('x-request-id')?.toString();
+      void ingest(req.headers, body, requestId).then((status) => answer(res, status));
     };
     // A sender that hangs up half way was never answered, so it will deliver again.
     req.on('error', () => undefined);
@@ -65,7 +66,11 @@ export function createWebhookHandler(parts: WebhookParts) {
   }
 
   /** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
-  async function ingest(headers: IncomingHttpHeaders, body: Uint8Array): Promise<Status> {
+  async function ingest(
+    headers: IncomingHttpHeaders,
+    body: Uint8Array,
+    requestId: string | undefined,
+  ): Promise<Status> {
     try {
       if (!parts.verify(headers, body)) return rejected(401, 'signature');
       // Only a sender with the secret learns that encodings are not supported.
@@ -75,14 +80,14 @@ export function createWebhookHandler(parts: WebhookParts) {
       if (envelope.kind === 'malformed') return rejected(400, 'malformed');
       if (envelope.kind === 'unknown') {
         await parts.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
-        observer.quarantined();
+        observer.quarantined(requestId);
         return 200;
       }
-      if (!envelope.credibleTime) observer.badTimestamp();
+      if (!envelope.credibleTime) observer.badTimestamp(requestId);
       if (envelope.events.length > 0) await accept(envelope.events);
       return 200;
     } catch (error) {
-      observer.failed(error);
+      observer.failed(error, requestId);
       return rejected(503, 'unavailable');
     }
   }

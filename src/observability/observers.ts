@@ -30,10 +30,10 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
   let [failures, nextLineAt, forged] = [0, 0, 0];
 
   /** A full disk fails every webhook, and each is sent again and again: a line a minute says how many. */
-  function failed(error: unknown): void {
+  function failed(error: unknown, requestId?: string): void {
     failures += 1;
     if (performance.now() < nextLineAt) return;
-    log.error('webhooks could not be kept', { error, count: failures });
+    log.error('webhooks could not be kept', { error, count: failures, requestId });
     [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
   }
 
@@ -47,11 +47,12 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
   return {
     accepted: () => metrics.eventsAccepted(),
     copy: () => metrics.eventCopies(),
-    quarantined: () => {
+    quarantined(requestId?: string): void {
       metrics.eventsQuarantined();
-      log.warn('a signed webhook was not understood and is in quarantine');
+      log.warn('a signed webhook was not understood and is in quarantine', { requestId });
     },
-    badTimestamp: () => log.warn('a webhook came without a usable time stamp'),
+    badTimestamp: (requestId?: string) =>
+      log.warn('a webhook came without a usable time stamp', { requestId }),
     refused(reason: WebhookRefusal): void {
       metrics.webhookRefused(reason);
       if (reason !== 'signature') return;

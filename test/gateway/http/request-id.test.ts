@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
 import { createManualClock } from '../../support/access/viewers.ts';
+import { bytesOf, delivery, macOf } from '../../support/events/deliveries.ts';
 import { dial, dialIn, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -196,4 +197,17 @@ describe('over WebSocket', () => {
     await socket.closed;
     expect(logged()).toEqual([['operation rejected', 'UNAUTHENTICATED', undefined]]);
   });
+});
+
+it('is in the lines about a webhook', async () => {
+  const body = bytesOf(delivery('transcript_ready', {}, { eventType: 'a_new_type', timeStamp: 7 }));
+  const signature = macOf(body, gateway.sandbox.connection.clientSecret);
+  await fetch(`${gateway.url}/webhooks`, {
+    method: 'POST',
+    headers: { 'x-signature': signature, 'x-request-id': 'hook-1' },
+    body: new Uint8Array(body),
+  });
+  expect(lines).toMatchObject([
+    { msg: 'a signed webhook was not understood and is in quarantine', requestId: 'hook-1' },
+  ]);
 });
