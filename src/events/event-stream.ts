@@ -6,7 +6,7 @@ import type { PartnerEvent } from './partner-event.ts';
 /** Live events that may wait for whoever reads the stream. Past them it ends: the reader resumes by its cursor. */
 const MOST_WAITING = 10_000;
 /** Events read at once: small enough not to be noticed by other work. */
-const PIECE = 100;
+const CHUNK = 100;
 
 /** Events as an async iterator: what lies past a position, at the reader's pace, and then what comes, each once. */
 export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefined> {
@@ -76,7 +76,7 @@ export function openEventStream(
   /** Until there is something to hand over, or nothing more to replay. */
   async function replay(): Promise<void> {
     for (joinIfCaughtUp(); replayedTo !== undefined && !isOver; joinIfCaughtUp()) {
-      const { events, scannedTo } = await hub.scan(replayedTo, PIECE, subject);
+      const { events, scannedTo } = await hub.scan(replayedTo, CHUNK, subject);
       for (const event of events)
         if (await isCandidate(filter, event, hub.placeOf)) waiting.push(event);
       replayedTo = scannedTo;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { names } from '../../src/store/redis/scripts.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -73,6 +74,16 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     await one.bus.publish('stale', 'first');
     await one.bus.publish('stale', 'second');
     expect(received).toEqual(['first', 'second']);
+  });
+
+  it('ignores a message that no instance sent', async () => {
+    const [one, two] = [await open(), await open()];
+    const received: string[] = [];
+    two.bus.subscribe('stale', (message) => void received.push(message));
+    // Both would end the process if their failure went unhandled.
+    for (const text of ['{', 'null']) expect(server.cli('PUBLISH', names.bus(''), text)).toBe('2');
+    await one.bus.publish('stale', 'next');
+    expect(received).toEqual(['next']);
   });
 
   it('reports a gap when the connection for messages was lost', async () => {
