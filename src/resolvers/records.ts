@@ -58,6 +58,8 @@ export async function byId<R extends ListedRef>(
 ): Promise<R | null> {
   try {
     const open = await isOpen(ref, ctx);
+    // A magic edit is nothing but a clinician's text: to name one is to read it.
+    if (open && ref.type === 'MagicEdit' && !wantsAttributes) auditRead(ref, ctx);
     if (open && !wantsAttributes) return { ...ref, open };
     const found = open ? await find(ref, ctx) : undefined;
     (found ? auditRead : auditDenial)(ref, ctx);

@@ -164,6 +164,8 @@ describe('a read', () => {
     const { id } = edit;
     const byId = 'query($id: ID!) { node(id: $id) { ... on MagicEdit { raw } } }';
     expect(await trailOf(ask, byId, { id })).toEqual([['read', [name]]]);
+    const idAlone = 'query($id: ID!) { node(id: $id) { id } }';
+    expect(await trailOf(ask, idAlone, { id })).toEqual([['read', [name]]]);
     expect(await trailOf(eve, byId, { id })).toEqual([['denied', [name]]]);
   });
 
