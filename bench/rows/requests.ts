@@ -25,7 +25,9 @@ const TRIES = 4;
 
 /** hot, executed and uncached: CPU a request against the raw limit of each. */
 export async function requestRows(bench: Bench): Promise<readonly Figure[]> {
-  const rows = ROWS.filter(({ mode }) => bench.wants(mode));
+  const rows = ROWS.filter(
+    ({ mode, workload }) => bench.wants(mode) && (process.env['W'] ?? workload) === workload,
+  );
   if (rows.length === 0) return [];
   await using opened = await openTargets(bench);
   const [gateway, ...others] = opened.targets;
