@@ -18,7 +18,6 @@ type InvalidationListener = (path: string | undefined) => void;
 const MAX_TOTALS = 50_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */
 const OVERHEAD_BYTES = 512;
-const PURGE_EVERY_MS = 1000;
 
 /**
  * Answers by path and query, bounded by bytes and by time. They hold patient data, whoever's: access is decided on every
@@ -31,6 +30,10 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     maxSize: maxBytes,
     // One large answer must not evict all the others.
     maxEntrySize: Math.ceil(maxBytes / 4),
+    // Patient data is not kept for longer than it can be used.
+    ttlAutopurge: true,
+    ttlResolution: 0,
+    perf: clock,
     dispose({ path }, key, reason) {
       if (reason === 'set' || key === path) return;
       const keys = keysByPath.get(path);
@@ -39,41 +42,28 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
   });
   const totals = new LRUCache<string, number>({ maxSize: MAX_TOTALS, sizeCalculation: () => 1 });
   const listeners: InvalidationListener[] = [];
-  let purgedAt = 0;
 
   function notify(path: string | undefined): void {
     for (const listener of listeners) listener(path);
   }
 
-  /** Patient data is not kept for longer than it can be used. */
-  function purge(now: number): void {
-    purgedAt = now;
-    for (const [key, { expiresAt }] of entries) if (expiresAt <= now) entries.delete(key);
-  }
-
   return {
-    get(key: string): CacheEntry | undefined {
-      const entry = entries.get(key);
-      if (!entry || entry.expiresAt > clock.now()) return entry;
-      entries.delete(key);
-      return undefined;
-    },
+    get: (key: string): CacheEntry | undefined => entries.get(key),
 
     /** Whether the cache still holds exactly this object. */
     isCurrent: (entry: CacheEntry): boolean => entries.peek(entry.key) === entry,
 
     set(entry: CacheEntry, bytes: number): void {
       const { key, path } = entry;
-      const now = clock.now();
-      if (now - purgedAt >= PURGE_EVERY_MS) purge(now);
       const replaced = entries.peek(key);
-      entries.set(key, entry, { size: bytes + OVERHEAD_BYTES });
+      const ttl = entry.expiresAt - clock.now();
+      entries.set(key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
       if (key !== path && entries.has(key)) {
         const keys = keysByPath.get(path);
         if (keys) keys.add(key);
         else keysByPath.set(path, new Set([key]));
       }
-      if (replaced && replaced.expiresAt > now) notify(path);
+      if (replaced) notify(path);
     },
 
     invalidate(path: string): void {
@@ -106,7 +96,7 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     },
 
     /**
-     * Called with each path whose answers are no longer valid: it was forgotten, a newer answer has replaced one, or the
+     * Called with each path whose answers are no longer valid: it was invalidated, a newer answer has replaced one, or the
      * list's length has changed.
      */
     onInvalidate: (listener: InvalidationListener): void => void listeners.push(listener),

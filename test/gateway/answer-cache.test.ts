@@ -91,7 +91,7 @@ describe('a repeated query', () => {
     clock.advance(4_999);
     expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(0);
     gateway.sandbox.resetCounts();
-    clock.advance(1);
+    clock.advance(2);
     expect((await gateway.query(document, { id })).extensions.upstream.calls).toBe(1);
     expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });

@@ -15,7 +15,6 @@ interface CachedAnswer {
   readonly body: Buffer | string;
   /** Of the Partner API's answers that it was made of. */
   readonly paths: readonly string[];
-  readonly expiresAt: number;
   /** Logs, counts and audits that the answer was given again. */
   readonly onRepeated: (requestId: string) => void;
 }
@@ -37,12 +36,14 @@ const RECENT_CHARACTERS = 2_000_000;
  */
 export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
   const { bodyBytes } = config.limits;
-  const { now } = parts.clock;
   /** The keys of the answers that were made of a path. */
   const keysByPath = new Map<string, Set<string>>();
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_BYTES,
+    ttlAutopurge: true,
+    ttlResolution: 0,
+    perf: parts.clock,
     sizeCalculation: ({ body, paths }, key) =>
       2 * (body.length + key.length) + 64 * paths.length + OVERHEAD_BYTES,
     onInsert({ paths }, key) {
@@ -73,10 +74,10 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   }
 
   function keep(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
-    const expiresAt = expiryOf(context);
+    const ttl = expiryOf(context) - parts.clock.now();
     // What was invalidated while the operation ran is no longer in the REST cache.
     const entries = [...context.usage.entries];
-    if (expiresAt <= now() || !entries.every(services.partner.isCurrent)) return;
+    if (ttl <= 0 || !entries.every(services.partner.isCurrent)) return;
     const { id, name, estimated } = context.operation;
     const usage = { calls: 0, cached: entries.length, coalesced: 0, retried: 0 };
     const extensions = { upstream: { estimated, ...usage } };
@@ -90,7 +91,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     };
     const body = text.length > SHORT ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
-    answers.set(key, { body, paths, expiresAt, onRepeated });
+    answers.set(key, { body, paths, onRepeated }, { ttl });
   }
 
   /** True if the request was answered. Whatever is wrong with it is left to Yoga. */
@@ -100,7 +101,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     try {
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
-      if (!known || now() >= known.expiresAt) return false;
+      if (!known) return false;
       known.onRepeated(requestIdOf(res));
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),
