@@ -11,9 +11,6 @@ export const DEFAULT_LIMITS = {
   aliases: 30,
   rootFields: 30,
   directives: 20,
-  filterCharacters: 200,
-  /** Read from the event log by one operation, matching or not. */
-  eventsRead: 2_000,
   operationMs: 15_000,
   headersMs: 10_000,
   requestMs: 30_000,

@@ -21,6 +21,7 @@ export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefin
 /** More events came than may wait: going on would leave a gap. */
 export class EventsOverflowed extends Error {
   override readonly name = 'EventsOverflowed';
+  readonly code = 'EVENTS_OVERFLOWED';
 }
 
 type Result = IteratorResult<PartnerEvent, undefined>;

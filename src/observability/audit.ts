@@ -48,14 +48,19 @@ export function createAudit(write: (line: AuditLine) => void) {
     (subject: string, operation: string | undefined, id: string) => (requestId?: string) =>
       write({ subject, operation, records: [], outcome: 'read again', id, requestId });
 
-  /** All who are sent the same event share a line. */
+  /** What an event showed, or did not: all who are sent it share a line. */
   const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();
-  function delivered(subjects: Names, operation: string | undefined, records: Names): void {
+  function delivered(
+    subjects: Names,
+    operation: string | undefined,
+    records: Names,
+    outcome: 'delivered' | 'denied' = 'delivered',
+  ): void {
     if (deliveries.size === 0) setImmediate(writeDeliveries);
-    const key = `${operation} ${records.join(' ')}`;
+    const key = `${outcome} ${operation} ${records.join(' ')}`;
     const to = deliveries.get(key)?.to ?? new Set();
     for (const subject of subjects) to.add(subject);
-    deliveries.set(key, { operation, records, outcome: 'delivered', to });
+    deliveries.set(key, { operation, records, outcome, to });
   }
   function writeDeliveries(): void {
     for (const { to, ...line } of deliveries.values())

@@ -169,8 +169,6 @@ it('has the documented default limits', () => {
     aliases: 30,
     rootFields: 30,
     directives: 20,
-    filterCharacters: 200,
-    eventsRead: 2_000,
     operationMs: 15_000,
     headersMs: 10_000,
     requestMs: 30_000,

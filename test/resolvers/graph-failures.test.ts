@@ -121,6 +121,24 @@ describe('a failing part', () => {
 });
 
 describe('an operation that takes too long', () => {
+  it('ends with TIMEOUT while a subscription is opened', async () => {
+    sandbox.set({ hang: ['/clinics/:clinicId/clients', '/clinicians/:clinicianId/clients'] });
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: `Bearer ${await tokenFor([`clinic:${ids.clinic(1)}`])}`,
+      },
+      body: JSON.stringify({
+        query: 'subscription($id: ID!) { events(filter: { clientId: $id }) { cursor } }',
+        variables: { id: ids.client(5) },
+      }),
+    });
+    expect(await response.text()).toContain('"code":"TIMEOUT"');
+    sandbox.set({ hang: [] });
+  });
+
   it('ends with TIMEOUT, keeps the fields it has, and aborts its calls', async () => {
     sandbox.set({ hang: ['/sessions/:sessionId/mdm'] });
     const answer = await counted(

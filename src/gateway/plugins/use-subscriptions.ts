@@ -37,6 +37,8 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const subscription = await subscribe(args);
     if (!(subscription instanceof Subscription)) return subscription;
     subscription.sink = stream;
+    // It would hold up the end of this process.
+    if (!parts.isServing()) res.destroy();
     if (res.destroyed) void subscription.return();
     else connections.add(stream);
     return subscription;

@@ -67,8 +67,8 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
       auditEventRead(event, contextValue);
       const json = JSON.stringify(forClient(withClientErrors(executed, estimated)));
-      const records = [...(contextValue.audit?.read ?? [])];
-      return { json, records, position: event.position };
+      const { read = [], denied = [] } = contextValue.audit ?? {};
+      return { json, records: [...read], denied: [...denied], position: event.position };
     } finally {
       clearTimeout(timer);
     }

@@ -8,6 +8,8 @@ export interface EventResult {
   readonly json: string;
   /** Which records it shows, for the audit of each who gets it. */
   readonly records: readonly string[];
+  /** Which records it names and does not show. */
+  readonly denied: readonly string[];
   /** Of the event in the log. */
   readonly position: number;
 }

@@ -11,13 +11,17 @@ import {
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
-import { type EventStream, EventsOverflowed } from '../../events/event-stream.ts';
+import type { EventStream } from '../../events/event-stream.ts';
+import { hasCode } from '../../has-code.ts';
 import { createUsage } from '../../rest/usage.ts';
 import { gatherFields } from '../../schema/selections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, createEventResults } from './event-results.ts';
 import { type EventResult, Subscription, type SubscriptionGroup } from './subscription.ts';
+
+/** Clients resume after these: they were too slow, the log no longer reaches back so far, or its store is down. */
+const EXPECTED = ['EVENTS_OVERFLOWED', 'EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
@@ -58,12 +62,14 @@ export function createSubscriptions(parts: GatewayParts) {
         reader.sink = { deliver: deliverToAll, interrupt: () => interruptAll(live) };
         void reader.read();
       },
-      onDelivered(subjects, { records }) {
+      onDelivered(subjects, { records, denied }) {
         metrics.eventsDelivered(subjects.length);
         services.audit?.delivered(subjects, operation.name, records);
+        if (denied.length > 0)
+          services.audit?.delivered(subjects, operation.name, denied, 'denied');
       },
       onFailure(error) {
-        if (!(error instanceof EventsOverflowed)) parts.onUnexpected(error);
+        if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
       },
       onEnd(subscription) {
         if (subscription === reader) return;
@@ -97,10 +103,12 @@ export function createSubscriptions(parts: GatewayParts) {
       const { operation, requester, transport, requestId } = context;
       const { maxUpstreamCalls: maxCalls } = parts.config.operation;
       const usage = createUsage({ maxCalls, requestId });
+      const timer = setTimeout(() => usage.end(), parts.config.limits.operationMs);
       const source = await createSourceEventStream({
         ...(operation!.args as ValidatedSubscriptionArgs),
         contextValue: createContext(services, requester, usage, transport, operation!),
       });
+      clearTimeout(timer);
       if (!isAsyncIterable(source)) {
         // Without their paths: there is no data that they could point into.
         const errors = source.errors ?? [];
@@ -111,8 +119,8 @@ export function createSubscriptions(parts: GatewayParts) {
       group.members += 1;
       const subscription = new Subscription(stream, group, requester.subject);
       running.add(subscription);
-      // The context lives as long as the subscription, and this is not needed any more.
-      context.operation = undefined;
+      // The context lives as long as the subscription, and these are not needed any more.
+      Object.assign(context, { operation: undefined, body: undefined, params: undefined });
       context.subscription = subscription;
       return subscription;
     },

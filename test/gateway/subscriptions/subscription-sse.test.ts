@@ -115,6 +115,29 @@ describe('a subscription over server-sent events', () => {
     expect(await next()).toBe('end');
   });
 
+  it('that starts during the shutdown does not delay it', async () => {
+    const closing = await openGateway();
+    const body = JSON.stringify({ query: 'subscription { noteReady { cursor } }' });
+    const { hostname, port } = new URL(closing.url);
+    const socket = connect(Number(port), hostname);
+    const headers = [
+      `POST /graphql HTTP/1.1`,
+      `host: ${hostname}`,
+      'content-type: application/json',
+      'accept: text/event-stream',
+      `authorization: Bearer ${await tokenFor(['partner'])}`,
+      `content-length: ${body.length}`,
+    ];
+    socket.write(`${headers.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
+    // By now the server has read the headers.
+    await gauge(closing, 'gateway_subscriptions');
+    const began = performance.now();
+    const closed = closing.close();
+    socket.write(body.slice(10));
+    await Promise.all([closed, once(socket, 'close')]);
+    expect(performance.now() - began).toBeLessThan(9_000);
+  });
+
   it('is closed when its client stops reading, and the others get every event', async () => {
     const slow = await gauge(gateway, 'gateway_slow_consumers_total');
     const large = Array.from({ length: 15 }, (_, i) => `n${i}: note r${i}: raw`).join(' ');

@@ -259,6 +259,22 @@ describe('an event', () => {
     for (const listener of listeners) listener.close();
   });
 
+  it('is audited with the records that it names and does not return', async () => {
+    const document = 'subscription Follow { noteFinalized { clinician { firstName } } }';
+    const listener = await listen(gateway, [`client:${ids.client(4)}`], document, {}, 'anna');
+    gateway.sandbox.finalize(ids.note(4, 2));
+    await listener.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines.filter(({ outcome }) => outcome === 'denied')).toEqual([
+      expect.objectContaining({
+        subject: ['anna'],
+        operation: 'Follow',
+        records: [expect.stringMatching(/^Clinician:/)],
+      }),
+    ]);
+    listener.close();
+  });
+
   it('is audited for each viewer who replays it', async () => {
     const document =
       'subscription($after: EventCursor) { events(after: $after) { ... on SessionEvent { session { raw } } } }';
