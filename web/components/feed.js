@@ -50,6 +50,9 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
 
   /** Instead of a list. */
   function explain(heading, text) {
+    sessions.clear();
+    more.hidden = true;
+    draw();
     title.textContent = heading;
     hint.textContent = text;
     byId('feed-tabs').hidden = true;
