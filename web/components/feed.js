@@ -178,5 +178,10 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       draw();
     },
     explain,
+    /** What is open knows more: that a note is being rewritten, or why there is none. */
+    setStatus(id, status) {
+      sessions.setStatus(id, status);
+      draw();
+    },
   };
 }
