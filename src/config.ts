@@ -43,7 +43,7 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   // All four or none. Half a set of credentials is a typing mistake, and falling back to the sandbox
   // then would show made-up patients to a real clinic.
   for (const name of isSandbox ? [] : missing)
-    problems.push(`${name} must be set when another of ${CREDENTIALS.join(', ')} is, but is not`);
+    problems.push(`${name} must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
   const usual = given.NODE_ENV?.trim() === 'production' ? 'off' : 'on';
   if (isSandbox && (given.SANDBOX?.trim() ?? usual) === 'off')
     problems.push(
@@ -164,7 +164,7 @@ function unknownIn(given: Environment): readonly string[] {
   );
   return unknown.map((name) => {
     const [nearest] = VARIABLES.toSorted((a, b) => likeness(name, b) - likeness(name, a));
-    return `${name} is not a known variable. Did you mean ${nearest}?`;
+    return `${name} is not a known variable and has no effect. The nearest known one is ${nearest}.`;
   });
 }
 

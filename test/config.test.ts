@@ -112,7 +112,9 @@ describe('the partner', () => {
     'PARTNER_CLIENT_SECRET',
     'PARTNER_API_KEY',
   ] as const)('is refused without %s', (name) => {
-    expect(refusal({ ...REAL, [name]: '' })).toContain(`${name} must be set when another of`);
+    expect(refusal({ ...REAL, [name]: '' })).toContain(
+      `${name} must be set, but is not: set all of`,
+    );
   });
 
   it.each([
@@ -274,8 +276,8 @@ describe('single variables', () => {
 it('warns about a variable that it does not know, with the nearest that it does, and no value', () => {
   const env = { PARTNER_TIMEOUT: 'value', LIMIT_DEPHT: '9', EVENTS_DIR: 'x', PATH: '/bin' };
   expect(readConfig(env).warnings).toEqual([
-    'PARTNER_TIMEOUT is not a known variable. Did you mean PARTNER_TIMEOUT_MS?',
-    'LIMIT_DEPHT is not a known variable. Did you mean LIMIT_DEPTH?',
+    'PARTNER_TIMEOUT is not a known variable and has no effect. The nearest known one is PARTNER_TIMEOUT_MS.',
+    'LIMIT_DEPHT is not a known variable and has no effect. The nearest known one is LIMIT_DEPTH.',
   ]);
 });
 

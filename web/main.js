@@ -58,7 +58,11 @@ function apply(event) {
 const signIn = createSignIn(start, () => feed.close());
 const picker = createPicker(fail);
 const clients = createClients(fail);
-const detail = createDetail({ onFailure: fail, onTitle: showTitle });
+const detail = createDetail({
+  onFailure: fail,
+  onTitle: showTitle,
+  onStatus: (id, status) => feed.setStatus(id, status),
+});
 const feed = createFeed({
   onEvent: apply,
   onState: showState,

@@ -6,7 +6,7 @@ export const initialsOf = (person) =>
 
 /** The status of a session's note, in the order in which it changes. */
 export const STATUS = {
-  waiting: 'No note yet',
+  waiting: 'No note',
   writing: 'Being written',
   rewriting: 'Being rewritten',
   ready: 'Ready',
@@ -26,7 +26,7 @@ const EVENTS = {
 export const eventWords = (type) => EVENTS[type] ?? type;
 
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const hour = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
 /** The time if it is today, else the date. */
 export function dateTimeWords(iso) {

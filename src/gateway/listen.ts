@@ -42,8 +42,8 @@ const PARSE_ERRORS: Readonly<Record<string, number>> = {
 };
 
 /** For connections without a request that could be answered. */
-export const rawResponse = (status: number): string =>
-  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+export const rawResponse = (status: number, requestId?: string): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${requestId ? `X-Request-Id: ${requestId}\r\n` : ''}X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
 /** Serves HTTP and WebSocket until it is disposed of, which finishes what is under way. */
 export async function listen(

@@ -123,9 +123,9 @@ export const requestIdOf = (res: ServerResponse): string =>
   String(res.getHeader(REQUEST_ID_HEADER));
 
 /** The client's own id if it is a plain one, or a new one. The response has it in its header. */
-export function assignRequestId({ headers }: IncomingMessage, res: ServerResponse): void {
+export function newRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];
   const isPlain =
     typeof given === 'string' && given.length <= MAX_CHARACTERS && PLAIN_ID.test(given);
-  res.setHeader(REQUEST_ID_HEADER, isPlain ? given : randomUUID());
+  return isPlain ? given : randomUUID();
 }

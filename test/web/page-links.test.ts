@@ -93,6 +93,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await page.getByText('Choose a clinician to see notes').waitFor();
     expect(await page.locator('#state').textContent()).toBe('Choose a clinician');
     expect(await page.locator('#clinicians a').count()).toBe(2);
+    await page.locator('#clinicians a').first().click();
+    await notes.rows.first().waitFor();
+    await page.goBack();
+    await page.getByText('Choose a clinician to see notes').waitFor();
+    expect(await notes.rows.count()).toBe(0);
+    expect(await page.locator('#more').isVisible()).toBe(false);
   });
 
   it('writes acronyms as clinicians do', async () => {

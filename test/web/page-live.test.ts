@@ -74,6 +74,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     await page.getByRole('button', { name: 'Rewrite note' }).dblclick();
     await page.getByText('Accepted.').waitFor();
     await page.locator('#note [data-status=rewriting]').waitFor();
+    expect(await notes.rows.first().textContent()).toContain('Being rewritten');
     gateway.sandbox.settle();
     await page.locator('#note').getByText('The next appointment.').waitFor();
     expect(await page.locator('#note .version').textContent()).toBe('Version 2');

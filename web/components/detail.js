@@ -14,7 +14,7 @@ const CANNOT_EDIT = {
 };
 
 /** One session: its note, transcript, decision making and scores. */
-export function createDetail({ onFailure, onTitle }) {
+export function createDetail({ onFailure, onTitle, onStatus }) {
   const [box, blank, title, hint, note] = [
     'session',
     'blank',
@@ -90,10 +90,12 @@ export function createDetail({ onFailure, onTitle }) {
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
     sidePanel.draw(session, scores);
     const progressNoteId = progressNote?.progressNoteId;
-    const reason = CANNOT_EDIT[statusOf(session)];
+    const status = statusOf(session);
+    const reason = CANNOT_EDIT[status];
     form.aim({ progressNoteId, sessionId: open.session, clientId: open.client }, reason);
     blank.hidden = true;
     box.hidden = false;
+    onStatus(session.id, status);
     onTitle([nameOf(client), hint.textContent.split(' · ')[0]].filter(Boolean).join(', '));
   }
 

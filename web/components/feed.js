@@ -50,6 +50,9 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
 
   /** Instead of a list. */
   function explain(heading, text) {
+    sessions.clear();
+    more.hidden = true;
+    draw();
     title.textContent = heading;
     hint.textContent = text;
     byId('feed-tabs').hidden = true;
@@ -175,5 +178,10 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       draw();
     },
     explain,
+    /** What is open knows more: that a note is being rewritten, or why there is none. */
+    setStatus(id, status) {
+      sessions.setStatus(id, status);
+      draw();
+    },
   };
 }

@@ -44,6 +44,7 @@ export function createSessions() {
     read,
     apply,
     markRead: (id) => rows.has(id) && rows.set(id, { ...rows.get(id), isNew: false }),
+    setStatus: (id, status) => rows.has(id) && rows.set(id, { ...rows.get(id), status }),
     /** By date, newest first; those without a date last. */
     all() {
       const sorted = [...rows.values()].toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? ''));

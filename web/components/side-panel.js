@@ -91,7 +91,7 @@ function mdmOf({ mdm, mdmStatus }) {
     return empty(
       mdmStatus === 'FAILED'
         ? 'The recording could not be transcribed.'
-        : 'None identified. Only a prescriber’s notes have these.',
+        : 'None so far. Only a prescriber’s notes have these.',
     );
   return [
     el('h4', {}, 'Problems addressed'),

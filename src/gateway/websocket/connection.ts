@@ -34,6 +34,8 @@ const AS_TEXT = { binary: false };
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   readonly ws: WebSocket;
+  /** Of the upgrade. Each operation has its own. */
+  readonly requestId: string;
   /** Undefined until the client has said who it is. */
   viewer: Viewer | undefined;
   /** False once it is being closed: nothing is sent any more. */
@@ -52,8 +54,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   /** Operations that begin or end. */
   #busy: Map<string, PromiseWithResolvers<void>> | undefined;
 
-  constructor(ws: WebSocket, parts: GatewayParts) {
+  constructor(ws: WebSocket, requestId: string, parts: GatewayParts) {
     this.ws = ws;
+    this.requestId = requestId;
     this.#parts = parts;
     this.#pingAt = performance.now() + parts.connections.pingEveryMs;
   }

@@ -10,6 +10,7 @@ import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import type { Origins } from '../origins.ts';
 import { isUnauthenticated } from '../plugins/use-viewer.ts';
+import { REQUEST_ID_HEADER, newRequestId } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -45,9 +46,9 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         return extra.enter(await parts.authenticator.authenticate(token));
       } catch (error) {
         if (isUnauthenticated(error)) {
-          observer.rejected('UNAUTHENTICATED');
+          observer.rejected('UNAUTHENTICATED', extra.requestId);
           extra.closeWithReason(CLOSE.forbidden, error.message);
-        } else maskError(error);
+        } else maskError(error, extra.requestId);
         return false;
       }
     },
@@ -108,8 +109,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     handleProtocols,
   });
 
-  function accept(ws: WebSocket): void {
-    const connection = new WsConnection(ws, parts);
+  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${idOf(req)}`));
+
+  function accept(ws: WebSocket, req: IncomingMessage): void {
+    const connection = new WsConnection(ws, idOf(req), parts);
     // Each operation that runs has one.
     ws.setMaxListeners(0);
     size += 1;
@@ -131,11 +134,12 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       return size;
     },
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
+      req.headers[REQUEST_ID_HEADER] = newRequestId(req);
       const isOpen = parts.isServing() && !parts.isShortOfMemory();
       const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
-      if (problem) return void socket.end(rawResponse(problem), () => socket.destroy());
+      if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
       enqueue(() => server.handleUpgrade(req, socket, head, accept));
     },
   };
@@ -147,6 +151,9 @@ function withQuery(key: string, value: unknown): unknown {
   const isOperation = key === '' && type === 'subscribe' && typeof payload === 'object';
   return isOperation ? { ...(value as object), payload: { query: '', ...payload } } : value;
 }
+
+/** As it was assigned. */
+const idOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
 
 /** Here, so that the listener of a socket does not keep the request it was opened by. */
 const ignoreError = (): void => undefined;
@@ -191,5 +198,5 @@ function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefi
   // Tokens in URLs end up in logs: there is nothing that may be said in one.
   if (query.length > 0) return 400;
   // Browsers always say where the page came from, and let any page open a socket to anywhere.
-  return origins.admits(headers) ? undefined : 403;
+  return origins.admits(headers, idOf(req)) ? undefined : 403;
 }

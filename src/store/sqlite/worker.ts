@@ -38,6 +38,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENOTDIR: NOT_A_DIRECTORY,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
+  // Node reports no other code if it creates the directory itself.
+  ENOENT: `can't be created, because it is on a read-only file system or behind a broken link: create it, or ${OTHER_DIR}`,
   EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
   ENOSPC: `is on a full disk: make room, or ${OTHER_DIR}`,
 };

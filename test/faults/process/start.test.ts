@@ -78,6 +78,9 @@ describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_0
     expect(await refusal({}, dir, under)).toBe(
       `${dir} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`,
     );
+    expect(await refusal({}, join(dir, 'new'), under)).toBe(
+      `${join(dir, 'new')} can't be created, because it is on a read-only file system or behind a broken link: create it, or set EVENT_STORE_DIR to another directory`,
+    );
     rmSync(dir, { recursive: true });
   });
 

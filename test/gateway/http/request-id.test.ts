@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -191,11 +192,24 @@ describe('over WebSocket', () => {
     expect(lines.at(-1)).toMatchObject({ msg: 'operation rejected', requestId });
   });
 
-  it('a rejected token is logged', async () => {
-    using socket = dial(gateway);
+  it.each([
+    ['the client’s', 'ws-7'],
+    ['a new one', 'Anna-Example'],
+  ])('a rejected token is logged with the id of the upgrade: %s', async (_, id) => {
+    using socket = dial(gateway, { headers: { 'x-request-id': id } });
     socket.ws.on('open', () => socket.send(initWith('x')));
-    await socket.closed;
-    expect(logged()).toEqual([['operation rejected', 'UNAUTHENTICATED', undefined]]);
+    const [[upgrade]] = await Promise.all([once(socket.ws, 'upgrade'), socket.closed]);
+    const echoed = upgrade.headers['x-request-id'];
+    expect(echoed).toMatch(id === 'ws-7' ? /^ws-7$/ : UUID);
+    expect(logged()).toEqual([['operation rejected', 'UNAUTHENTICATED', echoed]]);
+  });
+
+  it('a rejected origin is logged with the id of the upgrade', async () => {
+    const headers = { 'x-request-id': 'ws-8' };
+    using socket = dial(gateway, { origin: 'https://other.example', headers });
+    const [, response] = await once(socket.ws, 'unexpected-response');
+    expect(response.headers['x-request-id']).toBe('ws-8');
+    expect(lines).toMatchObject([{ origin: 'https://other.example', requestId: 'ws-8' }]);
   });
 });
 
