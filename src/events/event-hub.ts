@@ -9,7 +9,7 @@ import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { BadCursor, type EventCursors, EventsExpired } from './event-cursor.ts';
-import { type Place, UNKNOWN_PLACE, createSubscriptionIndex } from './filter.ts';
+import { type ClientLocation, UNKNOWN_LOCATION, createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
   type SessionEvent,
@@ -58,7 +58,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /** Delivers what comes after this moment. What came before is read from the log. */
 export async function openHub(parts: HubParts) {
   const { log, cursors, onProblem, places, setAside } = parts;
-  const index = createSubscriptionIndex<EventListener>();
+  const index = createListenerIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
   /** Those who wait until an event is applied, and its position. */
@@ -77,8 +77,8 @@ export async function openHub(parts: HubParts) {
   const attemptApply = createAttempt(setAside, reporting('apply'), signal);
 
   /** The lists that last held an assessment's client. */
-  async function placeOf(event: PartnerEvent): Promise<Place> {
-    if (isSessionEvent(event)) return UNKNOWN_PLACE;
+  async function locationOf(event: PartnerEvent): Promise<ClientLocation> {
+    if (isSessionEvent(event)) return UNKNOWN_LOCATION;
     const known = await places.of(event.clientId);
     const idsOf = (kind: 'clinic' | 'clinician') =>
       new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
@@ -103,17 +103,20 @@ export async function openHub(parts: HubParts) {
     const prepared = await Promise.all(
       batch.map(async (stored) => {
         const event = fromStored(stored);
-        return event && { event, applied: await isApplied(event), place: await placeOf(event) };
+        return (
+          event && { event, applied: await isApplied(event), location: await locationOf(event) }
+        );
       }),
     );
     // From here on nothing is awaited: for a new subscription, `position` and what was delivered agree.
     batch.forEach((stored, i) => {
       ({ position } = stored);
       if (!prepared[i]) return onProblem('unreadable');
-      const { event, applied, place } = prepared[i];
+      const { event, applied, location } = prepared[i];
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
       if (!applied) return;
-      for (const { active, listener } of index.receivers(event, place)) if (active) listener(event);
+      for (const { active, listener } of index.receivers(event, location))
+        if (active) listener(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
@@ -221,7 +224,7 @@ export async function openHub(parts: HubParts) {
     },
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
-    placeOf,
+    locationOf,
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
       const known = clients.get(sessionId);

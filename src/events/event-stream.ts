@@ -28,7 +28,7 @@ const DONE: Result = { done: true, value: undefined };
 
 /** Live from now on, or from `after` where it is given. Rejects with EventsExpired if the log is trimmed past the replay. */
 export function openEventStream(
-  hub: Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'subscribe'>,
+  hub: Pick<EventHub, 'position' | 'scan' | 'locationOf' | 'subscribe'>,
   filter: EventFilter,
   after: Position = hub.position,
   subject?: string,
@@ -78,7 +78,7 @@ export function openEventStream(
     for (joinIfCaughtUp(); replayedTo !== undefined && !isOver; joinIfCaughtUp()) {
       const { events, scannedTo } = await hub.scan(replayedTo, CHUNK, subject);
       for (const event of events)
-        if (await isCandidate(filter, event, hub.placeOf)) waiting.push(event);
+        if (await isCandidate(filter, event, hub.locationOf)) waiting.push(event);
       replayedTo = scannedTo;
       if (waiting.length > 0) return handOver();
     }

@@ -8,7 +8,7 @@ import { type ClientError, requestRejected } from './client-error.ts';
 type JsonType = 'application/graphql-response+json' | 'application/json';
 
 /** What a client can read. */
-interface Accepted {
+interface AcceptedTypes {
   /** Undefined if it takes no JSON. */
   readonly json: JsonType | undefined;
   /** Takes server-sent events. */
@@ -16,21 +16,21 @@ interface Accepted {
 }
 
 const JSON_TYPES: readonly JsonType[] = ['application/graphql-response+json', 'application/json'];
-const PLAIN: Accepted = { json: 'application/json', stream: false };
+const PLAIN: AcceptedTypes = { json: 'application/json', stream: false };
 
 /** By the client's own preferences. One that states none gets plain JSON. */
-export function acceptedBy(header: string | undefined): Accepted {
+export function acceptedBy(header: string | undefined): AcceptedTypes {
   if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
   const ranges = header
     .split(',')
     .map(rangeOf)
     .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality);
-  const json = ranges.map(({ type }) => jsonOf(type)).find((type) => type !== undefined);
+  const json = ranges.map(({ type }) => jsonTypeOf(type)).find((type) => type !== undefined);
   return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
 }
 
-function jsonOf(range: string): JsonType | undefined {
+function jsonTypeOf(range: string): JsonType | undefined {
   if (range === '*/*' || range === 'application/*') return 'application/json';
   return JSON_TYPES.find((type) => type === range);
 }

@@ -32,9 +32,9 @@ export interface NoteTarget {
 }
 
 export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
-  requireAccess(session, ctx, readNote);
+  requireAccess(session, ctx, loadNote);
 
-function readNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
+function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
   const record = ctx.loaders.noteOfSession(session.id);
   // Without a closure for a note that is cached: a list may have hundreds.
   return record instanceof Promise
@@ -184,7 +184,7 @@ interface ScoreName {
 export async function scoreById(name: ScoreName, ctx: Context): Promise<ScoreRef | null> {
   const { id, clientId } = name;
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
-  const score = open ? await readScore(name, ctx) : null;
+  const score = open ? await loadScore(name, ctx) : null;
   if (!score) ctx.audit?.recordDenied(`AssessmentScore:${id}`);
   return score;
 }
@@ -193,9 +193,9 @@ export const scoreOfEvent = (
   { scoreId, clientId }: AssessmentEvent,
   _args: unknown,
   ctx: Context,
-) => ifOpen(above('Client', clientId), ctx, () => readScore({ id: scoreId, clientId }, ctx));
+) => ifOpen(above('Client', clientId), ctx, () => loadScore({ id: scoreId, clientId }, ctx));
 
-function readScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
+function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
   return whenLoaded(ctx.loaders.score(id, clientId ? { clientId } : undefined), (record) => {
     if (!record) return null;
     ctx.audit?.recordRead(`AssessmentScore:${id}`);

@@ -101,7 +101,7 @@ async function readEvents(
 }
 
 const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
-  (await isCandidate(filter, event, ctx.hub.placeOf)) &&
+  (await isCandidate(filter, event, ctx.hub.locationOf)) &&
   (await maySeeEvent(event, ctx)) &&
   (await matchesByList(filter, event, ctx));
 

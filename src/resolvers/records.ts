@@ -9,7 +9,7 @@ import type { GrantedKind } from '../viewer/viewer.ts';
 import { auditDenial, auditRead } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { NotFound } from './errors.ts';
-import { readPage } from './lookup/find-in-list.ts';
+import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
 import type {
   ClientRef,
@@ -24,7 +24,7 @@ import type {
   SessionRef,
 } from './refs.ts';
 
-type RecordOf<R extends NodeRef> = NonNullable<R['record']>;
+type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 
 /** A record's attributes; undefined if it is nowhere, or not open to the viewer. */
 function recordOf(ref: ListedRef, ctx: Context): Loaded<ListedRef['record']> {
@@ -37,13 +37,13 @@ function recordOf(ref: ListedRef, ctx: Context): Loaded<ListedRef['record']> {
 }
 
 /** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
-export function attribute<R extends NodeRef, K extends keyof RecordOf<R>>(name: K) {
-  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOf<R>[K] | null> =>
+export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
+  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
     ref.record && ref.open
-      ? (ref.record as RecordOf<R>)[name]
+      ? (ref.record as RecordOfNode<R>)[name]
       : whenLoaded(
           recordOf(ref as ListedRef, ctx),
-          (record) => (record as RecordOf<R> | undefined)?.[name] ?? null,
+          (record) => (record as RecordOfNode<R> | undefined)?.[name] ?? null,
         );
 }
 
@@ -134,7 +134,7 @@ function connectionOf<N extends ListName>(
     {
       key: listKeyOf(list),
       idOf,
-      loadPage: (number, options) => readPage(list, number, ctx, options),
+      loadPage: (number, options) => loadListPage(list, number, ctx, options),
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,

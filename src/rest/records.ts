@@ -10,7 +10,7 @@ export const anotherRecord: unique symbol = Symbol('another record');
 /** Undefined if the body is not what the endpoint promises. */
 export type Checked<T> = T | typeof anotherRecord | undefined;
 
-type RecordOf<Read extends (body: never, id: never) => unknown> = Exclude<
+type RecordReadBy<Read extends (body: never, id: never) => unknown> = Exclude<
   ReturnType<Read>,
   symbol | string | undefined
 >;
@@ -129,7 +129,7 @@ const sectionsOf = (note: readonly unknown[]): readonly unknown[] =>
  * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So what
  * tells that it is not ready is the presence of the field, not the status.
  */
-export type TranscriptRecord = RecordOf<typeof readTranscript>;
+export type TranscriptRecord = RecordReadBy<typeof readTranscript>;
 export type TranscriptItem = TranscriptRecord['items'][number];
 export function readTranscript(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
@@ -145,7 +145,7 @@ export function readTranscript(body: unknown, sessionId: Uuid) {
   return { items, raw: body };
 }
 
-export type MdmRecord = RecordOf<typeof readMdm>;
+export type MdmRecord = RecordReadBy<typeof readMdm>;
 export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
 export function readMdm(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
@@ -159,7 +159,7 @@ export function readMdm(body: unknown, sessionId: Uuid) {
   return { problemsAddressed, risk: riskOf(body) ?? null, crisisIntervention, raw: body };
 }
 
-export type ScoreRecord = RecordOf<typeof readScore>;
+export type ScoreRecord = RecordReadBy<typeof readScore>;
 export type ScoreAnswer = ScoreRecord['answers'][number];
 export function readScore(body: unknown, asked: Uuid) {
   if (!isObject(body)) return undefined;

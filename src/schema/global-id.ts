@@ -86,9 +86,9 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
       const bytes = Buffer.from(text, 'base64url');
       // The decoder skips characters outside base64url, so only the exact output of `encode` is accepted.
       if (bytes.length <= UUID_BYTES || bytes.toString('base64url') !== text) return undefined;
-      if (isPlain(bytes)) return nodeOf(bytes);
+      if (isPlain(bytes)) return nodeIdOf(bytes);
       const body = bytes.subarray(0, -MAC_BYTES);
-      return isSigned(body, bytes.subarray(-MAC_BYTES)) ? nodeOf(body) : undefined;
+      return isSigned(body, bytes.subarray(-MAC_BYTES)) ? nodeIdOf(body) : undefined;
     },
   };
 }
@@ -111,7 +111,7 @@ function bytesOf(node: NodeId | ListedRef | ScoreRef): Buffer {
   return code === 'Q' ? Buffer.concat([bytes, Buffer.from(fields.id ?? '')]) : bytes;
 }
 
-function nodeOf(body: Buffer): NodeId | undefined {
+function nodeIdOf(body: Buffer): NodeId | undefined {
   const code = String.fromCharCode(body[0] ?? 0) as Code;
   const firstId = uuidAt(body, 1);
   if (!Object.hasOwn(LAYOUTS, code) || !firstId) return undefined;

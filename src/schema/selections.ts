@@ -23,7 +23,7 @@ export interface GatheredField {
   readonly nodes: FieldNode[];
 }
 
-type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
+type Validated = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
 
 /**
  * The fields that are selected on a type, merged as the executor merges them. Each fragment is visited once:
@@ -33,7 +33,7 @@ type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' |
 export function gatherFields(
   sets: readonly SelectionSetNode[],
   type: GraphQLCompositeType,
-  { schema, fragmentDefinitions, variableValues }: Operation,
+  { schema, fragmentDefinitions, variableValues }: Validated,
 ): readonly GatheredField[] {
   const gathered = new Map<string, GatheredField>();
   const spread = new Set<string>();
@@ -81,7 +81,7 @@ type Fragment = {
 /** As the directives `skip` and `include` say. */
 function isIncluded(
   selection: SelectionNode,
-  variableValues: Operation['variableValues'],
+  variableValues: Validated['variableValues'],
 ): boolean {
   if (!selection.directives?.length) return true;
   return (

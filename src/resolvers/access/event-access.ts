@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { type EventFilter, needsPlace } from '../../events/filter.ts';
+import { type EventFilter, needsLocation } from '../../events/filter.ts';
 import {
   type AssessmentEvent,
   type PartnerEvent,
@@ -38,7 +38,7 @@ export function matchesByList(
   event: PartnerEvent,
   ctx: Context,
 ): Loaded<boolean> {
-  return !needsPlace(filter, event) || isClientUnder(filter, event.clientId, ctx);
+  return !needsLocation(filter, event) || isClientUnder(filter, event.clientId, ctx);
 }
 
 /**

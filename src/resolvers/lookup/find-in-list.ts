@@ -11,7 +11,7 @@ import { type ListedRef, ROW_TYPES, type RowOf, parentIn } from '../refs.ts';
 const pagesOfRecords = new WeakMap<object, Page<ListedRef>>();
 
 /** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
-export function readPage<N extends ListName>(
+export function loadListPage<N extends ListName>(
   list: ListRef<N>,
   number: number,
   ctx: Context,
@@ -130,7 +130,7 @@ async function pageIfThere<N extends ListName>(
     budget.pagesLeft -= 1;
   }
   try {
-    return await readPage(list, page, ctx);
+    return await loadListPage(list, page, ctx);
   } catch (error) {
     if (hasCode(error, 'NOT_FOUND')) return undefined;
     throw error;

@@ -1,10 +1,10 @@
 import type { Bus, BusHandler } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { names } from './scripts.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
 
-interface Envelope {
+interface BusEnvelope {
   readonly from: string;
   readonly id: number;
   /** None: messages of this sender may have been lost. */
@@ -20,8 +20,8 @@ interface Awaited {
 
 /** Publish and subscribe, with an answer from each who got the message: the publisher waits for them. */
 export async function createRedisBus(
-  subscriber: Connection,
-  publisher: Connection,
+  subscriber: RedisConnection,
+  publisher: RedisConnection,
   database: string,
   onProblem: (message: string) => void,
 ): Promise<Bus> {
@@ -40,7 +40,7 @@ export async function createRedisBus(
     if (publishing && ++publishing.received >= publishing.wanted) publishing.done();
   }
 
-  async function handle({ topic, message = '' }: Envelope) {
+  async function handle({ topic, message = '' }: BusEnvelope) {
     if (topic === undefined) return gap();
     try {
       await handlers.get(topic)?.(message);
@@ -50,7 +50,7 @@ export async function createRedisBus(
   }
 
   async function receive(text: string) {
-    const envelope: Envelope = JSON.parse(text);
+    const envelope: BusEnvelope = JSON.parse(text);
     // Redis counts this instance among the receivers.
     if (envelope.from === me) return acknowledged(envelope.id);
     await handle(envelope);
@@ -59,8 +59,8 @@ export async function createRedisBus(
     await publisher.command(answer).catch(() => {});
   }
 
-  async function send(id: number, message: Pick<Envelope, 'topic' | 'message'>) {
-    const envelope: Envelope = { from: me, id, ...message };
+  async function send(id: number, message: Pick<BusEnvelope, 'topic' | 'message'>) {
+    const envelope: BusEnvelope = { from: me, id, ...message };
     return publisher.command<number>(['PUBLISH', channel, JSON.stringify(envelope)]);
   }
 

@@ -10,8 +10,8 @@ const LONGEST_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
-export type Connection = Awaited<ReturnType<typeof connect>>;
-type Client = ReturnType<typeof createBareClient>;
+export type RedisConnection = Awaited<ReturnType<typeof connect>>;
+type RedisClient = ReturnType<typeof createBareClient>;
 
 /** Full jitter: instances that lost the same server do not come back as one. */
 const pauseBefore = (retry: number) =>
@@ -28,12 +28,12 @@ export async function connect(
   const closing = new AbortController();
   const subscriptions = new Map<string, (message: string) => void>();
   const readyListeners: (() => void)[] = [];
-  let client: Client | undefined;
+  let client: RedisClient | undefined;
   let lastFailure = 'no answer';
 
   const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
 
-  function discard(lost: Client | undefined, reason: string) {
+  function discard(lost: RedisClient | undefined, reason: string) {
     if (!lost || lost !== client) return;
     client = undefined;
     lastFailure = reason;

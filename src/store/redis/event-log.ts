@@ -7,7 +7,7 @@ import {
   type StoredEvent,
   dedupeWindowMs,
 } from '../event-log.ts';
-import type { Connection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import {
   type Send,
   TRIM_BATCH,
@@ -22,9 +22,9 @@ import type { Writer } from './writer.ts';
 
 interface Parts {
   readonly writer: Writer;
-  readonly reader: Connection;
+  readonly reader: RedisConnection;
   /** Of its own: XREAD holds it up. */
-  readonly tail: Connection;
+  readonly tail: RedisConnection;
   readonly retentionMs: number;
   /** Only tests set it: the server's time is the same for all instances. */
   readonly clock: (() => number) | undefined;

@@ -9,7 +9,7 @@ import {
 } from '../store.ts';
 import { addressOf } from './address.ts';
 import { createRedisBus } from './bus.ts';
-import { type Connection, connect } from './connection.ts';
+import { type RedisConnection, connect } from './connection.ts';
 import { openRedisLog } from './event-log.ts';
 import { PREFIX, names, runScript } from './scripts.ts';
 import { type Writer, openWriter } from './writer.ts';
@@ -59,7 +59,7 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
 }
 
 /** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
-const keyStore = ({ write }: Writer, reader: Connection): KeyStore => ({
+const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
     return (await write<string | null>(command)) ?? undefined;
@@ -73,9 +73,9 @@ const keyStore = ({ write }: Writer, reader: Connection): KeyStore => ({
   delete: (key) => write(['DEL', names.fact(key)]),
 });
 
-type Entry = readonly [id: string, fields: readonly string[]];
+type StreamEntry = readonly [id: string, fields: readonly string[]];
 
-const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
+const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => ({
   add({ receivedAt, reason, body }) {
     const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
     const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
@@ -83,7 +83,7 @@ const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
   },
   async list(limit) {
     const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
-    const entries = await reader.command<Entry[]>(range);
+    const entries = await reader.command<StreamEntry[]>(range);
     return entries.map(([id, [, receivedAt, , reason = '', , body = '']]) => ({
       id,
       receivedAt: Number(receivedAt),
@@ -114,7 +114,7 @@ const writePlaces = `
   end
 `;
 
-const placeEngine = ({ command }: Connection): PlaceEngine => ({
+const placeEngine = ({ command }: RedisConnection): PlaceEngine => ({
   async write(changes) {
     const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
     await runScript(command, writePlaces, [], [PLACES_KEPT_MS, ...args]);

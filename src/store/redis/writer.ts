@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
@@ -9,7 +9,7 @@ export type Writer = Awaited<ReturnType<typeof openWriter>>;
 
 /** Has a connection of its own: WAIT blocks the commands behind it. */
 export async function openWriter(
-  connection: Connection,
+  connection: RedisConnection,
   onProblem: (message: string) => void,
   onServerChanged: () => void,
 ) {
@@ -85,7 +85,7 @@ const valueIn = (info: string, name: string) =>
  * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
-async function inspect(connection: Connection) {
+async function inspect(connection: RedisConnection) {
   // Not all sections come by default everywhere.
   const sections = ['server', 'memory', 'persistence', 'replication'];
   const info = (
@@ -119,7 +119,7 @@ const CLOSE_TRANSACTION = `
   redis.call('SET', KEYS[1], 2)
 `;
 
-async function rewrite({ command }: Connection): Promise<boolean> {
+async function rewrite({ command }: RedisConnection): Promise<boolean> {
   try {
     await command(['BGREWRITEAOF']);
   } catch (error) {
@@ -147,7 +147,7 @@ async function rewrite({ command }: Connection): Promise<boolean> {
  * closed and the file rewritten from what the server holds.
  */
 async function repairAppendOnlyFile(
-  connection: Connection,
+  connection: RedisConnection,
   runId: string,
   onProblem: (message: string) => void,
 ): Promise<void> {

@@ -162,4 +162,4 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
 
 export type Operations = ReturnType<typeof createOperations>;
 /** A name and its arguments, as they cross to the worker. */
-export type Call = readonly [name: string, ...args: readonly unknown[]];
+export type DbCall = readonly [name: string, ...args: readonly unknown[]];

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import type { LogBounds } from '../event-log.ts';
-import { type Failure, failureOf, isLocked } from './failure.ts';
-import { type Call, createOperations } from './operations.ts';
+import { type SqliteFailure, sqliteFailureOf, isLocked } from './failure.ts';
+import { type DbCall, createOperations } from './operations.ts';
 import { prepareDatabase } from './schema.ts';
 
 export interface WorkerData {
@@ -17,13 +17,13 @@ export interface WorkerData {
 export interface Batch {
   readonly kind: 'reads' | 'writes';
   readonly now: number;
-  readonly calls: readonly Call[];
+  readonly calls: readonly DbCall[];
 }
 
 /** How opening ended: with the log's bounds, or why the directory can't be used. */
 export type Opened = LogBounds | string;
 /** What came of a call. */
-export type Outcome = { readonly answer: unknown } | { readonly failure: Failure };
+export type WorkerResult = { readonly answer: unknown } | { readonly failure: SqliteFailure };
 
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
 const { dir, retentionMs } = workerData as WorkerData;
@@ -49,7 +49,7 @@ function refusalOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return (
     REFUSALS[code] ??
-    `cannot be opened as event store: ${failureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`
+    `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`
   );
 }
 
@@ -84,13 +84,13 @@ function serve(db: DatabaseSync): LogBounds {
   const operations = createOperations(db, retentionMs, () => now);
 
   /** One commit, and so one fsync, for all calls that waited. */
-  function run(kind: Batch['kind'], calls: readonly Call[]): readonly Outcome[] {
+  function run(kind: Batch['kind'], calls: readonly DbCall[]): readonly WorkerResult[] {
     const named = operations[kind] as Record<string, (...args: readonly unknown[]) => unknown>;
     const runAll = () => calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
     try {
       return kind === 'reads' ? runAll() : inTransaction(db, runAll);
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = sqliteFailureOf(error);
       // One call's bad argument is not its neighbours' fault.
       if (failure.kind === 'misuse' && calls.length > 1)
         return calls.flatMap((call) => run(kind, [call]));
