@@ -12,7 +12,7 @@ export const DEFAULT_LIMITS = {
   rootFields: 30,
   directives: 20,
   filterCharacters: 200,
-  /** Read from the event log by one operation, matching or not. */
+  /** Events that one operation may read from the log, matching or not. */
   eventsRead: 2_000,
   operationMs: 15_000,
   headersMs: 10_000,
@@ -53,7 +53,7 @@ const integer = (min: number, max: number) =>
 const choice = <const Choices extends readonly string[]>(choices: Choices) =>
   text.pipe(z.enum(choices, must(`one of ${choices.join(', ')}`)));
 
-/** Taken as it is, since its bytes must match the other side's. Its value is in no message. */
+/** Used unchanged, since its bytes must match the other side's. Messages never contain its value. */
 const secret = (min = 1, unit = 'bytes') =>
   z
     .string()
@@ -66,7 +66,7 @@ const secret = (min = 1, unit = 'bytes') =>
         `must have at least ${min} ${unit}, but has ${Buffer.byteLength(String(input))}`,
     });
 
-/** An absolute URL, or what `also` matches. Its value is in no message: a URL may hold a password. */
+/** An absolute URL, or what `also` matches. Messages never contain its value: a URL may hold a password. */
 const url = (protocols: readonly string[], also?: RegExp) =>
   text.refine(
     (value) => {
@@ -123,7 +123,7 @@ const origins = text.transform((list, ctx) => {
 const SENTINELS = /^rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?$/;
 const switched = choice(['on', 'off']);
 
-/** Every environment variable there is, blank ones left out. A test looks each of them up in the README. */
+/** Every environment variable, without blank ones. A test looks each of them up in the README. */
 export const ENVIRONMENT = z.object({
   PORT: integer(0, 65_535).default(4_000),
   HOST: text.optional(),
@@ -143,7 +143,7 @@ export const ENVIRONMENT = z.object({
   OPERATION_MAX_UPSTREAM_CALLS: integer(1, 1_000_000).default(1_000),
   OPERATION_MAX_ESTIMATED_CALLS: integer(1, 1_000_000_000).default(10_000),
   LOOKUP_MAX_CALLS: integer(1, 1_000_000).default(100),
-  // HS256 with less than its own output's length can be guessed offline from a single token.
+  // An HS256 secret shorter than the hash can be guessed offline from a single token.
   AUTH_JWT_SECRET: secret(32).optional(),
   AUTH_JWKS_URL: httpsUrl.transform(({ href }) => href).optional(),
   AUTH_ISSUER: text.optional(),

@@ -2,7 +2,7 @@ import type { Uuid } from '../uuid.ts';
 import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import { isSessionEvent } from './partner-event.ts';
 
-/** Given fields are combined with AND. An empty list of types wants nothing. */
+/** Given fields are combined with AND. An empty list of types matches nothing. */
 export interface EventFilter {
   readonly types?: readonly EventType[];
   readonly organizationId?: Uuid;
@@ -10,27 +10,27 @@ export interface EventFilter {
   readonly clinicianId?: Uuid;
   readonly clientId?: Uuid;
   readonly sessionId?: Uuid;
-  /** Known from the signed id that named the session: for the proof of access, not to filter by. */
+  /** The client in the session's signed id: for the proof of access, not to filter by. */
   readonly clientOfSession?: Uuid;
 }
 
-/** The clinics and clinicians whose lists last held an assessment's client. Empty: not known. */
+/** The clinics and clinicians whose lists last held an assessment's client. Empty sets mean unknown. */
 export interface ClientLocation {
   readonly clinicIds: ReadonlySet<string>;
   readonly clinicianIds: ReadonlySet<string>;
 }
 
-/** A session's event names all that it lies under, so its location is never asked for. */
+/** A session's event names its clinician, clinic and organization, so its location is never read. */
 export const UNKNOWN_LOCATION: ClientLocation = { clinicIds: new Set(), clinicianIds: new Set() };
 
-/** True if only `location`, or a list of the Partner API, can say whether the filter takes the event. */
+/** True if only `location`, or a list of the Partner API, can decide whether the event matches. */
 export const needsLocation = (filter: EventFilter, event: EventFacts): boolean =>
   !isSessionEvent(event) &&
   (filter.organizationId ?? filter.clinicId ?? filter.clinicianId) !== undefined;
 
 /**
- * A session's event is decided by its own ids. An assessment is only a candidate where `needsLocation`: a location of another
- * clinician or clinic rules it out, and whoever delivers it verifies the rest by the Partner API's lists.
+ * A session's event is matched by its own ids. An assessment is only a candidate if `needsLocation`: another location
+ * rules it out, and the caller verifies the rest by the Partner API's lists.
  */
 export function matches(filter: EventFilter, event: EventFacts, location: ClientLocation): boolean {
   if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
@@ -50,7 +50,7 @@ export function matches(filter: EventFilter, event: EventFacts, location: Client
   );
 }
 
-/** The same, with the location looked up where it decides. */
+/** Like `matches`, with the location looked up if it is needed. */
 export async function isCandidate(
   filter: EventFilter,
   event: PartnerEvent,
@@ -69,15 +69,15 @@ const mayBeAmong = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean
 export interface IndexedListener<L> {
   readonly filter: EventFilter;
   readonly listener: L;
-  /** False once removed: a listener that ends another's subscription ends it for this event too. */
+  /** False once removed: a listener may remove another one while an event is delivered. */
   readonly active: boolean;
 }
 
 const ANY = 'any';
 
 /**
- * Each listener is indexed by the most selective id of its filter. An event is looked up by the few ids it has
- * itself, so it costs what its receivers cost, however many others there are.
+ * Listeners, indexed by the most selective id of their filter. The cost of an event depends on its receivers, not on
+ * the number of listeners.
  */
 export function createListenerIndex<L>() {
   const slots = new Map<string, Set<IndexedListener<L>>>();
@@ -106,7 +106,7 @@ export function createListenerIndex<L>() {
   };
 }
 
-/** By role, so that one id in two roles is not found twice. The second key is for events whose location is not known. */
+/** Keys have roles, since one id may occur in two. The second key is for events whose location is unknown. */
 function idsIn(filter: EventFilter): readonly string[] {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) return [`session:${sessionId}`];

@@ -31,7 +31,7 @@ export function readTrustedDocuments(
 
   const documents = new Map(entries.map(([id, text]) => [withoutPrefix(id), String(text)]));
   const texts = new Set(documents.values());
-  // Each function returns a document's text, or throws what the client may read.
+  // Each function returns a document's text, or throws a `ClientError`.
   return {
     byId(id: unknown): string {
       const text = typeof id === 'string' ? documents.get(withoutPrefix(id)) : undefined;

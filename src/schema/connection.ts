@@ -67,7 +67,7 @@ function defineConnection(type: ListedRef['type']) {
 }
 for (const type of new Set(Object.values(ROW_TYPES))) defineConnection(type);
 
-/** Without `first` and `last`, ten rows. */
+/** The arguments of a connection. Without `first` and `last` it has ten rows. */
 export const windowArgs = builder.args((t) => ({
   first: t.int({
     description:

@@ -12,7 +12,7 @@ interface WithClient {
 
 /**
  * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
- * session. So an id says where its record is, on every instance and without a store.
+ * session, so an id locates its record on every instance without a store.
  */
 export type NodeId =
   | { readonly type: PlainType; readonly id: Uuid }
@@ -73,7 +73,7 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
     timingSafeEqual(sign(body), mac) || (previous ? timingSafeEqual(previous(body), mac) : false);
 
   return {
-    /** Also for a record with the fields of its id. */
+    /** Also takes a record with the fields of its id. */
     encode(node: NodeId | ListedRef | ScoreRef): string {
       const body = bytesOf(node);
       return isPlain(body)

@@ -16,7 +16,7 @@ import {
   isUnionType,
 } from 'graphql';
 
-/** What is executed as one field, however often the document selects it. */
+/** A field as it is executed, however often the document selects it. */
 export interface GatheredField {
   readonly field: GraphQLField<unknown, unknown>;
   /** More than one where selections are merged. On types that exclude each other their arguments may differ. */
@@ -59,7 +59,7 @@ export function gatherFields(
   }
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
-    // None for `__typename` and its like, which cost nothing.
+    // Undefined for `__typename` and other meta fields, which cost nothing.
     const field = isUnionType(owner) ? undefined : owner.getFields()[node.name.value];
     if (!field) return;
     const name = node.alias?.value ?? node.name.value;
@@ -78,7 +78,7 @@ type Fragment = {
   readonly selectionSet: SelectionSetNode;
 };
 
-/** As the directives `skip` and `include` say. */
+/** Evaluates the directives `skip` and `include`. */
 function isIncluded(
   selection: SelectionNode,
   variableValues: Validated['variableValues'],

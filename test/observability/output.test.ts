@@ -123,7 +123,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     for (const n of numbers(20_000, 20_501)) lines.write(audit(n, 'magicEdit: changed'));
     await until(() => lines.counts().lost > 0);
     await until(() => lines.counts().spooled === 10_000);
-    expect(lines.problem()).toContain('nobody reads stdout');
+    expect(lines.problem()).toContain('stdout is blocked');
     expect(lines.counts()).toMatchObject({ spooled: 10_000, lost: 11 });
     read(Infinity);
     await until(() => lines.counts().spooled === 0);
@@ -176,7 +176,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     for (let n = 0; n < 1_000; n += 1) lines.write(line);
     expect(lines.counts().queued).toBeLessThan(168);
     expect(lines.counts().lost).toBeGreaterThan(800);
-    expect(lines.problem()).toContain('nobody reads stdout');
+    expect(lines.problem()).toContain('stdout is blocked');
   });
 
   it('has a change on disk before anything else happens, and takes the rest there at exit', () => {

@@ -7,7 +7,7 @@ const ACKNOWLEDGED_WITHIN_MS = 500;
 interface BusEnvelope {
   readonly from: string;
   readonly id: number;
-  /** None: messages of this sender may have been lost. */
+  /** Without a topic, messages of this sender may have been lost. */
   readonly topic?: string;
   readonly message?: string;
 }
@@ -18,7 +18,7 @@ interface Awaited {
   readonly done: () => void;
 }
 
-/** Publish and subscribe, with an answer from each who got the message: the publisher waits for them. */
+/** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
 export async function createRedisBus(
   subscriber: RedisConnection,
   publisher: RedisConnection,
@@ -86,7 +86,7 @@ export async function createRedisBus(
         publishing.wanted = await send(id, { topic, message });
         if (publishing.received < publishing.wanted) await promise;
       } catch {
-        // Sent as a gap once the others can be reached, which makes them drop their caches.
+        // A gap is sent once the others can be reached, which makes them drop their caches.
         hasUnsent = true;
       } finally {
         clearTimeout(timer);

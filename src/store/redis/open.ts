@@ -15,7 +15,7 @@ import { PREFIX, names, runScript } from './scripts.ts';
 import { type Writer, openWriter } from './writer.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
-/** How soon a replica that was added is waited for. */
+/** How soon an added replica is noticed. */
 const INSPECT_EVERY_MS = 10_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
@@ -26,9 +26,9 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   const open = async (onLost?: (message: string) => void) =>
     opened.use(await connect(address, onLost));
   const writing = await open(onProblem);
-  // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
+  // WAIT and XREAD block their connection, and a subscriber's takes no other commands.
   const [reader, tail, subscriber] = await Promise.all([open(), open(), open()]);
-  // All connections must be to the server that is written to: a former primary may still answer reads.
+  // All connections must lead to the primary: a former primary may still answer reads.
   const writer = await openWriter(writing, onProblem, () => {
     for (const connection of [reader, tail, subscriber])
       connection.reconnect('another server took over');
@@ -36,7 +36,7 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
   const places = createPlaces(placeEngine(reader));
   const bus = await createRedisBus(subscriber, reader, address.database, onProblem);
-  // What it waits for may be a second away.
+  // Destroyed, since its XREAD may take another second.
   opened.defer(() => tail.destroy());
   opened.defer(drained);
   opened.defer(places.close);
@@ -51,14 +51,14 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     keys: keyStore(writer, reader),
     quarantine: quarantine(writer, reader),
     async check() {
-      // Both: after a failover one connection may have found the new primary before the other.
+      // Both connections are checked: after a failover one may have found the new primary before the other.
       await Promise.all([writer.write(['SET', names.checked, '1']), reader.command(['PING'])]);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
 
-/** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
+/** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
 const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
@@ -95,7 +95,7 @@ const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => (
   count: () => reader.command<number>(['XLEN', names.quarantine]),
 });
 
-/** More lists than a client is in at a time: past it the client's places are forgotten, and found anew. */
+/** More lists than a client is in at a time. Past it the client's places are removed, and found again. */
 const MAX_LISTS = 16;
 
 /** ARGV: how long to keep; then client, list and page of each change. */

@@ -17,7 +17,7 @@ export async function openWriter(
   let known: string | undefined;
   let verified: Promise<void> | undefined;
 
-  /** Perhaps it was cut off, and one of its replicas is the primary now. */
+  /** The server may be cut off, with one of its replicas as the primary. */
   function wrongServer(reason: string) {
     connection.reconnect(reason);
     return new StoreUnavailable(reason);
@@ -41,7 +41,7 @@ export async function openWriter(
     );
   }
 
-  /** Nothing is written before the server has been looked at: behind a new socket may be another one. */
+  /** The server is inspected before the first write: a new socket may lead to another one. */
   async function ensureVerified() {
     verified ??= verify();
     try {
@@ -56,13 +56,13 @@ export async function openWriter(
   connection.onReady(() => (verified = undefined));
 
   return {
-    /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
+    /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
     get replicated(): boolean {
       return replicated;
     },
     /** Detects replicas that were added. */
     inspectServer,
-    /** Resolves once the write is where a crash of the primary can't take it. */
+    /** Resolves once the write survives a crash of the primary. */
     async write<Reply>(args: readonly string[]): Promise<Reply> {
       await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
@@ -102,7 +102,7 @@ async function inspect(connection: RedisConnection) {
     );
   }
   return {
-    /** Another one after every start of the server. */
+    /** Changes with every start of the server. */
     runId: valueIn(info, 'run_id'),
     isPrimary: valueIn(info, 'role') !== 'slave',
     replicas: Number(valueIn(info, 'connected_slaves')),
@@ -123,7 +123,7 @@ async function rewrite({ command }: RedisConnection): Promise<boolean> {
   try {
     await command(['BGREWRITEAOF']);
   } catch (error) {
-    // One that another instance asked for will do as well.
+    // A rewrite that another instance began is enough.
     const { cause } = error instanceof Error ? error : {};
     if (!(cause instanceof Error && cause.message.includes('in progress'))) return false;
   }

@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../errors.ts';
 
 /**
- * `shortage`: nothing was written, a later attempt may succeed. `damage`: what is on the disk is not
- * known any more, so nothing may be promised until the store is opened anew. `misuse`: the call's fault.
+ * `shortage`: nothing was written, and a later attempt may succeed. `damage`: the state of the disk is unknown, so the
+ * store must be opened anew. `misuse`: the call itself is wrong.
  */
 export interface SqliteFailure {
   readonly kind: 'shortage' | 'damage' | 'misuse';

@@ -24,7 +24,7 @@ type Remote<Functions> = {
     : never;
 };
 
-/** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
+/** SQLite with a write-ahead log, for one process and one directory. Every write is answered after its fsync. */
 export async function openEmbedded(dir: string, settings: StoreSettings): Promise<Store> {
   const { retentionMs, clock = steadyNow, onProblem = () => {} } = settings;
   const thread = await openThread({ dir, retentionMs }, clock, (reason) => {
@@ -77,7 +77,7 @@ async function openThread(
 
   const post = (message: Batch | 'close') => worker.postMessage(message, []);
 
-  /** After this nothing is promised any more; the disk may be repaired for the next process. */
+  /** Rejects all further calls. The disk may be repaired for the next process. */
   function end(reason: string): void {
     if (ended) return;
     ended = new StoreUnavailable(reason);
@@ -122,7 +122,7 @@ async function openThread(
     opened,
     reads: remote(reads) as Remote<Operations['reads']>,
     writes: remote(writes) as Remote<Operations['writes']>,
-    /** Resolves when all that was asked for is done and the file is closed. */
+    /** Resolves when all calls are done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
       const exited = once(worker, 'exit');
@@ -137,7 +137,7 @@ async function openThread(
 function createEventLog({ opened, reads, writes }: Thread): EventLog {
   const { epoch } = opened;
   let { oldest, newest } = opened;
-  /** Ends with the newest, so that whoever follows the log does not wait for the disk. */
+  /** The newest events, so that readers who follow the log do not wait for the disk. */
   let recent: StoredEvent[] = [];
   let changed = Promise.withResolvers<void>();
 
@@ -157,7 +157,7 @@ function createEventLog({ opened, reads, writes }: Thread): EventLog {
       return stored;
     },
     async read(after, limit) {
-      // Trimmed events stay in memory for a while; both ways of reading agree that they are gone.
+      // Trimmed events stay in memory for a while, but are not returned from either source.
       const from = Math.max(after, oldest);
       const skipped = from - (newest - recent.length);
       const events =

@@ -13,16 +13,16 @@ export interface WorkerData {
   readonly retentionMs: number;
 }
 
-/** All of a batch are reads, or all are writes. */
+/** A batch has only reads or only writes. */
 export interface Batch {
   readonly kind: 'reads' | 'writes';
   readonly now: number;
   readonly calls: readonly DbCall[];
 }
 
-/** How opening ended: with the log's bounds, or why the directory can't be used. */
+/** The log's bounds, or why the directory can't be used. */
 export type Opened = LogBounds | string;
-/** What came of a call. */
+/** The result of a call. */
 export type WorkerResult = { readonly answer: unknown } | { readonly failure: SqliteFailure };
 
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
@@ -83,7 +83,7 @@ function serve(db: DatabaseSync): LogBounds {
   let now = 0;
   const operations = createOperations(db, retentionMs, () => now);
 
-  /** One commit, and so one fsync, for all calls that waited. */
+  /** One commit, and so one fsync, for all waiting calls. */
   function run(kind: Batch['kind'], calls: readonly DbCall[]): readonly WorkerResult[] {
     const named = operations[kind] as Record<string, (...args: readonly unknown[]) => unknown>;
     const runAll = () => calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
@@ -91,7 +91,7 @@ function serve(db: DatabaseSync): LogBounds {
       return kind === 'reads' ? runAll() : inTransaction(db, runAll);
     } catch (error) {
       const failure = sqliteFailureOf(error);
-      // One call's bad argument is not its neighbours' fault.
+      // One call's invalid argument must not fail the others.
       if (failure.kind === 'misuse' && calls.length > 1)
         return calls.flatMap((call) => run(kind, [call]));
       return calls.map(() => ({ failure }));

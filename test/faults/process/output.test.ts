@@ -61,7 +61,7 @@ describe.concurrent('stdout', { timeout: 120_000 }, () => {
     // The spool holds 10,000 lines.
     await flood(deployment, 9_000);
     await until(async () => (await server.ready()).status === 503);
-    expect((await server.ready()).text).toContain('nobody reads stdout');
+    expect((await server.ready()).text).toContain('stdout is blocked');
     const { errors } = await server.query(MINT, { id });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
     expect(errors?.[0]?.message).toContain('Nothing was changed');
