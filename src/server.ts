@@ -130,7 +130,7 @@ export async function openServer(
       isAuditKept: () => output?.problem() === undefined,
     },
     authenticator: createAuthenticator(config.auth, clock, () =>
-      log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
+      log.error("the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
     ),
     webhookSecret: connection.clientSecret,
     clock,

@@ -17,8 +17,12 @@ const WATCHED = {
   sockets: [Gauge, 'gateway_sockets', 'Open WebSockets.'],
   subscriptions: [Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
   auditSpooled: [Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
-  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines without room on disk.'],
-  linesDropped: [Counter, 'gateway_log_lines_dropped_total', 'Other lines that nobody read.'],
+  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines lost without space on disk.'],
+  linesDropped: [
+    Counter,
+    'gateway_log_lines_dropped_total',
+    'Other log lines dropped while stdout was blocked.',
+  ],
 } as const;
 
 // In seconds, from a cached answer to the longest call or operation.
@@ -109,11 +113,11 @@ export function createMetrics(now: () => number = () => performance.now()) {
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
     otherRecord: counter(
       'partner_other_record_total',
-      'Answers about another record than the one asked for.',
+      'Answers about another record than the requested one.',
     ),
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
-    eventCopies: counter('events_copies_total', 'Events that were there already.'),
+    eventCopies: counter('events_copies_total', 'Duplicate events.'),
     eventsQuarantined: counter('events_quarantined_total', 'Signed events not understood.'),
     eventsFailed: counter('events_failed_total', 'Events that could not be handled.'),
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),

@@ -33,7 +33,7 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
   function failed(error: unknown, requestId?: string): void {
     failures += 1;
     if (performance.now() < nextLineAt) return;
-    log.error('webhooks could not be kept', { error, count: failures, requestId });
+    log.error('webhooks could not be stored', { error, count: failures, requestId });
     [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
   }
 
@@ -72,7 +72,7 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
-      log.warn('an answer was about another record than the one asked for', { route, requestId });
+      log.warn('an answer was about another record than the requested one', { route, requestId });
     },
     unreadableRows: (route: string, count: number, requestId?: string) =>
       log.warn('rows without a usable id were left out', { route, count, requestId }),

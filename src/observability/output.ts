@@ -109,7 +109,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     /** Why a change that is made now might not be audited. */
     problem(): string | undefined {
       if (!isBlocked || (isSaved && !isFull(SHARE_OF_READS))) return undefined;
-      return 'stdout is blocked, and there is no room for more audit lines in EVENT_STORE_DIR';
+      return 'stdout is blocked, and there is no space for more audit lines in EVENT_STORE_DIR';
     },
     counts: () => ({ spooled, lost, dropped, queued: queue.length }),
     async close(): Promise<void> {

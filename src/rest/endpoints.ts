@@ -43,7 +43,7 @@ export function endpoint<T>(
   const path = (id: Uuid | undefined): string => {
     if (after === undefined) return template;
     const uuid = toUuid(id);
-    if (!uuid) throw new TypeError(`${template} wants a UUID, but got something else`);
+    if (!uuid) throw new TypeError(`${template} needs a UUID, but got something else`);
     return before + uuid + after;
   };
   return { method, template, repeat, isWrite, isAuthorized, path, read, ttlMs };

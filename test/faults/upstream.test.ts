@@ -25,9 +25,9 @@ async function askForSessions(
 
 const SESSION_LIST = 'GET /clients/:clientId/sessions';
 
-describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
+describe.concurrent('with a failing Partner API', { timeout: 120_000 }, () => {
   it.each([0.5, 0.3])(
-    'that fails %d of the time gets a tenth more calls at most',
+    'makes at most a tenth more calls when %d of them fail',
     async (failureRate) => {
       await using gateway = await openGateway();
       const { sandbox } = gateway;
@@ -52,7 +52,7 @@ describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
     },
   );
 
-  it('that is down gets a probe every two seconds, and calls again once it recovers', async () => {
+  it('sends one probe every two seconds during an outage, and calls again afterwards', async () => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
@@ -73,7 +73,7 @@ describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
     );
   });
 
-  it('that hangs delays neither webhooks nor subscribers, and has no more calls than allowed', async () => {
+  it('delays neither webhooks nor subscribers while calls hang, and keeps to the limit of calls', async () => {
     await using deployment = await openDeployment({
       env: { PARTNER_MAX_CONCURRENCY: '16' },
     });

@@ -15,7 +15,7 @@ const P99_MS = process.env['WEBHOOKS'] ? 250 : 2_500;
 const AT_ONCE = 16;
 
 describe('a burst of webhooks', { timeout: 120_000 }, () => {
-  it('is accepted whole, in order and without delay, among as many forged ones', async () => {
+  it('is accepted completely, in order and without delay, among as many forged ones', async () => {
     await using deployment = await openDeployment();
     const { server, sandbox } = deployment;
     const after = await cursorNow(server.query);

@@ -18,19 +18,19 @@ const audit = (n: number, outcome = 'read') =>
   `{"level":"audit","n":${n},"outcome":"${outcome}"}\n`;
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Reads as many bytes as it is told to. */
+/** Reads at most `most` bytes until `read` allows more. */
 function reader(most: number) {
-  let [bytesRead, room] = [Buffer.alloc(0), most];
+  let [bytesRead, left] = [Buffer.alloc(0), most];
   const text = () => bytesRead.toString();
   return {
     give: (bytes: Buffer) => {
-      if (room === 0) throw new Error('EAGAIN');
-      const taken = Math.min(room, bytes.length);
+      if (left === 0) throw new Error('EAGAIN');
+      const taken = Math.min(left, bytes.length);
       bytesRead = Buffer.concat([bytesRead, bytes.subarray(0, taken)]);
-      if (room < Infinity) room -= taken;
+      if (left < Infinity) left -= taken;
       return taken;
     },
-    read: (bytes: number) => (room = bytes),
+    read: (bytes: number) => (left = bytes),
     text,
     audited: () =>
       [...text().matchAll(/^\{"level":"audit","n":(\d+).*\}$/gm)].map(([, n]) => Number(n)),
@@ -38,7 +38,7 @@ function reader(most: number) {
 }
 
 describe('with a reader', () => {
-  it('writes what waits when the process exits', async () => {
+  it('writes queued lines when the process exits', async () => {
     const source = new URL('../../src/observability/output.ts', import.meta.url).href;
     const script = `import { openStdout } from '${source}';
       const output = openStdout();
@@ -49,7 +49,7 @@ describe('with a reader', () => {
     expect(await textOf(child.stdout)).toBe('{"level":"info"}\n'.repeat(3));
   });
 
-  it('writes a line about a change at once', () => {
+  it('writes a line about a change immediately', () => {
     const { give, audited } = reader(Infinity);
     const lines = createOutput(give);
     lines.write(audit(0));
@@ -58,7 +58,7 @@ describe('with a reader', () => {
     expect(audited()).toEqual([0, 1]);
   });
 
-  it('writes lines as they are, and no file', async () => {
+  it('writes lines unchanged, and no file', async () => {
     const [path, { give, text }] = [newPath(), reader(Infinity)];
     const lines = createOutput(give);
     lines.openSpool(path);
@@ -95,7 +95,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(lines.counts()).toMatchObject({ spooled: 0, lost: 0 });
   });
 
-  it('leaves audit lines to the next process, a half written one included', async () => {
+  it('leaves audit lines to the next process, an incomplete one included', async () => {
     const [path, first, second] = [newPath(), reader(130), reader(Infinity)];
     const killed = createOutput(first.give);
     killed.openSpool(path);
@@ -110,7 +110,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(second.audited()).toEqual([...numbers(3, 50), 51]);
   });
 
-  it('keeps 10,000 audit lines at most, the last of them for changes, and reports a problem then', async () => {
+  it('keeps at most 10,000 audit lines, the last ones for changes, and then reports a problem', async () => {
     const { give, read, audited } = reader(0);
     const lines = createOutput(give);
     lines.openSpool(newPath());
@@ -179,7 +179,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(lines.problem()).toContain('stdout is blocked');
   });
 
-  it('has a change on disk before anything else happens, and takes the rest there at exit', () => {
+  it('spools a change immediately, and other audit lines at exit', () => {
     const path = newPath();
     const lines = createOutput(reader(0).give);
     lines.openSpool(path);

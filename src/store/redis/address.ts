@@ -62,7 +62,7 @@ export function addressOf(url: string): Address {
       const [host, port] = answer;
       return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}${database}`;
     }
-    throw new StoreUnavailable('no Sentinel could tell where the primary is');
+    throw new StoreUnavailable('no Sentinel could name the primary');
   }
   return { locate, database };
 }

@@ -94,7 +94,7 @@ async function inspect(connection: RedisConnection) {
   const version = valueIn(info, 'redis_version');
   const policy = valueIn(info, 'maxmemory_policy');
   if (Number.parseInt(version, 10) < 7) {
-    throw new StoreUnavailable(`Redis 7 or newer is wanted, but this server is ${version}`);
+    throw new StoreUnavailable(`Redis 7 or newer is required, but this server is ${version}`);
   }
   if (policy !== 'noeviction') {
     throw new StoreUnavailable(

@@ -39,7 +39,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
-  ENOSPC: `is on a full disk: make room, or ${OTHER_DIR}`,
+  ENOSPC: `is on a full disk: free space, or ${OTHER_DIR}`,
 };
 
 /** Why the directory can't be used, and what to do about it. */
