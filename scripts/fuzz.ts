@@ -1,7 +1,7 @@
 import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
 
 /**
- * Sends the gateway documents, variables, requests, frames and webhooks that nobody meant to send, for so many minutes:
+ * Sends the gateway documents, variables, requests, frames and webhooks at random, for a number of minutes:
  * `node scripts/fuzz.ts [minutes]`. Ends with 1, the seed and the case as soon as an answer is not in the gateway's own
  * words, or a line in its log says that something unexpected happened.
  */

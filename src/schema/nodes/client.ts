@@ -11,7 +11,7 @@ const statuses = {
   declined: 'Declined the invitation.',
   invite_sent: 'Invited, without an answer yet.',
   pending: 'Pending.',
-  unknown: 'Unknown, or a status that this gateway does not know yet.',
+  unknown: 'Unknown, or a status that is new in the Partner API.',
 } as const;
 type StatusValue = keyof typeof statuses;
 
