@@ -8,15 +8,15 @@ import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
 const minutes = Number(process.argv[2] ?? 5);
 const SCALE = 50;
 
-let surprise: string | undefined;
+let unexpected: string | undefined;
 await using gateway = await openTarget((line) => {
-  if (line.includes('unexpected error')) surprise = line;
+  if (line.includes('unexpected error')) unexpected = line;
 });
 const until = performance.now() + minutes * 60_000;
 let cases = 0;
 while (performance.now() < until) {
   const seed = Math.floor(Math.random() * 2 ** 31);
   cases += await fuzz(gateway, SCALE, seed);
-  if (surprise) throw new Error(`seed ${seed}: ${surprise}`);
+  if (unexpected) throw new Error(`seed ${seed}: ${unexpected}`);
 }
 console.log(`${cases} cases in ${minutes} minutes: every answer in the gateway's own words`);

@@ -1,5 +1,5 @@
 import type { output } from 'zod';
-import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, shown } from './config/environment.ts';
+import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, described } from './config/environment.ts';
 
 export { DEFAULT_LIMITS };
 export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
@@ -68,7 +68,7 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
     );
   else if (HOST && !isLoopback(HOST.trim()))
     problems.push(
-      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${shown(HOST.trim())}`,
+      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${described(HOST.trim())}`,
     );
   return problems;
 }

@@ -30,14 +30,15 @@ export const DEFAULT_LIMITS = {
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
-/** A long value in the wrong place may be a secret that was pasted there: it is described, not shown. */
-export function shown(value: unknown): string {
+/** A long value in the wrong place may be a secret that was pasted there: it is described, not quoted. */
+export function described(value: unknown): string {
   const text = String(value);
   return text.length <= 24 ? JSON.stringify(text) : `${text.length} characters`;
 }
 
 const must = (wanted: string) => ({
-  error: ({ input }: { readonly input?: unknown }) => `must be ${wanted}, but got ${shown(input)}`,
+  error: ({ input }: { readonly input?: unknown }) =>
+    `must be ${wanted}, but got ${described(input)}`,
 });
 
 const text = z.string().trim();
@@ -77,7 +78,7 @@ const url = (protocols: readonly string[], also?: RegExp) =>
       abort: true,
       error({ input }) {
         const protocol = URL.parse(String(input))?.protocol;
-        const got = protocol ? `one that begins with ${shown(protocol)}` : 'something else';
+        const got = protocol ? `one that begins with ${described(protocol)}` : 'something else';
         return `must be an absolute URL (${protocols.map((p) => `${p}//`).join(' or ')}), but got ${got}`;
       },
     },
@@ -101,7 +102,7 @@ const baseUrl = httpsUrl
   .refine(({ search, hash }) => !search && !hash, 'must end in /v2, but has a query or fragment')
   .refine((value) => pathOf(value).endsWith('/v2'), {
     error: ({ input }) =>
-      `must end in /v2, but its path ends in ${shown(pathOf(input as URL).replace(/.*(?=\/)/, '') || '/')}`,
+      `must end in /v2, but its path ends in ${described(pathOf(input as URL).replace(/.*(?=\/)/, '') || '/')}`,
   })
   .transform((value) => value.origin + pathOf(value));
 

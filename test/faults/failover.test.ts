@@ -11,7 +11,7 @@ import { type RedisServer, redisAvailable, startRedis } from '../support/redis-s
 import { until } from '../support/ws/raw-socket.ts';
 
 const ROUNDS = Number(process.env['FAILOVER_ROUNDS'] ?? 1);
-/** Five seconds on a machine of its own. */
+/** It takes five seconds on an idle machine. */
 const FOUND_MS = 15_000;
 const AT_ONCE = ['--repl-diskless-sync-delay', '0'];
 const EVENTS = '{partner-graph}:events';
@@ -124,7 +124,7 @@ describe
       primary.cli('REPLICAOF', '127.0.0.1', '1');
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
       await until(async () => (await server.ready()).text.includes('READONLY'));
-      // What a replica had confirmed before is still answered, within a second.
+      // Writes that a replica had confirmed before are answered within a second.
       await delay(1_100);
       const acknowledged = load.sender.acknowledged.size;
       expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();

@@ -35,7 +35,7 @@ async function readAndWrite(): Promise<void> {
 
 const gateway = () => deployment.server as unknown as Gateway;
 
-/** Its circuit closed, its cache empty of failures: the next failure is one of its own. */
+/** Waits until the circuit is closed and no failure is cached, so that the next failure is a new one. */
 async function recovered(): Promise<void> {
   deployment.upstream.mode = 'ok';
   await until(async () => !(await deployment.read()).errors);

@@ -38,8 +38,7 @@ describe.concurrent('with a failing Partner API', { timeout: 120_000 }, () => {
       await askForSessions(gateway, 0, 200);
       const earned = (performance.now() - firstBegan) / 2_000;
       expect(sandbox.countOf(SESSION_LIST)).toBeLessThanOrEqual(200 * 1.2 + earned);
-      // Beyond the initial budget: a tenth, and one every two seconds. What was left of one, and what came in
-      // since the last retry before, may make two more.
+      // The initial budget is used up: a tenth is left, and one every two seconds. Fractions may add up to two more.
       sandbox.resetCounts();
       const began = performance.now();
       await askForSessions(gateway, 200, 200);

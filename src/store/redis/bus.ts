@@ -12,7 +12,7 @@ interface BusEnvelope {
   readonly message?: string;
 }
 
-interface Awaited {
+interface PendingPublish {
   received: number;
   wanted: number;
   readonly done: () => void;
@@ -29,7 +29,7 @@ export async function createRedisBus(
   const channel = names.bus(database);
   const handlers = new Map<string, BusHandler>();
   const gapHandlers: (() => void)[] = [];
-  const awaited = new Map<number, Awaited>();
+  const awaited = new Map<number, PendingPublish>();
   let lastId = 0;
   let hasUnsent = false;
 
@@ -79,7 +79,7 @@ export async function createRedisBus(
     async publish(topic, message) {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const publishing: Awaited = { received: 0, wanted: Infinity, done: resolve };
+      const publishing: PendingPublish = { received: 0, wanted: Infinity, done: resolve };
       awaited.set(id, publishing);
       const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
       try {

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(storeDir, { recursive: true, force: true });
 });
 
-/** An event of the second client breaks a rule of the database, which says so with the patient's name. */
+/** An event of the second client violates a constraint, and the database's message has the patient's name. */
 async function spoilStore(): Promise<void> {
   const settings = { retentionMs: 1e9, onProblem: () => {}, onBroken: () => {} };
   const store = await openStore({ kind: 'embedded', dir: storeDir }, settings);
