@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Loaded } from '../loaded.ts';
 import type { KeyStore } from './store.ts';
 
-/** Both states are permanent, but no note is edited for a year. */
+/** Both states are permanent. A year is longer than any note is edited. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 
 export type Milestones = ReturnType<typeof createMilestones>;
