@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { ROOT } from './child.ts';
 
-/** The peers are no dependency of the gateway: they are fetched the first time somebody measures. */
+/** The peers are no dependency of the gateway: they are fetched at the first run. */
 export function installPeers(say: (line: string) => void): void {
   if (existsSync(join(ROOT, 'bench/node_modules/.package-lock.json'))) return;
   say("first use: installing the bench's own dependencies (npm ci --prefix bench)");

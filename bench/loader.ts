@@ -8,7 +8,7 @@ export interface Loader extends Disposable {
   run(job: Job): Promise<Burst>;
 }
 
-/** The load comes from a process of its own: its work must not wait for the run's, nor be counted as anybody's. */
+/** The load comes from a process of its own: its work must not wait for the run's, nor be counted as a target's. */
 export function openLoader(): Loader {
   const child = fork(fileURLToPath(new URL('load.ts', import.meta.url)));
   return {

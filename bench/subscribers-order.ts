@@ -16,7 +16,7 @@ export interface Join {
 
 export interface Fire {
   readonly kind: 'fire';
-  /** Posted one after the other, each once the one before has reached everybody. */
+  /** Posted one after the other, each once the one before has reached all subscribers. */
   readonly url: string;
   readonly deliveries: readonly Delivery[];
   readonly expected: number;
@@ -24,7 +24,7 @@ export interface Fire {
 }
 
 export interface Fired {
-  /** From the post to the last receipt, an event; undefined if somebody was missed. */
+  /** From the post to the last receipt, an event; undefined if a subscriber missed it. */
   readonly lastMs: readonly (number | undefined)[];
   readonly sample: string;
 }

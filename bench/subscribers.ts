@@ -82,7 +82,7 @@ async function fire({ url, deliveries, expected, withinMs }: Fire): Promise<Fire
   return { lastMs, sample };
 }
 
-/** A process full of subscribers: raw `ws` clients that speak graphql-transport-ws, and post the events themselves. */
+/** A process full of subscribers: raw `ws` clients of graphql-transport-ws, which post the events themselves. */
 async function obey(order: Order): Promise<void> {
   try {
     process.send?.(order.kind === 'join' ? { joined: await joinAll(order) } : await fire(order));

@@ -67,7 +67,7 @@ export async function openTargets(
   return { targets, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-/** Each round in another order, and every other one backwards, so that nobody always comes after the heaviest. */
+/** Each round in another order, and every other one backwards, so that no target always follows the heaviest. */
 export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
   const start = round % targets.length;
   const turned = [...targets.slice(start), ...targets.slice(0, start)];

@@ -35,7 +35,7 @@ export interface SandboxOptions {
   /** The delay before the first retry of a webhook; doubled each time, up to a minute. */
   readonly firstRetryMs?: number;
   /** How many requests `requests` holds. */
-  readonly rememberedRequests?: number;
+  readonly loggedRequests?: number;
 }
 
 export type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
@@ -62,7 +62,7 @@ export async function openSandbox(options: SandboxOptions = {}) {
   const tokens = createTokens(() => switches.tokenSeconds);
   const scriptedAnswers = createScriptedAnswers();
   const schedule = createSchedule();
-  const log = createRequestLog(options.rememberedRequests ?? 2_000);
+  const log = createRequestLog(options.loggedRequests ?? 2_000);
   const webhooks = createWebhooks(
     {
       secret: CREDENTIALS.clientSecret,

@@ -1,22 +1,22 @@
 import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
 
 /**
- * Sends the gateway documents, variables, requests, frames and webhooks that nobody meant to send, for so many minutes:
+ * Sends the gateway documents, variables, requests, frames and webhooks at random, for a number of minutes:
  * `node scripts/fuzz.ts [minutes]`. Ends with 1, the seed and the case as soon as an answer is not in the gateway's own
  * words, or a line in its log says that something unexpected happened.
  */
 const minutes = Number(process.argv[2] ?? 5);
 const SCALE = 50;
 
-let surprise: string | undefined;
+let unexpected: string | undefined;
 await using gateway = await openTarget((line) => {
-  if (line.includes('unexpected error')) surprise = line;
+  if (line.includes('unexpected error')) unexpected = line;
 });
 const until = performance.now() + minutes * 60_000;
 let cases = 0;
 while (performance.now() < until) {
   const seed = Math.floor(Math.random() * 2 ** 31);
   cases += await fuzz(gateway, SCALE, seed);
-  if (surprise) throw new Error(`seed ${seed}: ${surprise}`);
+  if (unexpected) throw new Error(`seed ${seed}: ${unexpected}`);
 }
 console.log(`${cases} cases in ${minutes} minutes: every answer in the gateway's own words`);

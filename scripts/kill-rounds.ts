@@ -6,7 +6,7 @@ import { redisAvailable, startRedis } from '../test/support/redis-server.ts';
 import { killRound, tally } from '../test/support/store/kill-round.ts';
 
 /**
- * Kills a process that appends, over and over, and counts what was acknowledged and is not in the log.
+ * Repeatedly kills a process that appends, and counts acknowledged events that are not in the log.
  * `node scripts/kill-rounds.ts [rounds]`; ends with 1 if anything was lost or repeated, or a
  * process ended before it was killed.
  */

@@ -1,5 +1,5 @@
 import type { output } from 'zod';
-import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, shown } from './config/environment.ts';
+import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, described } from './config/environment.ts';
 
 export { DEFAULT_LIMITS };
 export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
@@ -11,7 +11,7 @@ type Variables = output<typeof ENVIRONMENT>;
 type Variable = keyof Variables;
 export const VARIABLES = Object.keys(ENVIRONMENT.shape) as readonly Variable[];
 
-/** The environment can't be used. One message for everything that is wrong with it; no secret is in it. */
+/** The environment can't be used. The message lists everything that is wrong with it, without secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'CONFIG';
@@ -57,18 +57,18 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   if (AUTH_JWKS_URL && !given.AUTH_AUDIENCE)
     problems.push('AUTH_AUDIENCE must be set with AUTH_JWKS_URL, but is not');
   if (AUTH_JWT_SECRET || AUTH_JWKS_URL) return problems;
-  // An issuer or audience alone checks nothing: whoever set it believes that tokens are verified.
+  // An issuer or an audience alone verifies nothing, but looks as if tokens were verified.
   for (const name of ['AUTH_ISSUER', 'AUTH_AUDIENCE'] as const)
     if (given[name])
       problems.push(`${name} needs AUTH_JWT_SECRET or AUTH_JWKS_URL, but neither is set`);
-  // Without AUTH_* everyone sees everything: made-up patients on this machine, nothing else.
+  // Without AUTH_* every caller sees everything, so the data must be made up and the host loopback.
   if (!isSandbox)
     problems.push(
       'AUTH_JWT_SECRET or AUTH_JWKS_URL must be set with PARTNER_BASE_URL, but neither is: anyone could read the records',
     );
   else if (HOST && !isLoopback(HOST.trim()))
     problems.push(
-      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${shown(HOST.trim())}`,
+      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${described(HOST.trim())}`,
     );
   return problems;
 }
@@ -86,7 +86,7 @@ function toConfig(env: Variables) {
       allowedOrigins: env.ALLOWED_ORIGINS,
       /** Any `http://localhost:*` may call as well. */
       allowsLocalhost: isSandbox,
-      /** The IDE, and introspection with it. */
+      /** Turns on GraphiQL and introspection. */
       graphiql: (env.GRAPHIQL ?? (isProduction ? 'off' : 'on')) === 'on',
       /** Undefined: metrics are for loopback only. */
       metricsToken: env.METRICS_TOKEN,
@@ -103,7 +103,7 @@ function toConfig(env: Variables) {
     operation: {
       maxUpstreamCalls: env.OPERATION_MAX_UPSTREAM_CALLS,
       maxEstimatedCalls: env.OPERATION_MAX_ESTIMATED_CALLS,
-      /** Of one look-up by id without a parent. */
+      /** Calls of one look-up by id without a parent. */
       lookupMaxCalls: env.LOOKUP_MAX_CALLS,
     },
     auth: toAuth(env),
@@ -117,10 +117,10 @@ function toConfig(env: Variables) {
     store: env.REDIS_URL
       ? { kind: 'redis' as const, url: env.REDIS_URL }
       : { kind: 'embedded' as const, dir },
-    /** For audit lines that can't be written. This and `store.dir` undefined: a temporary folder, made at start. */
+    /** Where audit lines are spooled. If this and `store.dir` are undefined, a temporary folder is made at start. */
     spoolDir: dir,
     eventRetentionMs: env.EVENT_RETENTION_HOURS * 3_600_000,
-    /** Sign global ids and cursors. Without a secret: derived from the client secret. */
+    /** Secrets that sign global ids and cursors. Without one, the key is derived from the client secret. */
     ids: { secret: env.ID_SECRET, previousSecret: env.ID_SECRET_PREVIOUS },
     /** A JSON file, hash → document. */
     trustedDocuments: env.TRUSTED_DOCUMENTS,
@@ -148,7 +148,7 @@ function toPartner(env: Variables) {
 }
 
 function toAuth(env: Variables) {
-  /** What a token must carry besides `sub`, `exp` and `grants`. Undefined: not checked. */
+  /** Claims that a token must carry besides `sub`, `exp` and `grants`. Undefined ones are not checked. */
   const claims = { issuer: env.AUTH_ISSUER, audience: env.AUTH_AUDIENCE };
   const { AUTH_JWT_SECRET: secret, AUTH_JWKS_URL: url } = env;
   if (secret) return { kind: 'secret' as const, secret, ...claims };

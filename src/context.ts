@@ -31,7 +31,7 @@ export interface Services {
   readonly audit: Audit | undefined;
   /** Whether the audit log can take another line. Changes are rejected otherwise. */
   readonly isAuditKept: () => boolean;
-  /** Of one look-up by id without a parent. */
+  /** Calls of one look-up by id without a parent. */
   readonly lookupMaxCalls: number;
 }
 
@@ -39,7 +39,7 @@ export type Transport = 'http' | 'sse' | 'ws';
 
 /** What a resolver may use. New for every operation and every delivered event. */
 export type Context = Readonly<ReturnType<typeof createContext>> & {
-  /** Of operations that read the event log. */
+  /** Set for operations that read the event log. */
   eventBudget?: EventBudget;
 };
 
@@ -55,7 +55,7 @@ export function createContext(
   },
   trace?: OperationTrace,
 ) {
-  /** How long the operation's response may be cached, as far as the Partner API's answers do not decide it. */
+  /** How long the operation's response may be cached, apart from the Partner API's own answers. */
   const cachePolicy = { isCacheable: true, expiresAt: Number.POSITIVE_INFINITY };
   return {
     ...services,
@@ -63,7 +63,7 @@ export function createContext(
     reach: reachOf(viewer),
     usage,
     loaders: services.partner.loadersFor(usage),
-    /** Takes the name of every patient's record that is returned, and of every record that is denied. */
+    /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
     transport,
     /** Spans of fields that may cost calls, if the operation is traced. */
@@ -72,15 +72,15 @@ export function createContext(
     beganAt: services.hub.position,
     /** Pages that this operation has read. A look-up starts with them. */
     seenPages: new Set<Page<ListedRef>>(),
-    /** Look-ups and proofs, each made once an operation. */
+    /** Look-ups and proofs: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
     proofs: new Map<string, Loaded<boolean>>(),
     cachePolicy,
-    /** The answer depends on more than what the Partner API said: the event log, the clock, a denial. */
+    /** The answer depends on more than the Partner API's answers: the event log, the clock or a denial. */
     doNotCache(): void {
       cachePolicy.isCacheable = false;
     },
-    /** The answer is right until this time at most, on the clock that the REST cache expires by. */
+    /** The answer is valid until this time at most, on the clock of the REST cache. */
     expiresBy(at: number): void {
       cachePolicy.expiresAt = Math.min(cachePolicy.expiresAt, at);
     },

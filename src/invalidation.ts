@@ -22,7 +22,7 @@ const NOTE = 'invalidate-note';
 
 export type Invalidation = ReturnType<typeof createInvalidation>;
 
-/** Events and changes drop the cached answers that they make stale, on every instance: that keeps answers right, not their TTL. */
+/** Events and changes invalidate the cached answers that they make stale, on every instance. */
 export function createInvalidation(
   partner: Partner,
   store: Store,
@@ -30,9 +30,9 @@ export function createInvalidation(
   onEvent: (event: PartnerEvent) => void,
 ) {
   const { bus, places } = store;
-  bus.subscribe(PATHS, (message) => partner.forget(JSON.parse(message) as string[]));
-  bus.subscribe(NOTE, (message) => forgetNote(JSON.parse(message) as ChangedNote));
-  bus.onGap(() => partner.forgetAll());
+  bus.subscribe(PATHS, (message) => partner.invalidate(JSON.parse(message) as string[]));
+  bus.subscribe(NOTE, (message) => invalidateNote(JSON.parse(message) as ChangedNote));
+  bus.onGap(() => partner.invalidateAll());
 
   // A note is cached by its own id apart from its session, and a regeneration that renames it does not name the old id.
   const notesOf = new LRUCache<Uuid, Set<Uuid>>({ maxSize: MAX_NOTES, sizeCalculation: () => 1 });
@@ -47,7 +47,7 @@ export function createInvalidation(
     return [...namedPaths(event), ...Array.from(notes, endpoints.note.path)];
   };
 
-  /** What is recorded for good; for most events that is nothing. */
+  /** Facts that are stored; most events have none. */
   function marksOf(events: readonly EventFacts[]): Promise<void>[] {
     const marks: Promise<void>[] = [];
     for (const event of events) {
@@ -59,38 +59,38 @@ export function createInvalidation(
     return marks;
   }
 
-  async function forgetEverywhere(stale: readonly string[]): Promise<void> {
-    partner.forget(stale);
+  async function invalidateEverywhere(stale: readonly string[]): Promise<void> {
+    partner.invalidate(stale);
     await bus.publish(PATHS, JSON.stringify(stale));
   }
 
-  /** The list of edits is that of the client's clinicians: which of them it was, only the event will say. */
-  async function forgetNote({ noteId, ...named }: ChangedNote): Promise<void> {
+  /** The list of magic edits is by clinician. The change does not name the clinician, only its event will. */
+  async function invalidateNote({ noteId, ...named }: ChangedNote): Promise<void> {
     const owner = ownerOf.get(noteId);
     const sessionId = named.sessionId ?? owner?.sessionId;
     const clientId = named.clientId ?? owner?.clientId;
-    partner.forget([
+    partner.invalidate([
       endpoints.note.path(noteId),
       ...(sessionId ? [endpoints.noteOfSession.path(sessionId)] : []),
     ]);
     if (!clientId) return;
     const clinicians = (await places.of(clientId)).filter(({ kind }) => kind === 'clinician');
-    partner.forget(
+    partner.invalidate(
       clinicians.map(({ id }) => pathOf({ name: 'magicEditsOfClinician', id: id as Uuid })),
     );
   }
 
   return {
-    /** An event of the log, on every instance, before it is delivered. */
+    /** Applies an event of the log, on every instance, before it is delivered. */
     async apply(event: PartnerEvent): Promise<void> {
       try {
         await Promise.all(marksOf([event]));
       } finally {
-        partner.forget(stalePaths(event));
+        partner.invalidate(stalePaths(event));
         onEvent(event);
       }
     },
-    /** An event that this instance has received: it alone records where the client is. */
+    /** Called for an event that this instance received: it alone records where the client is. */
     accepted(event: EventFacts): void {
       if (!isSessionEvent(event)) return;
       places.record(event.clientId, { kind: 'clinician', id: event.clinicianId });
@@ -98,11 +98,11 @@ export function createInvalidation(
     },
     /** A copy is not in the log, so it is published to the other instances. */
     async applyCopies(copies: readonly EventFacts[]): Promise<void> {
-      // The process may have been killed after the first delivery was stored, and before this was done.
+      // The process may have been killed after the first delivery was stored and before its marks were.
       await Promise.all(marksOf(copies));
-      await forgetEverywhere(copies.flatMap(stalePaths));
+      await invalidateEverywhere(copies.flatMap(stalePaths));
     },
-    /** A note that may be cached by its own id from now on, and its session, where that is known. */
+    /** Records the session of a note that may be cached by its own id. */
     noteRead(noteId: Uuid, sessionId: Uuid | undefined, clientId: Uuid | undefined): void {
       const known = ownerOf.get(noteId);
       if (!sessionId || (known?.sessionId === sessionId && (known.clientId || !clientId))) return;
@@ -110,15 +110,15 @@ export function createInvalidation(
       const notes = notesOf.get(sessionId) ?? new Set();
       notesOf.set(sessionId, notes.add(noteId));
     },
-    /** Here and on every other instance, before the change is answered. Never rejects: it has happened. */
+    /** Invalidates the note on every instance before the mutation returns. Never rejects: the change was made. */
     async noteChanged(note: ChangedNote): Promise<void> {
-      await Promise.all([forgetNote(note), bus.publish(NOTE, JSON.stringify(note))]);
+      await Promise.all([invalidateNote(note), bus.publish(NOTE, JSON.stringify(note))]);
     },
-    listsChanged: forgetEverywhere,
+    listsChanged: invalidateEverywhere,
   };
 }
 
-/** What an event makes stale by the ids in it. */
+/** The paths that an event makes stale, by the ids in it. */
 function namedPaths(event: EventFacts): string[] {
   if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
   const { sessionId, clientId, clinicianId } = event;

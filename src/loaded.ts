@@ -1,7 +1,7 @@
 /** A value that a cache may have synchronously. An `await` would cost every field a turn of the event loop. */
 export type Loaded<T> = T | Promise<T>;
 
-/** `next` applied to what was loaded: synchronously if it is here, later if it is not. */
+/** Applies `next` to the value: synchronously if it is available, later if it is a promise. */
 export function whenLoaded<T, U>(loaded: Loaded<T>, next: (value: T) => Loaded<U>): Loaded<U> {
   return loaded instanceof Promise ? loaded.then(next) : next(loaded);
 }

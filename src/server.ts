@@ -29,13 +29,13 @@ import { createGlobalIds } from './schema/global-id.ts';
 
 export interface Server extends AsyncDisposable {
   readonly url: string;
-  /** Resolves if the event store breaks for good: a new process may find the disk mended. */
+  /** Resolves if the event store breaks for good: the disk may be repaired for a new process. */
   readonly broken: Promise<void>;
   /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
   retire(): void;
 }
 
-/** The whole server: configuration → parts → listening. Closing it finishes what is under way first. */
+/** The whole server: configuration, parts, listening. Closing it finishes running requests first. */
 export async function openServer(
   config: Config,
   log: Log,
@@ -96,16 +96,16 @@ export async function openServer(
       cursors: createEventCursors(sealerFor('event cursor')),
       apply: invalidation.apply,
       places: store.places,
-      async setAside(entry) {
-        metrics.eventsPoisonous();
+      async addToQuarantine(entry) {
+        metrics.eventsFailed();
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
         await store.quarantine.add(entry);
       },
       onProblem(problem, error) {
         log.warn('events: a problem', { reason: problem, error });
         if (problem !== 'lost') return;
-        // Of events that were never applied, too.
-        partner.forgetAll();
+        // Events may have been missed that would have invalidated some answers.
+        partner.invalidateAll();
         gateway?.eventsLost();
       },
     }),
@@ -130,7 +130,7 @@ export async function openServer(
       isAuditKept: () => output?.problem() === undefined,
     },
     authenticator: createAuthenticator(config.auth, clock, () =>
-      log.error("the issuer's keys can't be had (AUTH_JWKS_URL)"),
+      log.error("the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
     ),
     webhookSecret: connection.clientSecret,
     clock,
@@ -174,10 +174,10 @@ function temporaryDir() {
 
 /** How long load balancers may go on sending new requests after SIGTERM. */
 const RETIREMENT_MS = 1_000;
-/** In all. Kubernetes waits for 30 s, Docker for 10 s, by default. */
+/** The limit for the whole shutdown. By default Kubernetes waits for 30 s, Docker for 10 s. */
 const CLOSING_MS = 14_000;
 
-/** In order, on a signal or when nothing can be relied on any more. A second signal exits immediately. */
+/** Shuts down on a signal or when the store is broken. A second signal exits immediately. */
 function closeInOrder(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {

@@ -10,7 +10,7 @@ const FINAL = new Map([
   [4400, 'The server did not understand this page.'],
   [4401, 'Your token is not accepted.'],
   [4403, 'Your token has expired, or is not accepted.'],
-  [4406, 'The server speaks another protocol.'],
+  [4406, 'The server uses another protocol.'],
 ]);
 
 /**

@@ -69,7 +69,7 @@ export async function measure(say: (line: string) => void): Promise<void> {
     uncachedSmall: us(main('uncached W1'), 'uncached, small: 1 call', BENCH),
     uncachedLarge: us(main('uncached W2'), 'uncached, large: 278 calls', BENCH),
     takeInEmbedded: us(main('K webhook ingest'), 'a webhook, embedded log, 32 at once', BENCH),
-    takeInGroup: us(take.group, 'a group of webhooks taken in, for Redis'),
+    takeInGroup: us(take.group, 'a group of webhooks accepted, for Redis'),
     takeInEvent: us(take.event, 'each webhook of it'),
     readGroup: us(read.group, 'a page of events read from Redis'),
     readEvent: us(read.event, 'each event of it'),

@@ -27,14 +27,15 @@ export const DEFAULT_LIMITS = {
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
-/** A long value in the wrong place may be a secret that was pasted there: it is described, not shown. */
-export function shown(value: unknown): string {
+/** A long value in the wrong place may be a secret that was pasted there: it is described, not quoted. */
+export function described(value: unknown): string {
   const text = String(value);
   return text.length <= 24 ? JSON.stringify(text) : `${text.length} characters`;
 }
 
 const must = (wanted: string) => ({
-  error: ({ input }: { readonly input?: unknown }) => `must be ${wanted}, but got ${shown(input)}`,
+  error: ({ input }: { readonly input?: unknown }) =>
+    `must be ${wanted}, but got ${described(input)}`,
 });
 
 const text = z.string().trim();
@@ -50,7 +51,7 @@ const integer = (min: number, max: number) =>
 const choice = <const Choices extends readonly string[]>(choices: Choices) =>
   text.pipe(z.enum(choices, must(`one of ${choices.join(', ')}`)));
 
-/** Taken as it is, since its bytes must match the other side's. Its value is in no message. */
+/** Used unchanged, since its bytes must match the other side's. Messages never contain its value. */
 const secret = (min = 1, unit = 'bytes') =>
   z
     .string()
@@ -63,7 +64,7 @@ const secret = (min = 1, unit = 'bytes') =>
         `must have at least ${min} ${unit}, but has ${Buffer.byteLength(String(input))}`,
     });
 
-/** An absolute URL, or what `also` matches. Its value is in no message: a URL may hold a password. */
+/** An absolute URL, or what `also` matches. Messages never contain its value: a URL may hold a password. */
 const url = (protocols: readonly string[], also?: RegExp) =>
   text.refine(
     (value) => {
@@ -74,7 +75,7 @@ const url = (protocols: readonly string[], also?: RegExp) =>
       abort: true,
       error({ input }) {
         const protocol = URL.parse(String(input))?.protocol;
-        const got = protocol ? `one that begins with ${shown(protocol)}` : 'something else';
+        const got = protocol ? `one that begins with ${described(protocol)}` : 'something else';
         return `must be an absolute URL (${protocols.map((p) => `${p}//`).join(' or ')}), but got ${got}`;
       },
     },
@@ -98,7 +99,7 @@ const baseUrl = httpsUrl
   .refine(({ search, hash }) => !search && !hash, 'must end in /v2, but has a query or fragment')
   .refine((value) => pathOf(value).endsWith('/v2'), {
     error: ({ input }) =>
-      `must end in /v2, but its path ends in ${shown(pathOf(input as URL).replace(/.*(?=\/)/, '') || '/')}`,
+      `must end in /v2, but its path ends in ${described(pathOf(input as URL).replace(/.*(?=\/)/, '') || '/')}`,
   })
   .transform((value) => value.origin + pathOf(value));
 
@@ -120,7 +121,7 @@ const origins = text.transform((list, ctx) => {
 const SENTINELS = /^rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?$/;
 const switched = choice(['on', 'off']);
 
-/** Every environment variable there is, blank ones left out. A test looks each of them up in the README. */
+/** Every environment variable, without blank ones. A test looks each of them up in the README. */
 export const ENVIRONMENT = z.object({
   PORT: integer(0, 65_535).default(4_000),
   HOST: text.optional(),
@@ -140,7 +141,7 @@ export const ENVIRONMENT = z.object({
   OPERATION_MAX_UPSTREAM_CALLS: integer(1, 1_000_000).default(1_000),
   OPERATION_MAX_ESTIMATED_CALLS: integer(1, 1_000_000_000).default(10_000),
   LOOKUP_MAX_CALLS: integer(1, 1_000_000).default(100),
-  // HS256 with less than its own output's length can be guessed offline from a single token.
+  // An HS256 secret shorter than the hash can be guessed offline from a single token.
   AUTH_JWT_SECRET: secret(32).optional(),
   AUTH_JWKS_URL: httpsUrl.transform(({ href }) => href).optional(),
   AUTH_ISSUER: text.optional(),

@@ -17,13 +17,13 @@ export interface ParsedEvent {
 }
 
 export type Envelope =
-  /** Understood. None at all for an assessment event without scores. */
+  /** A known event. The list is empty for an assessment event without scores. */
   | {
       readonly kind: 'events';
       readonly events: readonly ParsedEvent[];
       readonly credibleTime: boolean;
     }
-  /** An envelope, but of a type or with a payload that is not known: a retry would not help. */
+  /** A signed envelope with an unknown type or payload: a retry would not help. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
   | { readonly kind: 'malformed' };
 
@@ -66,7 +66,7 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
 
 const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);
 
-/** No client completes this many at once; more would be one delivery that fills the log. */
+/** No client completes this many at once. More would let one delivery fill the log. */
 const MAX_SCORES = 500;
 
 const named = text(512).refine((id) => id !== '', 'must not be empty');
@@ -95,15 +95,15 @@ const assessmentEvents = z
 const ISO =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?))?(Z|[+-]\d{2}:?\d{2})?$/i;
 
-/** Older than the service, so a clock that was never set. */
+/** An earlier time comes from a clock that was never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
-/** Two clocks that are kept differ by less than this. */
+/** Two clocks that are synchronized differ by less than this. */
 const LEAD_MS = 5 * 60_000;
 
 /** The sender's time, normalised, if it is credible. */
 function readTimeStamp(value: unknown, receivedAt: number): string | undefined {
   const sentMs = millisecondsOf(typeof value === 'string' ? value : '');
-  // Not a number compares false with anything.
+  // NaN compares false with anything.
   const credible = sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
   return credible ? new Date(sentMs).toISOString() : undefined;
 }

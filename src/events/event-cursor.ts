@@ -5,7 +5,7 @@ export type EventCursors = ReturnType<typeof createEventCursors>;
 
 const POSITION_BYTES = 8;
 
-/** The epoch tells a log that was lost and started anew from the one that the cursor belongs to. */
+/** The epoch distinguishes the cursor's log from one that was lost and started anew. */
 export function createEventCursors(sealer: Sealer) {
   return {
     encode(epoch: string, position: Position): string {
@@ -24,7 +24,7 @@ export function createEventCursors(sealer: Sealer) {
   };
 }
 
-/** What a client missed is gone: it reads its data anew and subscribes after `oldestCursor`, or live. */
+/** The log no longer has what the client missed: it reads its data anew and subscribes after `oldestCursor`, or live. */
 export class EventsExpired extends Error {
   override readonly name = 'EventsExpired';
   readonly code = 'EVENTS_EXPIRED';

@@ -9,7 +9,7 @@ import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { BadCursor, type EventCursors, EventsExpired } from './event-cursor.ts';
-import { type Place, UNKNOWN_PLACE, createSubscriptionIndex } from './filter.ts';
+import { type ClientLocation, UNKNOWN_LOCATION, createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
   type SessionEvent,
@@ -19,18 +19,18 @@ import {
 } from './partner-event.ts';
 import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
 
-/** Must not throw: it only puts the event where somebody reads it. */
+/** Must not throw: it only queues the event. */
 type EventListener = (event: PartnerEvent) => void;
 
-/** This instance's end of the log: applies each event, delivers it, and reads what is there already. */
+/** Follows the log for this instance: applies each event, delivers it, and reads stored ones. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
-  /** The log can't be read; the hub goes on trying. */
+  /** The log can't be read. The hub retries. */
   | 'follow'
   /** Events were lost to this instance: every subscription ends, and what is cached may be stale. */
   | 'lost'
-  /** An entry of the log that this version can't read, and skipped. */
+  /** This version can't read an entry of the log, and skips it. */
   | 'unreadable'
   | 'apply'
   | 'listener';
@@ -38,15 +38,15 @@ export type HubProblem =
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: EventCursors;
-  /** Invalidates what the event makes stale, and records what it says for good. It is not delivered before. */
+  /** Invalidates what the event makes stale and stores its lasting facts. The event is delivered afterwards. */
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
   readonly places: Pick<Places, 'of'>;
-  /** Keeps an event that can't be handled, for an operator to look at and replay. */
-  readonly setAside: (entry: QuarantineEntry) => Promise<void>;
+  /** Stores an event that can't be handled, for an operator to look at and replay. */
+  readonly addToQuarantine: (entry: QuarantineEntry) => Promise<void>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 
-/** No log reaches back to here. */
+/** A position before every log. */
 const NOWHERE: Position = -1;
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
@@ -55,37 +55,37 @@ const BATCH = 256;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Delivers what comes after this moment. What came before is read from the log. */
+/** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
-  const { log, cursors, onProblem, places, setAside } = parts;
-  const index = createSubscriptionIndex<EventListener>();
+  const { log, cursors, onProblem, places, addToQuarantine } = parts;
+  const index = createListenerIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
-  /** Those who wait until an event is applied, and its position. */
+  /** Callbacks that wait for the event at a position to be applied. */
   const waiters = new Map<() => void, Position>();
   const acquire = createSemaphores(READS_AT_ONCE);
   let { newest: position, epoch } = await log.bounds();
   let generation = 0;
   let receiving: Promise<void> | undefined;
-  /** By session. Events that come keep it right. */
+  /** The client of each session, kept up to date by arriving events. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
     maxSize: MAX_SESSION_CLIENTS,
     sizeCalculation: () => 1,
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const attemptApply = createAttempt(setAside, reporting('apply'), signal);
+  const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal);
 
   /** The lists that last held an assessment's client. */
-  async function placeOf(event: PartnerEvent): Promise<Place> {
-    if (isSessionEvent(event)) return UNKNOWN_PLACE;
+  async function locationOf(event: PartnerEvent): Promise<ClientLocation> {
+    if (isSessionEvent(event)) return UNKNOWN_LOCATION;
     const known = await places.of(event.clientId);
     const idsOf = (kind: 'clinic' | 'clinician') =>
       new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
     return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
   }
 
-  /** False if the event can't be applied. A store that is down is waited for, and then done without. */
+  /** False if the event can't be applied. If the store stays down after retries, the event is delivered all the same. */
   async function isApplied(event: PartnerEvent): Promise<boolean> {
     const apply = async () => {
       await parts.apply(event);
@@ -103,17 +103,20 @@ export async function openHub(parts: HubParts) {
     const prepared = await Promise.all(
       batch.map(async (stored) => {
         const event = fromStored(stored);
-        return event && { event, applied: await isApplied(event), place: await placeOf(event) };
+        return (
+          event && { event, applied: await isApplied(event), location: await locationOf(event) }
+        );
       }),
     );
-    // From here on nothing is awaited: for a new subscription, `position` and what was delivered agree.
+    // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
     batch.forEach((stored, i) => {
       ({ position } = stored);
       if (!prepared[i]) return onProblem('unreadable');
-      const { event, applied, place } = prepared[i];
+      const { event, applied, location } = prepared[i];
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
       if (!applied) return;
-      for (const { active, listener } of index.receivers(event, place)) if (active) listener(event);
+      for (const { active, listener } of index.receivers(event, location))
+        if (active) listener(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
@@ -130,7 +133,7 @@ export async function openHub(parts: HubParts) {
     return clients.get(sessionId)?.clientId;
   }
 
-  /** Past the newest: the log lost its end, and numbers that were used once will be used again. */
+  /** A position past the newest means that the log lost its end, and positions will be used again. */
   const reaches = (bounds: LogBounds, after: Position): boolean =>
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 
@@ -147,7 +150,7 @@ export async function openHub(parts: HubParts) {
     onProblem('lost');
   }
 
-  /** For as long as the process lives, whatever happens to the log. */
+  /** Runs until the hub is closed, whatever happens to the log. */
   async function follow(): Promise<void> {
     for (let failures = 0; !signal.aborted;) {
       try {
@@ -158,7 +161,7 @@ export async function openHub(parts: HubParts) {
         else await log.changed(position);
         failures = 0;
       } catch (error) {
-        // A store that is down is reported by the requests that need it, and soon asked again.
+        // A store that is down is reported by the requests that need it, and read again soon.
         const isDown = error instanceof StoreUnavailable;
         if (!isDown) onProblem('follow', error);
         const pauseMs = FIRST_PAUSE_MS * 2 ** (isDown ? 2 : (failures += 1));
@@ -189,9 +192,9 @@ export async function openHub(parts: HubParts) {
       waiters.delete(resolve);
     },
     cursorAt: (at: Position): string => cursors.encode(epoch, at),
-    /** Query, then subscribe after this: nothing falls between. */
+    /** Query, then subscribe after this cursor: no event is missed in between. */
     newestCursor: (): string => cursors.encode(epoch, position),
-    /** Live only; `openEventStream` begins earlier. The returned function unsubscribes, at once. */
+    /** Live events only; `openEventStream` begins earlier. The returned function unsubscribes immediately. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
     async resume(cursor: string): Promise<Position> {
@@ -200,12 +203,12 @@ export async function openHub(parts: HubParts) {
       mustReach(await log.bounds(), decoded.epoch === epoch ? decoded.position : NOWHERE);
       return decoded.position;
     },
-    /** The position before the oldest event that is kept: where to begin without a cursor. */
+    /** The position before the oldest stored event: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     /**
-     * The next events after a position, as far as this instance has applied them. Other work goes first, and no more
-     * than two reads for one `subject` run at once. Throws EventsExpired if some of it is gone. `scannedTo` is past the
-     * last event where unreadable entries followed it, and `after` itself at the log's end.
+     * The next events after a position that this instance has applied. Yields to other work first, with at most two
+     * concurrent reads per `subject`. Throws EventsExpired if some events are gone. `scannedTo` is the last position
+     * read, or `after` at the log's end.
      */
     async scan(after: Position, limit: number, subject?: string) {
       const done = subject === undefined ? undefined : await acquire(subject);
@@ -221,14 +224,14 @@ export async function openHub(parts: HubParts) {
     },
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
-    placeOf,
+    locationOf,
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
       const known = clients.get(sessionId);
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
-    /** For whatever is done with an event: after some failures it goes to quarantine, and the result is undefined. */
-    attempt: createAttempt(setAside, reporting('listener'), signal),
+    /** Runs a task on an event. After some failures the event goes to quarantine, and the result is undefined. */
+    attempt: createAttempt(addToQuarantine, reporting('listener'), signal),
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       await receiving;

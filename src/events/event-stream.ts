@@ -3,22 +3,22 @@ import type { EventHub } from './event-hub.ts';
 import { type EventFilter, isCandidate } from './filter.ts';
 import type { PartnerEvent } from './partner-event.ts';
 
-/** Live events that may wait for whoever reads the stream. Past them it ends: the reader resumes by its cursor. */
+/** Most live events that may wait to be read. Past them the stream ends, and the reader resumes by its cursor. */
 const MOST_WAITING = 10_000;
-/** Events read at once: small enough not to be noticed by other work. */
+/** Events per read: few enough not to delay other work. */
 const CHUNK = 100;
 
-/** Events as an async iterator: what lies past a position, at the reader's pace, and then what comes, each once. */
+/** Events as an async iterator: first a replay after a position, at the reader's pace, then live events, each once. */
 export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefined> {
   readonly filter: EventFilter;
   /** False while it replays. */
   readonly isLive: boolean;
-  /** Live, and nothing waits to be read. */
+  /** True if the stream is live and no event waits to be read. */
   readonly isIdle: boolean;
   return(): Promise<IteratorResult<PartnerEvent, undefined>>;
 }
 
-/** More events came than may wait: going on would leave a gap. */
+/** More events arrived than may wait. Going on would leave a gap. */
 export class EventsOverflowed extends Error {
   override readonly name = 'EventsOverflowed';
   readonly code = 'EVENTS_OVERFLOWED';
@@ -27,18 +27,18 @@ export class EventsOverflowed extends Error {
 type Result = IteratorResult<PartnerEvent, undefined>;
 const DONE: Result = { done: true, value: undefined };
 
-/** Live from now on, or from `after` where it is given. Rejects with EventsExpired if the log is trimmed past the replay. */
+/** Live from now on, or after a replay from `after`. Rejects with EventsExpired if the log is trimmed past the replay. */
 export function openEventStream(
-  hub: Pick<EventHub, 'position' | 'scan' | 'placeOf' | 'subscribe'>,
+  hub: Pick<EventHub, 'position' | 'scan' | 'locationOf' | 'subscribe'>,
   filter: EventFilter,
   after: Position = hub.position,
   subject?: string,
 ): EventStream {
   const waiting: PartnerEvent[] = [];
   let waiter: PromiseWithResolvers<Result> | undefined;
-  /** Where the replay has come to. Undefined once live. */
+  /** The position that the replay has reached. Undefined once live. */
   let replayedTo: Position | undefined = after;
-  /** Where it went live. The cursor may be of an instance that is ahead of this one. */
+  /** The position where it went live. The cursor may be of an instance that is ahead of this one. */
   let joinedAt = after;
   let stop: (() => void) | undefined;
   let failure: unknown;
@@ -61,7 +61,7 @@ export function openEventStream(
     waiter = undefined;
   }
 
-  /** Nothing is awaited between comparing positions and subscribing, so no event falls between. */
+  /** Nothing is awaited between comparing positions and subscribing, so no event is missed. */
   function joinIfCaughtUp(): void {
     if (replayedTo === undefined || replayedTo < hub.position || isOver) return;
     joinedAt = replayedTo;
@@ -74,12 +74,12 @@ export function openEventStream(
     });
   }
 
-  /** Until there is something to hand over, or nothing more to replay. */
+  /** Reads until an event matches, or nothing is left to replay. */
   async function replay(): Promise<void> {
     for (joinIfCaughtUp(); replayedTo !== undefined && !isOver; joinIfCaughtUp()) {
       const { events, scannedTo } = await hub.scan(replayedTo, CHUNK, subject);
       for (const event of events)
-        if (await isCandidate(filter, event, hub.placeOf)) waiting.push(event);
+        if (await isCandidate(filter, event, hub.locationOf)) waiting.push(event);
       replayedTo = scannedTo;
       if (waiting.length > 0) return handOver();
     }

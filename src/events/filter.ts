@@ -2,7 +2,7 @@ import type { Uuid } from '../uuid.ts';
 import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
 import { isSessionEvent } from './partner-event.ts';
 
-/** Given fields are combined with AND. An empty list of types wants nothing. */
+/** Given fields are combined with AND. An empty list of types matches nothing. */
 export interface EventFilter {
   readonly types?: readonly EventType[];
   readonly organizationId?: Uuid;
@@ -10,29 +10,29 @@ export interface EventFilter {
   readonly clinicianId?: Uuid;
   readonly clientId?: Uuid;
   readonly sessionId?: Uuid;
-  /** Known from the signed id that named the session: for the proof of access, not to filter by. */
+  /** The client in the session's signed id: for the proof of access, not to filter by. */
   readonly clientOfSession?: Uuid;
 }
 
-/** The clinics and clinicians whose lists last held an assessment's client. Empty: not known. */
-export interface Place {
+/** The clinics and clinicians whose lists last held an assessment's client. Empty sets mean unknown. */
+export interface ClientLocation {
   readonly clinicIds: ReadonlySet<string>;
   readonly clinicianIds: ReadonlySet<string>;
 }
 
-/** A session's event names all that it lies under, so its place is never asked for. */
-export const UNKNOWN_PLACE: Place = { clinicIds: new Set(), clinicianIds: new Set() };
+/** A session's event names its clinician, clinic and organization, so its location is never read. */
+export const UNKNOWN_LOCATION: ClientLocation = { clinicIds: new Set(), clinicianIds: new Set() };
 
-/** True if only `place`, or a list of the Partner API, can say whether the filter takes the event. */
-export const needsPlace = (filter: EventFilter, event: EventFacts): boolean =>
+/** True if only `location`, or a list of the Partner API, can decide whether the event matches. */
+export const needsLocation = (filter: EventFilter, event: EventFacts): boolean =>
   !isSessionEvent(event) &&
   (filter.organizationId ?? filter.clinicId ?? filter.clinicianId) !== undefined;
 
 /**
- * A session's event is decided by its own ids. An assessment is only a candidate where `needsPlace`: a place of another
- * clinician or clinic rules it out, and whoever delivers it verifies the rest by the Partner API's lists.
+ * A session's event is matched by its own ids. An assessment is only a candidate if `needsLocation`: another location
+ * rules it out, and the caller verifies the rest by the Partner API's lists.
  */
-export function matches(filter: EventFilter, event: EventFacts, place: Place): boolean {
+export function matches(filter: EventFilter, event: EventFacts, location: ClientLocation): boolean {
   if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
   if (!agrees(filter.clientId, event.clientId)) return false;
   if (isSessionEvent(event)) {
@@ -45,19 +45,19 @@ export function matches(filter: EventFilter, event: EventFacts, place: Place): b
   }
   return (
     filter.sessionId === undefined &&
-    mayBeAmong(filter.clinicianId, place.clinicianIds) &&
-    mayBeAmong(filter.clinicId, place.clinicIds)
+    mayBeAmong(filter.clinicianId, location.clinicianIds) &&
+    mayBeAmong(filter.clinicId, location.clinicIds)
   );
 }
 
-/** The same, with the place looked up where it decides. */
+/** Like `matches`, with the location looked up if it is needed. */
 export async function isCandidate(
   filter: EventFilter,
   event: PartnerEvent,
-  placeOf: (event: PartnerEvent) => Promise<Place>,
+  locationOf: (event: PartnerEvent) => Promise<ClientLocation>,
 ): Promise<boolean> {
-  const place = needsPlace(filter, event) ? await placeOf(event) : UNKNOWN_PLACE;
-  return matches(filter, event, place);
+  const location = needsLocation(filter, event) ? await locationOf(event) : UNKNOWN_LOCATION;
+  return matches(filter, event, location);
 }
 
 const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
@@ -66,47 +66,47 @@ const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
 const mayBeAmong = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
   wanted === undefined || ids.size === 0 || ids.has(wanted);
 
-export interface Subscription<L> {
+export interface IndexedListener<L> {
   readonly filter: EventFilter;
   readonly listener: L;
-  /** False once removed: a listener that ends another's subscription ends it for this event too. */
+  /** False once removed: a listener may remove another one while an event is delivered. */
   readonly active: boolean;
 }
 
 const ANY = 'any';
 
 /**
- * Each subscription is indexed by the most selective id of its filter. An event is looked up by the few ids it has
- * itself, so it costs what its receivers cost, however many others there are.
+ * Listeners, indexed by the most selective id of their filter. The cost of an event depends on its receivers, not on
+ * the number of listeners.
  */
-export function createSubscriptionIndex<L>() {
-  const slots = new Map<string, Set<Subscription<L>>>();
+export function createListenerIndex<L>() {
+  const slots = new Map<string, Set<IndexedListener<L>>>();
 
   return {
     /** Returns the function that removes it. */
     add(filter: EventFilter, listener: L): () => void {
-      const subscription = { filter, listener, active: true };
+      const entry = { filter, listener, active: true };
       for (const key of idsIn(filter)) {
         const slot = slots.get(key) ?? new Set();
-        slots.set(key, slot.add(subscription));
+        slots.set(key, slot.add(entry));
       }
       return () => {
-        subscription.active = false;
+        entry.active = false;
         for (const key of idsIn(filter)) {
           const slot = slots.get(key);
-          slot?.delete(subscription);
+          slot?.delete(entry);
           if (slot?.size === 0) slots.delete(key);
         }
       };
     },
-    receivers: (event: PartnerEvent, place: Place): readonly Subscription<L>[] =>
-      idsOf(event, place)
+    receivers: (event: PartnerEvent, location: ClientLocation): readonly IndexedListener<L>[] =>
+      idsOf(event, location)
         .flatMap((id) => [...(slots.get(id) ?? [])])
-        .filter(({ filter }) => matches(filter, event, place)),
+        .filter(({ filter }) => matches(filter, event, location)),
   };
 }
 
-/** By role, so that one id in two roles is not found twice. The second key is for events whose place is not known. */
+/** Keys have roles, since one id may occur in two. The second key is for events whose location is unknown. */
 function idsIn(filter: EventFilter): readonly string[] {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) return [`session:${sessionId}`];
@@ -117,15 +117,15 @@ function idsIn(filter: EventFilter): readonly string[] {
   return [ANY];
 }
 
-function idsOf(event: PartnerEvent, place: Place): readonly string[] {
+function idsOf(event: PartnerEvent, location: ClientLocation): readonly string[] {
   const client = `client:${event.clientId}`;
   if (isSessionEvent(event)) {
     const { sessionId, clinicianId, clinicId, organizationId } = event;
     const above = [`clinician:${clinicianId}`, `clinic:${clinicId}`];
     return [`session:${sessionId}`, client, ...above, `organization:${organizationId}`, ANY];
   }
-  const clinicians = Array.from(place.clinicianIds, (id) => `clinician:${id}`);
-  const clinics = Array.from(place.clinicIds, (id) => `clinic:${id}`);
+  const clinicians = Array.from(location.clinicianIds, (id) => `clinician:${id}`);
+  const clinics = Array.from(location.clinicIds, (id) => `clinic:${id}`);
   return [
     client,
     ...(clinicians.length > 0 ? clinicians : ['any clinician']),

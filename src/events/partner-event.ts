@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { NewEvent, Position, StoredEvent } from '../store/event-log.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
-/** Issues say what is wanted and never what came: they are logged. */
+/** Messages name the expected type and never the value: they are logged. */
 export const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
   const id = toUuid(value);
   if (id) return id;
@@ -11,18 +11,18 @@ export const uuid = z.unknown().transform((value, { addIssue }): Uuid => {
   return z.NEVER;
 });
 
-/** The API bounds none of its free text. A cut may halve a surrogate pair, which strict readers of UTF-8 refuse. */
+/** The API does not bound its free text. Truncating may split a surrogate pair, which strict UTF-8 readers reject. */
 export const text = (max: number) =>
   z.string('must be a string').transform((value) => value.slice(0, max).toWellFormed());
 
-/** The sender's time, as ISO 8601 in UTC; the time of receipt where the sender's is no use. */
+/** The sender's time as ISO 8601 in UTC, or the time of receipt if the sender's is not usable. */
 const occurredAt = z.string();
 
 /** The ids that six of the seven events share. */
 const ofSession = z.object({
   occurredAt,
   sessionId: uuid,
-  /** The partner's own name for the session: opaque, and never a way to find anything. */
+  /** The partner's own name for the session. It is opaque and is never used for look-ups. */
   sessionExternalId: text(512).nullable().catch(null),
   clientId: uuid,
   clinicianId: uuid,
@@ -55,8 +55,8 @@ const assessmentCompleted = z.object({
 });
 
 /**
- * What a webhook said, before the log gave it a place, and just so what the log kept of it. Ids only: a URL of the payload
- * goes no further than the envelope, so nothing behind it can ever fetch or forward one.
+ * The facts of an event, as in the webhook and in the log. Ids only: URLs in the payload are dropped, so nothing can
+ * fetch or forward one.
  */
 export const eventFacts = z.discriminatedUnion('type', [
   noteEvent,
@@ -95,7 +95,7 @@ export const isSessionEvent = <T extends EventFacts>(
 ): event is Exclude<T, { readonly type: 'assessment_completed' }> =>
   event.type !== 'assessment_completed';
 
-/** A note may keep its id over several regenerations: a `time` not yet accepted for it makes another event of it. */
+/** A note may keep its id over several regenerations: with a new `time`, it is a new event. */
 export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {
   return {
     key: `${facts.type}:${dedupeId(facts)}`,
@@ -114,7 +114,7 @@ function dedupeId(facts: EventFacts): string {
   return isSessionEvent(facts) ? facts.sessionId : facts.scoreId;
 }
 
-/** Undefined for what another version of this gateway wrote and this one can't read. */
+/** Undefined if another version of this gateway wrote an event that this one can't read. */
 export function fromStored({ position, receivedAt, body }: StoredEvent): PartnerEvent | undefined {
   try {
     return { ...eventFacts.parse(JSON.parse(body)), position, receivedAt };

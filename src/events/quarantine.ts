@@ -9,7 +9,7 @@ import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 
 const TRIES = 5;
 const FIRST_PAUSE_MS = 10;
-/** Events in quarantine: each is added once, however many subscriptions fail on it, and then tried once only. */
+/** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
 const MAX_FAILED = 1_000;
 
 /** Resolves early, without an error, when the signal aborts. */
@@ -17,7 +17,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
-/** Errors with a code are of a store or a Partner API that is down, Node's own about arguments aside. */
+/** Errors with a code mean that a store or the Partner API is down, except Node's own `ERR_*` codes. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
@@ -48,19 +48,19 @@ export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions
 }
 
 /**
- * An event may hit a defect of ours, every time. It is tried a few times, then put into the quarantine, so that the
- * others go on; once the defect is fixed an operator replays it. `attempt` resolves to undefined where the event is in
- * quarantine, and rejects at once with a transient failure.
+ * An event may fail on a bug of the gateway every time. After a few tries it goes to quarantine, and other events
+ * continue; an operator replays it after a fix. `attempt` resolves to undefined if the event is in quarantine, and
+ * rejects immediately with a transient failure.
  */
 export function createAttempt(
-  setAside: (entry: QuarantineEntry) => Promise<void>,
+  addToQuarantine: (entry: QuarantineEntry) => Promise<void>,
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
 ) {
   const failed = new LRUCache<string, true>({ max: MAX_FAILED });
 
   return async <T>(event: PartnerEvent, task: () => T | Promise<T>): Promise<T | undefined> => {
-    // With its time: after a loss of the log positions are used again.
+    // The key includes the time, since positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt}`;
     try {
       return await retry(task, {
@@ -75,7 +75,7 @@ export function createAttempt(
       if (signal.aborted || failed.has(key)) return undefined;
       failed.set(key, true);
       // It stays in the log, even if it can't be added to the quarantine.
-      await setAside(entryOf(event, error)).catch(onFailure);
+      await addToQuarantine(entryOf(event, error)).catch(onFailure);
       return undefined;
     }
   };
@@ -88,8 +88,8 @@ function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknow
 }
 
 /**
- * Reads the quarantine again, after a version was installed that understands or handles what is in it. Counts the
- * deliveries that have left it, the events that came of them, those already in the log aside, and what is left.
+ * Replays the quarantine after an update that understands its entries. Counts the deliveries that left it, the new
+ * events in them, and the entries that are left.
  */
 export async function redrive(
   log: Pick<EventLog, 'append'>,
@@ -101,7 +101,7 @@ export async function redrive(
     const entries = entriesOf(held);
     if (!entries) continue;
     const stored = await log.append(entries);
-    // After the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
+    // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
     await quarantine.remove(held.id);
     deliveries += 1;
     events += stored.filter((event) => event !== undefined).length;
@@ -109,7 +109,7 @@ export async function redrive(
   return { deliveries, events, left: await quarantine.count() };
 }
 
-/** A webhook as it came, or an event that was in the log and could not be handled. */
+/** The entry is a webhook as received, or an event from the log that could not be handled. */
 function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] | undefined {
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
   if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
@@ -118,6 +118,6 @@ function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] |
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
   const entry = toNewEvent(event, receivedAt);
-  // It is in the log already, so it counts as new only under another key; and only once so.
+  // The original is in the log, so the replayed event needs another key, which also deduplicates replays.
   return [{ ...entry, key: `redriven:${position}:${entry.key}` }];
 }

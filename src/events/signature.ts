@@ -1,14 +1,14 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The Partner API documents none of this, so all of it is configuration and none of it the sender's word. */
+/** The Partner API does not document its signatures, so everything here is configured. */
 export interface SignatureSettings {
   readonly header: string;
   readonly algorithm: string;
   readonly encoding: 'hex' | 'base64' | 'base64url';
   readonly prefix: string;
   readonly secret: string;
-  /** Valid beside `secret` while the two are being exchanged. */
+  /** Also valid, while the secret is rotated. */
   readonly previousSecret?: string | undefined;
 }
 
@@ -18,14 +18,14 @@ export type Verify = (headers: IncomingHttpHeaders, body: Uint8Array) => boolean
 export function createVerifier(settings: SignatureSettings): Verify {
   const { algorithm, encoding, prefix } = settings;
   const header = settings.header.toLowerCase();
-  // Anybody can sign with an empty key: an unset secret accepts nothing.
+  // An empty key would let anyone sign: an unset secret accepts nothing.
   const keys = [settings.secret, settings.previousSecret ?? '']
     .filter((secret) => secret !== '')
     .map((secret) => createSecretKey(secret, 'utf8'));
 
   const macOf = (key: KeyObject, body: Uint8Array): string =>
     createHmac(algorithm, key).update(body).digest(encoding);
-  // An unknown algorithm shows when the server starts and not at the first delivery.
+  // An unknown algorithm fails at start and not at the first delivery.
   for (const key of keys) macOf(key, new Uint8Array());
 
   return (headers, body) => {
@@ -33,8 +33,7 @@ export function createVerifier(settings: SignatureSettings): Verify {
     if (typeof value !== 'string' || !value.startsWith(prefix)) return false;
     const sent = value.slice(prefix.length);
     if (sent === '') return false;
-    // Hex may be of either case. Base64 is compared as text: what decodes to the same bytes but is
-    // written otherwise was not made by the encoding agreed upon.
+    // Hex may be in either case. Base64 is compared as text: another spelling of the same bytes is rejected.
     const given = encoding === 'hex' ? sent.toLowerCase() : sent;
     return keys.map((key) => isSame(macOf(key, body), given)).includes(true);
   };

@@ -6,7 +6,7 @@ import { readEnvelope, type ParsedEvent } from './envelope.ts';
 import type { EventFacts, EventType } from './partner-event.ts';
 import type { Verify } from './signature.ts';
 
-/** Counters. `failed` gets the cause of an `unavailable`. */
+/** Called for metrics and logs. `failed` gets the cause of an `unavailable`. */
 export interface IngestObserver {
   accepted(type: EventType): void;
   copy(type: EventType): void;
@@ -23,7 +23,7 @@ export interface WebhookParts {
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
   readonly applied: (position: number) => Promise<void>;
-  /** A copy is in no log that would be followed: invalidates its paths here and on the other instances. */
+  /** Invalidates the paths of copies here and on other instances: copies are not in the log. */
   readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that received it, and on no other. */
   readonly onAccepted: (event: EventFacts) => void;
@@ -35,11 +35,11 @@ type Status = 200 | 400 | 401 | 413 | 415 | 503;
 
 const MAX_BYTES = 256 * 1024;
 const RETRY_AFTER_SECONDS = '5';
-/** How long, and how many times `maxBytes`, a refused body is read on so that its sender gets the answer. */
+/** How long, and for how many times `maxBytes`, a rejected body is read on so that its sender gets the response. */
 const LINGER_MS = 1_000;
 const LINGER_FACTOR = 4;
 
-/** The route and its method are the caller's; any content type is accepted, since only the bytes are signed. */
+/** The caller checks the route and the method. Any content type is accepted, since only the bytes are signed. */
 export function createWebhookHandler(parts: WebhookParts) {
   const { observer, maxBytes = MAX_BYTES } = parts;
 
@@ -60,12 +60,12 @@ export function createWebhookHandler(parts: WebhookParts) {
       const requestId = res.getHeader('x-request-id')?.toString();
       void ingest(req.headers, body, requestId).then((status) => answer(res, status));
     };
-    // A sender that hangs up half way was never answered, so it will deliver again.
+    // A sender that disconnects got no response, so it will deliver again.
     req.on('error', () => undefined);
     req.on('data', take).on('end', finish);
   }
 
-  /** Never rejects: what goes wrong here is the sender's to retry, and a 503 says so. */
+  /** Never rejects: on any failure the sender gets a 503 and retries. */
   async function ingest(
     headers: IncomingHttpHeaders,
     body: Uint8Array,
@@ -117,8 +117,8 @@ export function createWebhookHandler(parts: WebhookParts) {
   }
 
   /**
-   * Closing a socket with unread bytes resets it, and the sender may lose the answer. So a little more
-   * is read and thrown away; one that sends without end is cut off.
+   * Closing a socket with unread bytes resets it, and the sender may lose the response. So a limited number of further
+   * bytes is read and dropped.
    */
   function refuse(req: IncomingMessage, res: ServerResponse, status: Status): void {
     answer(res, status);

@@ -3,7 +3,7 @@ import type { GraphQLHTTPExtensions } from 'graphql-yoga';
 
 /** An error whose message was written for clients to read. Everything else is masked. */
 export class ClientError extends GraphQLError {
-  /** With `spec` in `http` it is an error of GraphQL: clients that ask for `application/json` get it with status 200. */
+  /** With `spec` in `http`, clients that accept `application/json` get the error with status 200. */
   constructor(
     code: string,
     message: string,
@@ -14,11 +14,11 @@ export class ClientError extends GraphQLError {
   }
 }
 
-/** The operation is wrong, or more than is allowed: it is not executed. */
+/** The operation is invalid or over a limit, and is not executed. */
 export const operationRejected = (code: string, message: string, options?: GraphQLErrorOptions) =>
   new ClientError(code, message, options, { status: 400, spec: true });
 
-/** The HTTP request is wrong, whatever operation is in it. */
+/** The HTTP request is invalid, whatever its operation. */
 export const requestRejected = (
   status: number,
   message: string,
@@ -29,11 +29,11 @@ export const requestRejected = (
 /** A name in a document may be as long as the document. */
 const LONGEST_MESSAGE = 300;
 
-/** An error of graphql's parser or validation, in its own words: they hold names, and no values. */
+/** An error of graphql's parser or validation, with its own message: it holds names and no values. */
 export const documentRejected = ({ message, source, positions }: GraphQLError) =>
   operationRejected('BAD_USER_INPUT', message.slice(0, LONGEST_MESSAGE), { source, positions });
 
-/** A result as a client reads it: its errors name the request, and come first, so that they are seen in a long answer. */
+/** A result as it is sent to a client. Its errors have the request's id, and come first to be seen. */
 export function forClient({ data, errors, extensions }: ExecutionResult, requestId?: string) {
   const formatted = errors?.map(({ message, nodes, source, positions, path, extensions: all }) => {
     const { http: _http, ...others } = all;

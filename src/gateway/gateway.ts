@@ -27,11 +27,11 @@ export interface GatewayOptions {
   readonly services: Services;
   readonly authenticator: Authenticator;
   readonly webhookSecret: string;
-  /** The same that the Partner API's answers expire by. */
+  /** The clock that the Partner API's answers expire by. */
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Rejects while changes can't be written down. */
+  /** Rejects while changes can't be audited. */
   readonly checkAudit: () => Promise<void>;
   /** False once the process is ending. */
   readonly isServing: () => boolean;
@@ -62,7 +62,7 @@ function createParts(options: GatewayOptions) {
   };
 }
 
-/** Joins the parts: HTTP, server-sent events and WebSocket over one list of plugins. */
+/** HTTP, server-sent events and WebSocket over one list of plugins. */
 export function createGateway(options: GatewayOptions) {
   const { config, services, log, metrics } = options;
   const parts = createParts(options);
@@ -87,7 +87,7 @@ export function createGateway(options: GatewayOptions) {
   return {
     handle: createHttpHandler(parts, { yoga, answers, webhooks }),
     upgrade: sockets.upgrade,
-    /** The event log was lost: its subscribers have to read anew. */
+    /** Called when the event log was lost: its subscribers have to read their data anew. */
     eventsLost: subscriptions.endAll,
     /** Ends all subscriptions and sockets. */
     endSubscriptions: parts.connections.close,

@@ -16,7 +16,7 @@ export interface Routes {
   readonly webhooks: Handler;
 }
 
-/** Every route: Yoga's endpoint, and what is beside it. Paths are exact. */
+/** All routes: Yoga's endpoint and the others. Paths are exact. */
 export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   const { config, schema, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
@@ -29,7 +29,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     : undefined;
 
   const graphql: Handler = (req, res) => {
-    // Only reported: without CORS headers the browser itself keeps the answer from the page.
+    // Only logged: without CORS headers the browser itself rejects the response.
     parts.origins.admits(req.headers, requestIdOf(res));
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
@@ -47,7 +47,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   };
 
   async function readiness(res: ServerResponse): Promise<void> {
-    // At once: whoever is to send no more must not wait for a Partner API that hangs.
+    // Answered immediately: a load balancer must not wait for a Partner API that hangs.
     if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
     const [partner, eventLog, audit] = await Promise.all([
       reasonOf(services.partner.check()),
@@ -101,7 +101,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   };
 }
 
-/** Our own errors say in words what to do; of any other there is nothing to tell but that it failed. */
+/** Our own errors say what to do. Of other errors only the failure is reported. */
 async function reasonOf(check: Promise<void>): Promise<string> {
   try {
     await check;
@@ -127,7 +127,7 @@ function json(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, headers).end(JSON.stringify(body));
 }
 
-/** JSON like everything else here, so that a client's parser never meets a surprise. */
+/** Errors are JSON on every route, so that clients can always parse them. */
 function reject(
   res: ServerResponse,
   status: number,

@@ -11,22 +11,22 @@ interface ListenOptions {
   readonly requestMs: number;
   /** Connections that the gateway may open itself. */
   readonly callsAtOnce: number;
-  /** So many connections were refused since it was called last. */
+  /** Called with the number of connections refused since the last call. */
   readonly onRefused: (count: number) => void;
 }
 
 export type Listening = Awaited<ReturnType<typeof listen>>;
 
-/** After a restart everyone comes back in the same second. The system may allow fewer. */
+/** After a restart all clients reconnect in the same second. The system may allow fewer. */
 const BACKLOG = 4_096;
-/** How long clients may take to agree that their subscriptions are over. */
+/** How long clients may take to close their subscriptions. */
 const CLOSE_GRACE_MS = 3_000;
-/** How long requests under way may take to finish once the process is told to stop. */
+/** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
-/** A connection whose last answer is out is closed so soon after it. */
+/** How soon a connection is closed after its last response. */
 const SWEEP_MS = 50;
 
-/** Browsers must not guess another content type. Set here, the header is on the errors that Node makes itself, too. */
+/** Browsers must not guess another content type. Set here, the header is also on errors that Node itself sends. */
 const NoSniffResponse = class extends ServerResponse {
   constructor(...args: ConstructorParameters<typeof ServerResponse>) {
     super(...args);
@@ -34,18 +34,18 @@ const NoSniffResponse = class extends ServerResponse {
   }
 };
 
-/** What Node answers to requests that it can't parse; to all others 400. */
+/** The status for requests that Node can't parse; 400 for all others. */
 const PARSE_ERRORS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** For connections without a request that could be answered. */
+/** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${requestId ? `X-Request-Id: ${requestId}\r\n` : ''}X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
-/** Serves HTTP and WebSocket until it is disposed of, which finishes what is under way. */
+/** Serves HTTP and WebSocket until it is disposed of, which finishes running requests. */
 export async function listen(
   app: Pick<Gateway, 'handle' | 'upgrade' | 'endSubscriptions'>,
   options: ListenOptions,
@@ -56,22 +56,22 @@ export async function listen(
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
-    // Some HTTP clients offer h2c with every request: that is declined by answering it.
+    // Some HTTP clients offer h2c with every request, and accept an HTTP/1.1 response.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
   const open = limitConnections(server, options);
-  // Also called by `close`. To Node a connection is idle once its answer was handed over, whether it is on its way or not:
-  // while a slow client still takes one, none is closed.
+  // `close` calls it too. Node takes a connection for idle as soon as its response is buffered, so none is closed while
+  // a slow client is still reading.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if (!open.areWriting()) closeIdle();
   };
-  // This is no proxy.
+  // This server is not a proxy.
   server.on('connect', (_req, socket) => socket.end(rawResponse(405)));
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
-    // On a connection that was answered before, a part of an answer may be out already.
+    // On a connection with earlier responses, part of a response may be sent already.
     const isUnanswered = socket instanceof Socket && socket.bytesWritten === 0;
     if (isUnanswered && socket.writable) socket.write(rawResponse(PARSE_ERRORS[code] ?? 400));
     socket.destroy();
@@ -84,7 +84,7 @@ export async function listen(
   });
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
-  /** Still answers, but lets nobody stay: who keeps connections open must not meet a reset later. */
+  /** Still answers, with `Connection: close`, so that keep-alive clients do not meet a reset later. */
   function retire(): void {
     if (!serving) return;
     serving = false;
@@ -93,7 +93,7 @@ export async function listen(
 
   return {
     url: `http://${name.includes(':') ? `[${name}]` : name}:${(server.address() as AddressInfo).port}`,
-    /** False from the moment it was told to retire, or began to close. */
+    /** False once `retire` was called or closing began. */
     isServing: () => serving,
     retire,
     async [Symbol.asyncDispose]() {
@@ -111,7 +111,7 @@ export async function listen(
   };
 }
 
-/** No port can be had: what to do about it, in one line. */
+/** Why the port can't be opened and what to do, in one line. */
 function explained(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
   const advice: Readonly<Record<string, string>> = {
     EADDRINUSE: `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
@@ -122,20 +122,20 @@ function explained(error: NodeJS.ErrnoException, { host, port }: ListenOptions):
   return message ? Object.assign(new Error(message), { code: 'CONFIG' }) : error;
 }
 
-/** More open sockets than this are somebody's mistake, or somebody's attack. */
+/** More open sockets than this are a mistake or an attack. */
 const MOST_CONNECTIONS = 30_000;
 const LEAST_CONNECTIONS = 16;
-/** For files, the store and the server itself. The system refuses whatever comes once there are none left. */
+/** File descriptors for the store and the server itself. Without them the system refuses every connection. */
 const OWN_DESCRIPTORS = 64;
-/** From here on connections that nothing was sent over are closed, for those who want something. */
+/** Past this share, connections without any traffic are closed to make room for others. */
 const NEARLY_FULL = 0.9;
 const CHECK_EVERY_MS = 250;
 const LOG_EVERY_MS = 10_000;
 const SILENT_MS = 1_000;
 
 /**
- * Keeps connections below what the system allows, so that a webhook is still accepted when thousands are open, and
- * knows which of them are silent: browsers open connections ahead of need, which Node takes for busy.
+ * Keeps connections below the system's limit, so that a webhook is still accepted when thousands are open. Closes
+ * unused ones: browsers open connections ahead of need, and Node takes them for busy.
  */
 function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOptions) {
   const most = Math.min(MOST_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
@@ -143,14 +143,14 @@ function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOpti
   let open: { readonly socket: Socket; readonly since: number }[] = [];
   let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0];
 
-  /** Those that have been silent for so long. */
+  /** Closes connections that have sent nothing for this long. */
   function closeSilent(ms: number): void {
     const until = performance.now() - ms;
     for (const { socket, since } of open)
       if (since <= until && socket.bytesRead === 0) socket.destroy();
   }
 
-  // Now and then, and not with a listener each: thousands of subscribers would each keep one.
+  // Polled, since a listener per connection would take memory for thousands of subscribers.
   const checking = setInterval(() => {
     open = open.filter(({ socket }) => !socket.destroyed);
     if (open.length >= server.maxConnections * NEARLY_FULL) closeSilent(SILENT_MS);
@@ -165,13 +165,13 @@ function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOpti
 
   return {
     closeSilent,
-    /** Whether any client has yet to take what was written for it. */
+    /** Whether any client has not yet received all that was written. */
     areWriting: () => open.some(({ socket }) => !socket.destroyed && socket.writableLength > 0),
     stop: () => clearInterval(checking),
   };
 }
 
-/** Of this process, sockets and files together. Not known everywhere. */
+/** The limit of this process, for sockets and files together. Not every system shows it. */
 function descriptors(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');

@@ -3,13 +3,13 @@ import type { Limits } from '../config.ts';
 /** A connection that stays open: a socket or an event stream. */
 export interface OpenConnection {
   /**
-   * Called a few times a second; `now` is on the clock of `performance.now()`. Late, this process was busy or suspended:
-   * what clients have sent meanwhile has to be read before they are judged by it.
+   * Called a few times a second, with `now` of `performance.now()`. If `isLate`, this process was busy or suspended,
+   * and messages of clients have to be read before their silence counts.
    */
   check(now: number, isLate: boolean): void;
-  /** In order, so that the client knows to come back. */
+  /** Closes gracefully, so that the client reconnects. */
   end(): void;
-  /** At once. */
+  /** Closes immediately. */
   destroy(): void;
 }
 
@@ -32,7 +32,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   }
 
   return {
-    /** A check less than configured: nobody who is gone is kept for longer than two pings. */
+    /** One check less than configured, so that a lost client is closed within two pings. */
     pingEveryMs: socketPingMs - checkMs,
     add(connection: OpenConnection): void {
       open.add(connection);
@@ -47,7 +47,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
       timer = undefined;
       onEmpty?.();
     },
-    /** False if the viewer has as many as there may be. */
+    /** False if the viewer has the maximum already. */
     enter(subject: string): boolean {
       const count = countBySubject.get(subject) ?? 0;
       if (count >= socketsPerViewer) return false;
@@ -59,7 +59,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
       if (count > 1) countBySubject.set(subject, count - 1);
       else countBySubject.delete(subject);
     },
-    /** Ends all in order, and destroys those that are still there when `graceMs` are over. */
+    /** Ends all connections gracefully, and destroys those that are left after `graceMs`. */
     async close(graceMs: number): Promise<void> {
       if (open.size === 0) return;
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -11,10 +11,10 @@ export type Origins = ReturnType<typeof createOrigins>;
 
 const LOCALHOST = /^http:\/\/localhost(:\d{1,5})?$/;
 const REPORT_EVERY_MS = 60_000;
-/** Of origins that are reported in a minute: anybody can make up more. */
+/** Origins that are logged per minute: a client can make up any number. */
 const MAX_REPORTED = 20;
 
-/** Which pages a browser may call from, over HTTP and WebSocket. Programs that are no browser send no origin. */
+/** Which pages a browser may call from, over HTTP and WebSocket. Other programs send no origin. */
 export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'], log: Log) {
   const listed = new Set(allowedOrigins);
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPORT_EVERY_MS });
@@ -33,9 +33,9 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
   }
 
   return {
-    /** A page of another host. The browser has to be told with CORS headers that it may call. */
+    /** A page of another host: the browser needs CORS headers to call. */
     isAllowed,
-    /** Allowed, or of the same host, or no browser at all. Whatever else comes is reported. */
+    /** True if the origin is allowed, of the same host, or absent. Others are logged. */
     admits({ origin, host }: IncomingHttpHeaders, requestId?: string): boolean {
       if (origin === undefined || isAllowed(origin)) return true;
       const from = URL.parse(origin);

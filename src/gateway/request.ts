@@ -4,33 +4,33 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { type ClientError, requestRejected } from './client-error.ts';
 
-/** GraphQL over HTTP has two JSON types: they differ in what the status says. */
+/** GraphQL over HTTP has two JSON types with different rules for the status. */
 type JsonType = 'application/graphql-response+json' | 'application/json';
 
-/** What a client can read. */
-interface Accepted {
-  /** Undefined if it takes no JSON. */
+/** The response types that a client accepts. */
+interface AcceptedTypes {
+  /** Undefined if it accepts no JSON. */
   readonly json: JsonType | undefined;
-  /** Takes server-sent events. */
+  /** True if it accepts server-sent events. */
   readonly stream: boolean;
 }
 
 const JSON_TYPES: readonly JsonType[] = ['application/graphql-response+json', 'application/json'];
-const PLAIN: Accepted = { json: 'application/json', stream: false };
+const PLAIN: AcceptedTypes = { json: 'application/json', stream: false };
 
-/** By the client's own preferences. One that states none gets plain JSON. */
-export function acceptedBy(header: string | undefined): Accepted {
+/** In the client's order of preference. Without an `Accept` header it gets plain JSON. */
+export function acceptedBy(header: string | undefined): AcceptedTypes {
   if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
   const ranges = header
     .split(',')
     .map(rangeOf)
     .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality);
-  const json = ranges.map(({ type }) => jsonOf(type)).find((type) => type !== undefined);
+  const json = ranges.map(({ type }) => jsonTypeOf(type)).find((type) => type !== undefined);
   return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
 }
 
-function jsonOf(range: string): JsonType | undefined {
+function jsonTypeOf(range: string): JsonType | undefined {
   if (range === '*/*' || range === 'application/*') return 'application/json';
   return JSON_TYPES.find((type) => type === range);
 }
@@ -41,7 +41,7 @@ function rangeOf(text: string): { readonly type: string; readonly quality: numbe
   return { type, quality: quality === undefined ? 1 : Number(quality) || 0 };
 }
 
-/** What is wrong with a request, as far as its headers tell. */
+/** What is wrong with a request, judged by its headers. */
 export function requestProblem(req: IncomingMessage, maxBytes: number): ClientError | undefined {
   if (req.method !== 'POST') return NOT_POST;
   const { json, stream } = acceptedBy(req.headers.accept);
@@ -63,7 +63,7 @@ const NOT_ACCEPTABLE = requestRejected(
 const tooLarge = (maxBytes: number) =>
   requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
 
-/** Only plain JSON: forms and text can be sent across origins without asking, and compressed bodies can explode. */
+/** Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge. */
 function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
   const { 'content-type': content = '', 'content-encoding': encoding } = headers;
   if (content === 'application/json' && encoding === undefined) return undefined;
@@ -81,7 +81,7 @@ function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
 
 const bodies = new WeakMap<IncomingMessage, Promise<string>>();
 
-/** The whole body as text, given up as soon as it is longer than `maxBytes`. Read once, whoever asks for it. */
+/** The whole body as text, rejected as soon as it is longer than `maxBytes`. Repeated calls share one read. */
 export function bodyOf(req: IncomingMessage, maxBytes: number): Promise<string> {
   const body = bodies.get(req) ?? readBody(req, maxBytes);
   bodies.set(req, body);
@@ -92,7 +92,7 @@ function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // Listeners, since an async iterator costs more than the whole of a small request.
+    // Listeners are used because an async iterator costs more than the rest of a small request.
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= maxBytes) chunks.push(chunk);
@@ -100,7 +100,7 @@ function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
     });
     req.on('end', () => {
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      // Read leniently, a name in another encoding would reach a patient's note with its letters replaced.
+      // Decoded leniently, text in another encoding would be written into a note with wrong letters.
       if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
       else reject(requestRejected(400, 'The body must be UTF-8.'));
     });
@@ -112,17 +112,17 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 const MAX_CHARACTERS = 40;
 
 /**
- * UUIDs, hex and decimal numbers, in parts or not, with one short word in front or without (`req-42`); and ULIDs. Request
- * ids stand in the log, so what could be a name, a key or a token is not accepted.
+ * UUIDs, hex and decimal numbers, with separators or without, after one short word or none (`req-42`), and ULIDs.
+ * Request ids are logged, so ids that could be a name, a key or a token are not accepted.
  */
 const PLAIN_ID =
   /^(?=.*\d)(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
 
-/** As it was assigned. Yoga copies every property of a context that is passed to it, which costs more. */
+/** Read from the response, since Yoga copies every property of a context that is passed to it, which costs more. */
 export const requestIdOf = (res: ServerResponse): string =>
   String(res.getHeader(REQUEST_ID_HEADER));
 
-/** The client's own id if it is a plain one, or a new one. The response has it in its header. */
+/** The client's id if it is a plain one, or else a new one. */
 export function newRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];
   const isPlain =

@@ -13,7 +13,7 @@ interface OperationParams {
   readonly operationName?: string;
 }
 
-/** Parses, validates, builds the context and executes, through the plugins: as Yoga does behind its Fetch layer. */
+/** Parses, validates, builds the context and executes through the plugins, as Yoga does after its Fetch layer. */
 export async function runOperation(
   { getEnveloped }: Pick<GatewayYoga, 'getEnveloped'>,
   context: GatewayContext,
@@ -48,8 +48,8 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
 }
 
 /**
- * Reads only the names it knows, so that nothing else in a body (`__proto__` included) can have an effect. All
- * transports read operations here: with trusted documents, no other gets any further.
+ * Reads only known names, so that nothing else in a body (`__proto__` included) has an effect. All transports read
+ * operations here, so trusted documents apply to all of them.
  */
 export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
   if (Array.isArray(body)) throw wrong('Batching is not supported: send one operation a request.');
@@ -74,11 +74,11 @@ const NESTED_TOO_DEEP = `"variables" may be nested at most ${MOST_LEVELS} levels
 
 function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
   const { query } = body;
-  // graphql-ws's clients can't leave "query" out: they send it empty.
+  // Clients of graphql-ws can't omit "query": they send it empty.
   const id = isGiven(query) && query !== '' ? undefined : documentIdOf(body);
   if (id !== undefined) {
     if (trusted) return trusted.byId(id);
-    // In the words by which clients know that they have to send the document itself.
+    // Clients recognize this message and send the document itself.
     throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
   }
   if (typeof query !== 'string' || query === '')
@@ -86,7 +86,7 @@ function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): 
   return trusted ? trusted.byText(query) : query;
 }
 
-/** As GraphQL over HTTP has it, or as Apollo Client sends it. */
+/** The id as GraphQL over HTTP specifies it, or as Apollo Client sends it. */
 function documentIdOf({ documentId, extensions }: Record<string, unknown>): unknown {
   if (isGiven(documentId)) return documentId;
   const persisted = isObject(extensions) ? extensions['persistedQuery'] : undefined;

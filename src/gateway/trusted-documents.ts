@@ -24,14 +24,14 @@ export function readTrustedDocuments(
 ) {
   const entries = Object.entries(readJson(file));
   const problems = entries.flatMap(([id, text]) =>
-    problemsOf(text, schema, options).map((problem) => `${shown(id)}: ${problem}`),
+    problemsOf(text, schema, options).map((problem) => `${shortened(id)}: ${problem}`),
   );
   if (entries.length === 0) problems.push('it holds no document, so nothing could run');
   if (problems.length > 0) throw refused(problems);
 
   const documents = new Map(entries.map(([id, text]) => [withoutPrefix(id), String(text)]));
   const texts = new Set(documents.values());
-  // Each function returns a document's text, or throws what the client may read.
+  // Each function returns a document's text, or throws a `ClientError`.
   return {
     byId(id: unknown): string {
       const text = typeof id === 'string' ? documents.get(withoutPrefix(id)) : undefined;
@@ -91,4 +91,4 @@ const notTrusted = (status: number, reason: string) =>
 /** GraphQL over HTTP puts the algorithm in front. */
 const withoutPrefix = (id: string): string => id.replace(/^sha256:/, '');
 
-const shown = (id: string): string => (id.length <= 80 ? id : `${id.slice(0, 80)}…`);
+const shortened = (id: string): string => (id.length <= 80 ? id : `${id.slice(0, 80)}…`);

@@ -26,14 +26,14 @@ import { useViewer } from './plugins/use-viewer.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
 
-/** One operation that may be executed: valid, and within every limit. */
+/** An operation that may be executed: valid, and within every limit. */
 export interface Operation {
-  /** Unique, for finding its log lines. */
+  /** Unique, to find its log lines. */
   readonly id: string;
   readonly requestId: string | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly name: string | undefined;
-  /** Its worst case in upstream calls. */
+  /** Estimate of its upstream calls. */
   readonly estimated: number;
   readonly args: ValidatedExecutionArgs;
   readonly startedAt: number;
@@ -65,7 +65,7 @@ export type ExecutionContext = GatewayContext & Context & { readonly operation: 
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
 export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 
-/** Everything that is done with an operation, in order. */
+/** All steps of an operation, in order. */
 export function createGatewayYoga(
   parts: GatewayParts,
   answers: AnswerCache,

@@ -4,10 +4,10 @@ const [MAX_RECORDS, MAX_SUBJECTS] = [100, 500];
 type Names = readonly string[];
 
 export interface AuditLine {
-  /** The operation's, as in its own line. */
+  /** The operation's id, as in its log line. */
   readonly id?: string | undefined;
   readonly requestId?: string | undefined;
-  /** One, or all who were sent the same event. */
+  /** The viewer, or all viewers who were sent the same event. */
   readonly subject: string | Names;
   readonly operation: string | undefined;
   /** `Client:<uuid>` and the like, made of a type and a checked id. */
@@ -17,7 +17,7 @@ export interface AuditLine {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** Who has seen or changed which record of a patient; never what the record says. */
+/** Records who read or changed which patient's record, and never its contents. */
 export function createAudit(write: (line: AuditLine) => void) {
   function writeAll(line: AuditLine): void {
     for (const records of chunks(line.records, MAX_RECORDS)) write({ ...line, records });
@@ -31,7 +31,7 @@ export function createAudit(write: (line: AuditLine) => void) {
       read,
       denied,
       recordRead: (record: string) => void read.add(record),
-      /** Requested and not returned: it does not exist, or is not open to the viewer. */
+      /** The record was requested and not returned: it does not exist, or is not open to the viewer. */
       recordDenied: (record: string) => void denied.add(record),
       /** Written at once: the operation may never end. */
       writeNow: (outcome: string, record: string) =>
@@ -48,7 +48,7 @@ export function createAudit(write: (line: AuditLine) => void) {
     (subject: string, operation: string | undefined, id: string) => (requestId?: string) =>
       write({ subject, operation, records: [], outcome: 'read again', id, requestId });
 
-  /** What an event showed, or did not: all who are sent it share a line. */
+  /** What an event shows, or denies: all its receivers share a line. */
   const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();
   function delivered(
     subjects: Names,

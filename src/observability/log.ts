@@ -1,7 +1,7 @@
 import pino from 'pino';
 import type { AuditLine } from './audit.ts';
 
-/** All that a line may carry. Other fields are left out, whatever the caller passed. */
+/** The only fields of a line. Others that the caller passes are left out. */
 const PLAIN = ['route', 'status', 'code', 'reason', 'count', 'partner', 'store', 'origin'] as const;
 export type LogFields = { readonly [Name in (typeof PLAIN)[number]]?: string | number } & {
   readonly requestId?: string | undefined;
@@ -16,7 +16,7 @@ export interface OperationLine {
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly durationMs: number;
   readonly usage: Readonly<Record<'calls' | 'cached' | 'coalesced' | 'retried', number>>;
-  /** Of its errors. None if it went well. */
+  /** Codes of its errors. Empty if it succeeded. */
   readonly codes: readonly string[];
 }
 
@@ -81,7 +81,7 @@ const allowed = (fields: LogFields = {}): object => ({
   ...('error' in fields && describeError(fields.error)),
 });
 
-/** An error by its class, its code and the line of ours that threw it. Its message may quote a patient's data. */
+/** An error by its class, its code and the line of ours that threw it. Its message may contain patient data. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { error: error === null ? 'null' : typeof error };
   const { name, message, stack = '' } = error;

@@ -7,7 +7,7 @@ export type WebhookRefusal = 'signature' | 'encoding' | 'malformed' | 'unavailab
 type WatchedName = keyof typeof WATCHED;
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Read when the metrics are, from whoever knows the value. Undefined: not known now, so not shown. */
+/** Read when the metrics are scraped. A metric whose value is undefined is left out. */
 const WATCHED = {
   upstreamQueue: [Gauge, 'partner_queue_depth', 'Calls that wait for a free slot.'],
   upstreamInFlight: [Gauge, 'partner_calls_in_flight', 'Calls under way.'],
@@ -17,25 +17,29 @@ const WATCHED = {
   sockets: [Gauge, 'gateway_sockets', 'Open WebSockets.'],
   subscriptions: [Gauge, 'gateway_subscriptions', 'Running subscriptions.'],
   auditSpooled: [Gauge, 'gateway_audit_lines_spooled', 'Audit lines on disk, not written yet.'],
-  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines without room on disk.'],
-  linesDropped: [Counter, 'gateway_log_lines_dropped_total', 'Other lines that nobody read.'],
+  auditLost: [Counter, 'gateway_audit_lines_lost_total', 'Audit lines lost without space on disk.'],
+  linesDropped: [
+    Counter,
+    'gateway_log_lines_dropped_total',
+    'Other log lines dropped while stdout was blocked.',
+  ],
 } as const;
 
-// From a cached answer to the longest that a call or an operation may take.
+// In seconds, from a cached answer to the longest call or operation.
 const BUCKETS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const MAX_OPERATION_NAMES = 200;
 const MAX_ROUTES = 100;
 const MAX_CODES = 50;
 const UNUSED_MS = 3_600_000;
 
-/** Collected once a process: the observers that prom-client starts never end, and hold on to their registry. */
+/** Collected once per process: prom-client's observers never end, and keep their registry in memory. */
 const processRegistry = new Registry();
 collectDefaultMetrics({ register: processRegistry });
 // Gauges that are named like counters.
 for (const kind of ['handles', 'requests', 'resources'])
   processRegistry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
-/** Process metrics are among them, the delay of the event loop too (`nodejs_eventloop_lag_*`). */
+/** Includes process metrics and the event loop's delay (`nodejs_eventloop_lag_*`). */
 export function createMetrics(now: () => number = () => performance.now()) {
   const registry = new Registry();
   const registers = [registry];
@@ -102,20 +106,20 @@ export function createMetrics(now: () => number = () => performance.now()) {
   return {
     operation: (name: string | undefined, outcome: string, durationMs: number) =>
       operations(operationName(name), plainText(outcome), durationMs),
-    /** `status` is the answer's, or a code where there was no answer. `route` is the template. */
+    /** `status` is the HTTP status, or a code if there was no response. `route` is the template. */
     upstreamCall: (route: string, status: number | string, durationMs: number) =>
       calls(plainText(route), plainText(String(status)), durationMs),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
     otherRecord: counter(
       'partner_other_record_total',
-      'Answers about another record than the one asked for.',
+      'Answers about another record than the requested one.',
     ),
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
-    eventCopies: counter('events_copies_total', 'Events that were there already.'),
+    eventCopies: counter('events_copies_total', 'Duplicate events.'),
     eventsQuarantined: counter('events_quarantined_total', 'Signed events not understood.'),
-    eventsPoisonous: counter('events_poisonous_total', 'Events that could not be handled.'),
+    eventsFailed: counter('events_failed_total', 'Events that could not be handled.'),
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),
     webhookRefused: (reason: WebhookRefusal) => refused.inc({ reason }),
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),

@@ -2,7 +2,7 @@ import type { Log, OperationLine } from './log.ts';
 import type { Metrics, WebhookRefusal } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
 
-/** One line and a handful of numbers for each operation; never a value of it. */
+/** One log line and some metrics for each operation, without values. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
   function finished(operation: OperationLine): void {
     const { cached, coalesced, retried } = operation.usage;
@@ -15,7 +15,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
   return {
     finished,
-    /** One that was not executed. The status is HTTP's. */
+    /** An operation that was not executed. The status is HTTP's. */
     rejected(code: string, requestId?: string, status?: number): void {
       log.info('operation rejected', { code, requestId, ...(status && { status }) });
       metrics.operation(undefined, code, 0);
@@ -25,15 +25,15 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
 const FAILURE_LINE_EVERY_MS = 60_000;
 
-/** What becomes of webhooks, in numbers. A line only for what an operator has to act on. */
+/** Metrics of webhooks. A log line only for what an operator has to act on. */
 export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
   let [failures, nextLineAt, forged] = [0, 0, 0];
 
-  /** A full disk fails every webhook, and each is sent again and again: a line a minute says how many. */
+  /** A full disk fails every webhook, and each is sent again: one line a minute has the count. */
   function failed(error: unknown, requestId?: string): void {
     failures += 1;
     if (performance.now() < nextLineAt) return;
-    log.error('webhooks could not be kept', { error, count: failures, requestId });
+    log.error('webhooks could not be stored', { error, count: failures, requestId });
     [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
   }
 
@@ -63,7 +63,7 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
   };
 }
 
-/** Calls to the Partner API as numbers and spans, and lines for what an operator should look at. */
+/** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
 export function partnerObserver(log: Log, metrics: Metrics) {
   return {
     attempt(attempt: TracedCall): void {
@@ -72,7 +72,7 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
-      log.warn('an answer was about another record than the one asked for', { route, requestId });
+      log.warn('an answer was about another record than the requested one', { route, requestId });
     },
     unreadableRows: (route: string, count: number, requestId?: string) =>
       log.warn('rows without a usable id were left out', { route, count, requestId }),

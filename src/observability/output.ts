@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const MAX_LINES = 10_000;
 const MAX_BYTES = 16 * 2 ** 20;
-/** The rest is for the outcomes of changes that were accepted while there was room. */
+/** The rest of the space is for the outcomes of changes that were accepted before. */
 const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
 const [FLUSH_MS, MAX_STALL_MS] = [50, 1_000];
@@ -21,10 +21,10 @@ export function openStdout(): Output {
   return output;
 }
 
-/** Lines for a reader that may stall: audit lines then go to a file, other lines are dropped. It is never waited for. */
+/** Never waits for the reader. While it stalls, audit lines go to a file and other lines are dropped. */
 export function createOutput(writeSome: (bytes: Buffer) => number) {
   let queue: string[] = [];
-  /** Bytes of the queue, and of its first line those that are written already. */
+  /** Bytes of the queue, and how many bytes of its first line are already written. */
   let [bytes, written] = [0, 0];
   let [isBlocked, progressAt] = [false, performance.now()];
   let [spooled, lost, dropped] = [0, 0, 0];
@@ -106,10 +106,10 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       [path, spooled] = [file, lines.length];
       flush();
     },
-    /** Why a change that is made now could go unrecorded. */
+    /** Why a change that is made now might not be audited. */
     problem(): string | undefined {
       if (!isBlocked || (isSaved && !isFull(SHARE_OF_READS))) return undefined;
-      return 'nobody reads stdout, and there is no room for more audit lines in EVENT_STORE_DIR';
+      return 'stdout is blocked, and there is no space for more audit lines in EVENT_STORE_DIR';
     },
     counts: () => ({ spooled, lost, dropped, queued: queue.length }),
     async close(): Promise<void> {

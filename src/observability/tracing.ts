@@ -8,14 +8,14 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * Spans through the OpenTelemetry API: whoever wants them loads an SDK of their choice before the server
- * (`node --import ./otel.js src/server.ts`). Without one nothing is recorded and nothing is sent upstream.
- * Names are operation names, field names and route templates; no span carries a value.
+ * Spans through the OpenTelemetry API, recorded by an SDK that is loaded before the server (`node --import ./otel.js
+ * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names, field names and route
+ * templates; no span has a value.
  */
 export interface OperationTrace {
-  /** For the calls that the operation makes. */
+  /** Headers for the operation's calls. */
   readonly headers: Readonly<Record<string, string>> | undefined;
-  /** A field that may cost calls: the answer ends it. */
+  /** Begins the span of a field that may make calls. The returned function ends it. */
   field(name: string): () => void;
   end(outcome: string, calls: number): void;
 }
@@ -55,7 +55,7 @@ export interface TracedCall {
   readonly traceHeaders: readonly string[];
 }
 
-/** A call that has ended, under the operation that paid for it. */
+/** Records a finished call as a child of the operation that it counted for. */
 export function traceCall(call: TracedCall): void {
   const [, traceparent] = call.traceHeaders;
   if (traceparent === undefined) return;
@@ -72,7 +72,7 @@ export function traceCall(call: TracedCall): void {
   end(span, call.outcome === 'ok', endedAt);
 }
 
-/** Stands in for the SDK's own, which may be registered later than this file is loaded. */
+/** A proxy for the SDK's tracer, which may be registered after this file is loaded. */
 const tracer = trace.getTracer('partner-graph');
 
 function end(span: Span, isOk: boolean, endedAt?: number): void {
@@ -80,7 +80,7 @@ function end(span: Span, isOk: boolean, endedAt?: number): void {
   span.end(endedAt);
 }
 
-/** Has somebody loaded an SDK? */
+/** Whether an SDK is loaded. */
 export function isTracing(): boolean {
   return tracer.startSpan('probe').isRecording();
 }

@@ -62,7 +62,7 @@ const GRAPHIQL = [
   ['graphql.worker.js', 'graphqlWorker'],
 ] as const;
 
-/** On GraphiQL's page. */
+/** The notice on GraphiQL's page. */
 const TOKEN_NOTICE = /<p id="token-notice".*?<\/p>/s;
 
 /** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
@@ -121,7 +121,7 @@ function serveFile(
     const common = {
       'content-security-policy': policy,
       etag,
-      // Browsers ask every time, so that a new release is seen at once; the answer is mostly 304.
+      // Browsers revalidate every time, so that a new release is seen immediately; most responses are 304.
       'cache-control': 'no-cache',
       'referrer-policy': 'no-referrer',
       vary: 'Accept-Encoding',

@@ -11,11 +11,11 @@ import { above } from './records.ts';
 import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
 
 /**
- * Records that have a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the
- * partner's, so access is proven here: by the session, or by the client of a score.
+ * Records with a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the partner's,
+ * so access is proven here: by the session, or by the client of a score.
  */
 
-/** A session, and its client where that is known, as in the global id of what was generated from it. */
+/** A session and, if known, its client, as in the global id of a note, transcript or MDM. */
 interface SessionName {
   readonly sessionId: Uuid;
   readonly clientId?: Uuid | undefined;
@@ -32,11 +32,11 @@ export interface NoteTarget {
 }
 
 export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
-  requireAccess(session, ctx, readNote);
+  requireAccess(session, ctx, loadNote);
 
-function readNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
+function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
   const record = ctx.loaders.noteOfSession(session.id);
-  // Without a closure for a note that is cached: a list may have hundreds.
+  // A cached note takes no closure: a list may have hundreds.
   return record instanceof Promise
     ? record.then((loaded) => (loaded ? noteRef(loaded, session, ctx) : null))
     : record
@@ -44,7 +44,7 @@ function readNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
       : null;
 }
 
-/** A note that is returned. A change of the note invalidates what was cached under its session and its client. */
+/** A note that is returned. Its session and client are recorded, so that a change of the note invalidates them. */
 export function noteRef(
   record: NoteRecord,
   session: SessionRef | undefined,
@@ -91,7 +91,7 @@ export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | n
   );
 }
 
-/** Undefined for a bare UUID without the session that it belongs to. */
+/** Undefined for a bare UUID without a session. */
 export function sessionOfTarget({ name, sessionId, clientId }: NoteTarget): SessionRef | undefined {
   if ('sessionId' in name) return { type: 'Session', id: name.sessionId, clientId: name.clientId };
   return sessionId && { type: 'Session', id: sessionId, named: { clientId } };
@@ -114,7 +114,7 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
 export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
   above('Session', sessionId, { clientId });
 
-/** Known from the id or the arguments; for `partner`, who needs no proof, also from the record. */
+/** The session in the id or the arguments; for `partner`, who needs no proof, also the one in the record. */
 export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
   if (session) return session;
   return record.sessionId ? { type: 'Session', id: record.sessionId, open: true } : null;
@@ -184,7 +184,7 @@ interface ScoreName {
 export async function scoreById(name: ScoreName, ctx: Context): Promise<ScoreRef | null> {
   const { id, clientId } = name;
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
-  const score = open ? await readScore(name, ctx) : null;
+  const score = open ? await loadScore(name, ctx) : null;
   if (!score) ctx.audit?.recordDenied(`AssessmentScore:${id}`);
   return score;
 }
@@ -193,9 +193,9 @@ export const scoreOfEvent = (
   { scoreId, clientId }: AssessmentEvent,
   _args: unknown,
   ctx: Context,
-) => ifOpen(above('Client', clientId), ctx, () => readScore({ id: scoreId, clientId }, ctx));
+) => ifOpen(above('Client', clientId), ctx, () => loadScore({ id: scoreId, clientId }, ctx));
 
-function readScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
+function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
   return whenLoaded(ctx.loaders.score(id, clientId ? { clientId } : undefined), (record) => {
     if (!record) return null;
     ctx.audit?.recordRead(`AssessmentScore:${id}`);

@@ -22,8 +22,8 @@ export class BadInput extends ResolverError {
 const NOT_FOUND = 'No such record, or none that you may see.';
 
 /**
- * The record does not exist or is not open to the viewer: the two must look the same. The message may only add what the
- * request lacks, whether or not the record exists.
+ * The record does not exist or is not open to the viewer: the two must look the same. The message may only add an
+ * argument that the request lacks.
  */
 export class NotFound extends ResolverError {
   constructor(message = NOT_FOUND) {

@@ -12,7 +12,7 @@ import type { SessionRef } from './refs.ts';
 
 const DEFAULT_EVENTS = 10;
 const MOST_EVENTS = 100;
-/** Events that one operation reads, matching or not, in all its fields together. */
+/** Most events that one operation reads, matching or not, in all its fields together. */
 const MOST_READ = 2_000;
 const CHUNK = 100;
 
@@ -24,7 +24,7 @@ interface EventsArgs {
 
 export interface EventBudget {
   left: number;
-  /** The operation's reads run one after another, so that together they stay within what is left. */
+  /** The operation's reads run one after another, so that they share one budget. */
   lastRead: Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ function runSequentially<T>(budget: EventBudget, task: () => Promise<T>): Promis
   return reading;
 }
 
-/** The log, oldest first, as far as the viewer may see it. */
+/** Events of the log that the viewer may see, oldest first. */
 export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
   const first = args.first ?? DEFAULT_EVENTS;
   if (first < 1 || first > MOST_EVENTS) {
@@ -101,7 +101,7 @@ async function readEvents(
 }
 
 const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
-  (await isCandidate(filter, event, ctx.hub.placeOf)) &&
+  (await isCandidate(filter, event, ctx.hub.locationOf)) &&
   (await maySeeEvent(event, ctx)) &&
   (await matchesByList(filter, event, ctx));
 

@@ -9,7 +9,7 @@ import type { GrantedKind } from '../viewer/viewer.ts';
 import { auditDenial, auditRead } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { NotFound } from './errors.ts';
-import { readPage } from './lookup/find-in-list.ts';
+import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
 import type {
   ClientRef,
@@ -24,9 +24,9 @@ import type {
   SessionRef,
 } from './refs.ts';
 
-type RecordOf<R extends NodeRef> = NonNullable<R['record']>;
+type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 
-/** A record's attributes; undefined if it is nowhere, or not open to the viewer. */
+/** A record's attributes; undefined if it does not exist or is not open to the viewer. */
 function recordOf(ref: ListedRef, ctx: Context): Loaded<ListedRef['record']> {
   return whenLoaded(ref.open || isOpen(ref, ctx), (open) =>
     whenLoaded(open ? find(ref, ctx) : undefined, (found) => {
@@ -37,19 +37,19 @@ function recordOf(ref: ListedRef, ctx: Context): Loaded<ListedRef['record']> {
 }
 
 /** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
-export function attribute<R extends NodeRef, K extends keyof RecordOf<R>>(name: K) {
-  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOf<R>[K] | null> =>
+export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
+  return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
     ref.record && ref.open
-      ? (ref.record as RecordOf<R>)[name]
+      ? (ref.record as RecordOfNode<R>)[name]
       : whenLoaded(
           recordOf(ref as ListedRef, ctx),
-          (record) => (record as RecordOf<R> | undefined)?.[name] ?? null,
+          (record) => (record as RecordOfNode<R> | undefined)?.[name] ?? null,
         );
 }
 
 /**
- * The record by its id: null where it is nowhere, or not the viewer's. Its attributes are looked up only if they are
- * wanted; otherwise it costs no more than the proof of access.
+ * The record by its id; null if it does not exist or is not open. Its attributes are looked up only if selected;
+ * otherwise it costs only the proof of access.
  */
 export async function byId<R extends ListedRef>(
   ref: R,
@@ -58,26 +58,26 @@ export async function byId<R extends ListedRef>(
 ): Promise<R | null> {
   try {
     const open = await isOpen(ref, ctx);
-    // A magic edit is nothing but a clinician's text: to name one is to read it.
+    // A magic edit is only a clinician's text: naming one is reading it.
     if (open && ref.type === 'MagicEdit' && !wantsAttributes) auditRead(ref, ctx);
     if (open && !wantsAttributes) return { ...ref, open };
     const found = open ? await find(ref, ctx) : undefined;
     (found ? auditRead : auditDenial)(ref, ctx);
     return (found as R | undefined) ?? null;
   } catch (error) {
-    // An argument is missing, or the look-up was cut: to the audit that is a denial as well.
+    // A missing argument and a cut look-up are audited as denials too.
     if (error instanceof NotFound) auditDenial(ref, ctx);
     throw error;
   }
 }
 
-/** An upward link, or one of an event: only ids may be shown until access is proven by a list, as for any record. */
+/** A link upward or from an event: only ids may be shown until a list proves access. */
 export const above = <T extends ListedRef['type']>(type: T, id: Uuid, parents?: Parents) =>
   ({ type, id, open: false, above: true, ...parents }) as NodeOfType<T>;
 
 /**
- * Resolves a link to a parent, for viewers who may read the record or came up to it from one that they may read. For
- * everyone else it is null: a made-up id must not reveal a record's parents.
+ * Resolves a link to a parent if the viewer may read the record, or came up from a record that they may read. Otherwise
+ * it is null: a made-up id must not reveal a record's parents.
  */
 function parentLink<R extends ListedRef, T extends ListedRef['type']>(
   type: T,
@@ -109,7 +109,7 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
   ),
 );
 
-/** Known from the session's id, a list or an event. Otherwise looked up where an argument names the client, or in the event log. */
+/** The client in the session's id, list or event. Otherwise it is looked up by the client argument or in the event log. */
 export const clientOfSession = parentLink('Client', (session: SessionRef, ctx) => {
   if (session.clientId) return session.clientId;
   return session.named?.clientId
@@ -126,7 +126,7 @@ function connectionOf<N extends ListName>(
   ctx: Context,
 ): Connection<RowOf<N>> {
   const { name, id, filter } = list;
-  // The result of a filter says something about patients even where no row is shown, so the list's owner is audited.
+  // Even an empty result of a filter reveals something about patients, so the read is audited.
   if (filter && name === 'clientsOfClinic') ctx.audit?.recordRead(`Clinic:${id}`);
   if (filter && name === 'clientsOfClinician') ctx.audit?.recordRead(`Clinician:${id}`);
   return new Connection(
@@ -134,7 +134,7 @@ function connectionOf<N extends ListName>(
     {
       key: listKeyOf(list),
       idOf,
-      loadPage: (number, options) => readPage(list, number, ctx, options),
+      loadPage: (number, options) => loadListPage(list, number, ctx, options),
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,

@@ -11,17 +11,14 @@ export interface Parents {
 }
 
 /**
- * A record that the Partner API has in lists only: known by id, perhaps with its attributes, which are looked up when
- * a field needs them. Its own parents are as a list, a signed event or a signed id says; never as an argument says.
+ * A record that the Partner API has in lists only, known by id, perhaps with its attributes, which are looked up when a
+ * field needs them. Its parents come from a list, a signed event or a signed id, and never from an argument.
  */
 interface Listed<Type extends string, List extends ListName, Id = Uuid> extends Parents {
   readonly type: Type;
   readonly id: Id;
   readonly record?: RecordOf<List>;
-  /**
-   * The viewer may read what is inside: it was reached by walking down from what is open, or proven. Otherwise only its
-   * id may be shown until access is proven.
-   */
+  /** The viewer may read the record: it was reached from an open one, or proven. Otherwise only its id may be shown. */
   readonly open?: boolean;
   /** Reached by going up from what the viewer may see: its id and the ids of its parents may be shown. */
   readonly above?: true;

@@ -20,8 +20,8 @@ const MAX_TOTALS = 50_000;
 const OVERHEAD_BYTES = 512;
 
 /**
- * Answers by path and query, bounded by bytes and by time. They hold patient data, whoever's: access is decided on every
- * use and never here.
+ * Answers by path and query, limited by bytes and by time. They hold patient data of all viewers: access is decided on
+ * every use and never here.
  */
 export function createResponseCache(clock: Clock, maxBytes: number) {
   /** The keys of a list's pages and filters. A record's path is its own key and has no entry here. */
@@ -80,14 +80,14 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
     totalOf: (listKey: string): number | undefined => totals.get(listKey),
 
-    /** A new length drops the list's pages: a window must never be put together from two states of its list. */
+    /** A new length invalidates the list's pages: a window must not mix two states of its list. */
     setTotal(listKey: string, path: string, total: number): void {
       const last = totals.get(listKey);
       if (last === total) return;
       totals.set(listKey, total);
       if (last === undefined) return;
       for (const key of keysByPath.get(path) ?? []) {
-        // With the same filter: what comes after the list's own key is the page.
+        // Pages with the same filter: only the page number follows the list's key.
         if (key.startsWith(listKey) && /^[?&]page=\d+$/.test(key.slice(listKey.length))) {
           entries.delete(key);
         }

@@ -6,13 +6,13 @@ import type { Repeat } from './client/retry.ts';
 import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 
-/** A route: how it is called, what its answers mean, and for how long they are valid. */
+/** A route: how to call it, how to read its answers, and for how long they are valid. */
 export interface Endpoint<T = unknown> {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Such as `/sessions/:sessionId/mdm`. */
   readonly template: string;
   readonly repeat: Repeat;
-  /** Its effect matters: it is not aborted once sent, and an unclear end is reported as one. */
+  /** A write is not aborted once sent, and an unclear end is reported as such. */
   readonly isWrite: boolean;
   /** All but the request for a token. */
   readonly isAuthorized: boolean;
@@ -43,7 +43,7 @@ export function endpoint<T>(
   const path = (id: Uuid | undefined): string => {
     if (after === undefined) return template;
     const uuid = toUuid(id);
-    if (!uuid) throw new TypeError(`${template} wants a UUID, but got something else`);
+    if (!uuid) throw new TypeError(`${template} needs a UUID, but got something else`);
     return before + uuid + after;
   };
   return { method, template, repeat, isWrite, isAuthorized, path, read, ttlMs };
@@ -52,13 +52,13 @@ export function endpoint<T>(
 /** Obtains the partner's token. Repeated freely: a second token does not end the first. */
 export const authenticate = endpoint('POST', AUTHENTICATE, 'freely', readToken);
 
-/** Documented; used if an answer does not say. */
+/** The documented lifetime, for answers without one. */
 const TOKEN_LIFETIME_S = 3600;
 
 export type PartnerToken = NonNullable<ReturnType<typeof readToken>>;
 function readToken(body: unknown) {
   const { accessToken: value, expiresIn }: JsonObject = isObject(body) ? body : {};
-  // It goes into a header: visible ASCII only.
+  // Visible ASCII only, since it is sent in a header.
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
   const given = Number(expiresIn);
   const seconds = given > 0 && given <= 24 * TOKEN_LIFETIME_S ? given : TOKEN_LIFETIME_S;
@@ -70,7 +70,7 @@ export const LIST_TTL_MS = 5000;
 const NOTE_TTL_MS = 5000;
 /** A finished artifact does not change. */
 const FINISHED_TTL_MS = 10 * 60_000;
-/** Somebody is waiting for it. */
+/** Short, since a user may be waiting for it to finish. */
 const UNFINISHED_TTL_MS = 1000;
 
 const noteTtlMs = (note: NoteRecord | undefined): number =>

@@ -29,7 +29,7 @@ export class PartnerRateLimited extends PartnerError {
   }
 }
 
-/** An answer with a shape we do not know: our types are wrong, or someone in between answered. */
+/** An answer with an unknown shape: our types are wrong, or a proxy answered. */
 export class PartnerContractBroken extends PartnerError {
   readonly code = 'UPSTREAM_BAD_RESPONSE';
 }
@@ -39,17 +39,17 @@ export class PartnerCredentialsRefused extends PartnerError {
   readonly code = 'UPSTREAM_CREDENTIALS';
 }
 
-/** The API's gateway knows no such route: a wrong base URL, or a route that is gone. */
+/** The API's gateway has no such route: the base URL is wrong, or the route is gone. */
 export class PartnerRouteMissing extends PartnerError {
   readonly code = 'UPSTREAM_ROUTE';
 }
 
-/** Not there, or not the partner's: the API does not tell the two apart. */
+/** The record does not exist or is not the partner's: the API does not distinguish the two. */
 export class PartnerNotFound extends PartnerError {
   readonly code = 'NOT_FOUND';
 }
 
-/** Of the API's own words at most so many are passed on: a message of a megabyte helps nobody. */
+/** The API's messages are passed on up to this number and length. */
 const MAX_ISSUES = 20;
 const MAX_ISSUE_CHARACTERS = 500;
 
@@ -66,17 +66,17 @@ export class PartnerRejected extends PartnerError {
   }
 }
 
-/** The request contradicts the record's present state. The API's words about it may name somebody, and stay here. */
+/** The request contradicts the record's present state. The API's message is not kept: it may name a patient. */
 export class PartnerConflict extends PartnerError {
   readonly code = 'BAD_USER_INPUT';
 }
 
-/** The progress note is finalized and takes no more changes. */
+/** The progress note is finalized and can't be changed. */
 export class NoteLocked extends PartnerError {
   readonly code = 'BAD_USER_INPUT';
 }
 
-/** A write was sent and nobody can say whether it took effect: never send it again unasked. */
+/** A write was sent and its outcome is unknown: it must not be sent again automatically. */
 export class OutcomeUnknown extends PartnerError {
   readonly code = 'OUTCOME_UNKNOWN';
 }
@@ -90,7 +90,7 @@ export class CallBudgetExhausted extends PartnerError {
   }
 }
 
-/** Whoever asked has gone, or has waited long enough. */
+/** The operation's client has disconnected, or its time is over. */
 export class OperationAborted extends PartnerError {
   readonly code = 'TIMEOUT';
 

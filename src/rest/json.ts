@@ -5,7 +5,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A string, or null for whatever else stands there: an unexpected type must not fail the whole record. */
+/** A string, or null for any other type: it must not fail the whole record. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
@@ -15,15 +15,15 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
 }
 
 /**
- * JSON can be read however deep it is nested, but writing it again takes a piece of the stack for each level. Nobody who
- * means it comes near this.
+ * Parsing JSON is not limited by its depth, but serializing it takes stack for each level. Real data stays far below
+ * this.
  */
 export const MOST_LEVELS = 200;
 
 export function isNestedTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  // Plain loops: every answer of the Partner API is looked through.
+  // Plain loops, since every answer of the Partner API is checked.
   if (Array.isArray(value)) {
     for (const each of value) if (isNestedTooDeep(each, levels - 1)) return true;
     return false;

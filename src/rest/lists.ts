@@ -63,15 +63,15 @@ type RecordByList = {
 export type ListName = keyof RecordByList;
 export type RecordOf<N extends ListName> = RecordByList[N];
 
-/** One list: whose it is, and what of it. */
+/** A list, its parent and its filter. */
 export interface ListRef<N extends ListName = ListName> {
   readonly name: N;
-  /** The parent's. Only `organizations` has none. */
+  /** The parent's id. Only `organizations` has none. */
   readonly id?: Uuid | undefined;
   readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Undefined if it is not a page, or not the page that was asked for. */
+/** Undefined if the body is not the requested page. */
 export function readPage<T>(
   body: unknown,
   page: number,
@@ -104,14 +104,14 @@ export function readPage<T>(
   return { rows, total, page };
 }
 
-/** The path without its query: what `forget` takes. */
+/** The path without its query: what `invalidate` takes. */
 export function pathOf(ref: ListRef): string {
   return lists[ref.name].path(ref.id);
 }
 
 /**
- * Names the list with its filter, all pages of it. The same filter gives the same text, in whatever order its fields
- * were named.
+ * A key for the list with its filter, for all its pages. Equal filters give equal keys, whatever the order of their
+ * fields.
  */
 export function listKeyOf(ref: ListRef): string {
   const { filter } = ref;

@@ -19,7 +19,7 @@ interface LoadOptions {
 }
 
 interface ScoreOptions extends LoadOptions {
-  /** Whose it should be: a score that says it is another client's is a bad response. */
+  /** The expected client: a score of another client is a bad response. */
   readonly clientId?: Uuid | undefined;
 }
 
@@ -54,7 +54,7 @@ export class Loaders {
     return this.client.cache.totalOf(listKeyOf(list));
   }
 
-  /** Undefined if there is none. */
+  /** Undefined if there is no such note. */
   note(id: Uuid, options?: LoadOptions) {
     return this.record(endpoints.note, id, options);
   }
@@ -126,7 +126,7 @@ export class Loaders {
 
   private use(entry: CacheEntry): unknown {
     this.usage.entries.add(entry);
-    // A call that a fresh one overtook must not put the older answer back.
+    // A slow call must not replace the answer of a later, fresh one.
     if (!this.known.has(entry.key) || this.client.cache.isCurrent(entry)) {
       this.known.set(entry.key, entry);
     }

@@ -17,19 +17,19 @@ export interface PartnerConnection {
 }
 
 export interface PartnerOptions extends Partial<Config['upstream']> {
-  /** Of JSON, for cached answers. */
+  /** Limit of the response cache, in bytes of JSON. */
   readonly cacheBytes?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly observer?: PartnerObserver;
-  /** In place of the system's DNS. */
+  /** Replaces the system's DNS. */
   readonly lookup?: LookupFunction;
 }
 
 /** For metrics and logs. Templates, counts and codes only. */
 export type PartnerObserver = Partial<ReturnType<typeof partnerObserver>>;
 
-/** After the API key was refused, how often a readiness check may ask whether it still is. */
+/** How often a readiness check may try a refused API key again. */
 const CHECK_PAUSE_MS = 5000;
 
 export type Partner = ReturnType<typeof createPartner>;
@@ -43,11 +43,11 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
     writes: createWrites(client),
     /** Drops what is cached under these paths, all pages and filters of a list. Reads in flight are not cached either. */
-    forget(paths: readonly string[]): void {
+    invalidate(paths: readonly string[]): void {
       for (const path of paths) client.invalidate(path);
     },
     /** For when an invalidation may have been missed. */
-    forgetAll: client.invalidateAll,
+    invalidateAll: client.invalidateAll,
     isCurrent: cache.isCurrent,
     onInvalidate: cache.onInvalidate,
     /** Resolves if a token is obtainable and the API key is accepted; rejects with the `PartnerError` that says why. */
@@ -66,7 +66,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
         ...limiter.state(),
         ...cache.state(),
         tokenAgeSeconds: ageMs === undefined ? undefined : ageMs / 1000,
-        /** Of all routes: `closed` if all are. */
+        /** The worst state of all routes. */
         breaker: worst ?? 'closed',
       };
     },

@@ -10,7 +10,7 @@ export const anotherRecord: unique symbol = Symbol('another record');
 /** Undefined if the body is not what the endpoint promises. */
 export type Checked<T> = T | typeof anotherRecord | undefined;
 
-type RecordOf<Read extends (body: never, id: never) => unknown> = Exclude<
+type RecordReadBy<Read extends (body: never, id: never) => unknown> = Exclude<
   ReturnType<Read>,
   symbol | string | undefined
 >;
@@ -96,7 +96,7 @@ export function readNote(body: unknown, asked: Uuid): Checked<NoteRecord> {
   return isOther(name, asked) ? anotherRecord : noteOf(body, asked);
 }
 
-/** The answer of the session's route: an `id` in it could be anybody's, so only `progressNoteId` counts. */
+/** The answer of the session's route. Its `id` may be of another record, so only `progressNoteId` counts. */
 export function readNoteOfSession(body: unknown, asked: Uuid): Checked<NoteRecord> {
   if (!isNote(body)) return undefined;
   if (isOther(body['sessionId'], asked)) return anotherRecord;
@@ -121,15 +121,15 @@ function noteOf(raw: JsonObject, id: Uuid | undefined) {
   };
 }
 
-/** A section that is null says nothing, and would take all the others with it; `raw` has it. */
+/** A section that is null would make the whole list null; `raw` has it. */
 const sectionsOf = (note: readonly unknown[]): readonly unknown[] =>
   note.includes(null) ? note.filter((section) => section !== null) : note;
 
 /**
- * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So what
- * tells that it is not ready is the presence of the field, not the status.
+ * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So
+ * the presence of the field shows whether it is ready, not the status.
  */
-export type TranscriptRecord = RecordOf<typeof readTranscript>;
+export type TranscriptRecord = RecordReadBy<typeof readTranscript>;
 export type TranscriptItem = TranscriptRecord['items'][number];
 export function readTranscript(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
@@ -145,7 +145,7 @@ export function readTranscript(body: unknown, sessionId: Uuid) {
   return { items, raw: body };
 }
 
-export type MdmRecord = RecordOf<typeof readMdm>;
+export type MdmRecord = RecordReadBy<typeof readMdm>;
 export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
 export function readMdm(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
@@ -159,7 +159,7 @@ export function readMdm(body: unknown, sessionId: Uuid) {
   return { problemsAddressed, risk: riskOf(body) ?? null, crisisIntervention, raw: body };
 }
 
-export type ScoreRecord = RecordOf<typeof readScore>;
+export type ScoreRecord = RecordReadBy<typeof readScore>;
 export type ScoreAnswer = ScoreRecord['answers'][number];
 export function readScore(body: unknown, asked: Uuid) {
   if (!isObject(body)) return undefined;
@@ -172,7 +172,7 @@ export function readScore(body: unknown, asked: Uuid) {
   }));
   return {
     id: asked,
-    /** Whose it is, where the body says so: it is not documented to. */
+    /** The client, if the body names one, which is not documented. */
     clientId: toUuid(body['clientId']) ?? toUuid(body['patientId']) ?? null,
     assessmentId: textOf(body['assessmentId']),
     totalScore: totalScoreOf(body),

@@ -31,9 +31,9 @@ export function createUsage({
     entries: new Set<CacheEntry>(),
     /** The calls it waits for. */
     pending: new Set<Call>(),
-    /** True once nobody waits for the operation any more. */
+    /** True once the operation has ended. */
     isOver: false,
-    /** Its calls that wait for a slot. */
+    /** Calls that wait for a slot. */
     queue,
     /** Name, value, name, value. */
     traceHeaders: traceHeaders ? traceHeadersOf(traceHeaders) : NO_HEADERS,
@@ -46,7 +46,7 @@ export function createUsage({
 }
 
 const NO_HEADERS: readonly string[] = [];
-/** By name, so that nothing a viewer sent can ever go upstream. */
+/** An allow-list, so that no other header of a viewer is sent upstream. */
 const TRACE_HEADERS = ['traceparent', 'tracestate'];
 
 function traceHeadersOf(given: Readonly<Record<string, string>>): readonly string[] {

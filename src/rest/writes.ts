@@ -8,7 +8,7 @@ import { isObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
 
-/** The answers are the API's own, undocumented, and null where there was none. */
+/** The answers are undocumented and passed on unchanged; null if the body is empty. */
 const write = (method: 'POST' | 'PATCH', template: string, repeat: Repeat) =>
   endpoint(method, template, repeat, (answer) => answer ?? null);
 

@@ -16,7 +16,7 @@ type TextScalars = {
   EventCursor: { Input: string; Output: string };
 };
 
-/** Types that others link to, by name: their files need not import each other. */
+/** Types that are referenced by name, so that their files need not import each other. */
 export const builder = new SchemaBuilder<{
   Context: Context;
   Objects: { [T in NodeType]: NodeOfType<T> } & {
@@ -68,7 +68,7 @@ export const RAW = optional('JSON', 'The whole record as the Partner API returne
 type FieldOptions = ReturnType<typeof optional<TypeParam<Types>>>;
 type AttributesOf<R extends NodeRef> = keyof NonNullable<R['record']>;
 
-/** Extensions of a field that needs the record's row or answer: by id, the record is looked up first. */
+/** Extensions of a field that needs the record's attributes: a record known by id is looked up first. */
 export const ATTRIBUTE = { isAttribute: true };
 
 /** Fields that are attributes of a record, each with its description or, if it is no nullable string, its options. */

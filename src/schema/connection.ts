@@ -29,7 +29,7 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
 });
 
 /** The connection and edge types of one type of records. Each field reads only the upstream pages that it needs. */
-function connectionOf(type: ListedRef['type']) {
+function defineConnection(type: ListedRef['type']) {
   const edge = builder.objectRef<Edge<ListedRef>>(`${type}Edge`).implement({
     description: 'A row of the list and its cursor.',
     fields: (t) => ({
@@ -65,9 +65,9 @@ function connectionOf(type: ListedRef['type']) {
     }),
   });
 }
-for (const type of new Set(Object.values(ROW_TYPES))) connectionOf(type);
+for (const type of new Set(Object.values(ROW_TYPES))) defineConnection(type);
 
-/** Without `first` and `last`, ten rows. */
+/** The arguments of a connection. Without `first` and `last` it has ten rows. */
 export const windowArgs = builder.args((t) => ({
   first: t.int({
     description:

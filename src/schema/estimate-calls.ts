@@ -18,45 +18,45 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * What a field may cost in upstream calls, as its `extensions` say. `below` is the cost of its subselection for one
- * record. Searches for lazily known records are not in it: they count as they happen.
+ * record. Look-ups of records are not included: they are counted as they happen.
  */
 type Price = 'list' | ((below: number, args: () => Arguments, reach: () => Reach) => number);
 const priced = (price: Price): { readonly price: Price } => ({ price });
 
-/** A connection: the pages of its window, and its subselection once for each row. */
+/** A connection costs the pages of its window, and its subselection once for each row. */
 export const listPrice = priced('list');
 export const oneCall = priced((below) => 1 + below);
-/** A call for each item of an argument, and the subselection as often. */
+/** Costs a call and the subselection for each item of an argument. */
 export const callForEach = (argument: string) =>
   priced((below, args) => (1 + below) * (args()[argument] as readonly unknown[]).length);
-/** The subselection, for each record that the viewer's grants name. */
+/** Costs the subselection for each record that the viewer's grants name. */
 export const forGranted = (kind: GrantedKind) =>
   priced((below, _args, reach) => reach().granted(kind).length * below);
-/** The subselection, for as many events as the argument says, or as there usually are at most. */
+/** Costs the subselection for as many events as the argument says, or as is usual at most. */
 export const forEvents = (usual: number, argument = '') =>
   priced((below, args) => 1 + Number(args()[argument] ?? usual) * below);
 
 export const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;
 
-/** An operation's worst case in calls, or what is wrong with its arguments. */
+/** An operation's maximum of calls, or what is wrong with its arguments. */
 interface Estimate {
   readonly calls: number;
   readonly problems: readonly ArgumentProblem[];
 }
 
-/** One for each field. */
+/** The problems of one field. */
 export interface ArgumentProblem {
   readonly issues: readonly string[];
   readonly nodes: readonly FieldNode[];
-  /** Without the indices of lists: nothing has been read. */
+  /** Without list indices: nothing has been read. */
   readonly path: readonly string[];
 }
 
 /** Estimates that depend neither on variables nor on the viewer. */
 const fixed = new WeakMap<OperationDefinitionNode, Estimate>();
 
-/** The most upstream calls that the operation can take, searches, drift and retries aside. */
+/** The most upstream calls that the operation can make, without look-ups, drift and retries. */
 export function estimateCalls(
   validated: ValidatedExecutionArgs,
   reach: Reach,
@@ -106,7 +106,7 @@ export function estimateCalls(
   return estimate;
 }
 
-/** Fields that may stand once at the root (`once` in their extensions) and stand there under several aliases. */
+/** Fields that may be selected once at the root (`once` in their extensions) and are selected under several aliases. */
 function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[] {
   const single = fields.filter(({ field }) => field.extensions['once']);
   return [...Map.groupBy(single, ({ field }) => field.name)]

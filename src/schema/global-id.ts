@@ -12,7 +12,7 @@ interface WithClient {
 
 /**
  * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
- * session. So an id says where its record is, on every instance and without a store.
+ * session, so an id locates its record on every instance without a store.
  */
 export type NodeId =
   | { readonly type: PlainType; readonly id: Uuid }
@@ -73,7 +73,7 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
     timingSafeEqual(sign(body), mac) || (previous ? timingSafeEqual(previous(body), mac) : false);
 
   return {
-    /** Also for a record with the fields of its id. */
+    /** Also takes a record with the fields of its id. */
     encode(node: NodeId | ListedRef | ScoreRef): string {
       const body = bytesOf(node);
       return isPlain(body)
@@ -86,9 +86,9 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
       const bytes = Buffer.from(text, 'base64url');
       // The decoder skips characters outside base64url, so only the exact output of `encode` is accepted.
       if (bytes.length <= UUID_BYTES || bytes.toString('base64url') !== text) return undefined;
-      if (isPlain(bytes)) return nodeOf(bytes);
+      if (isPlain(bytes)) return nodeIdOf(bytes);
       const body = bytes.subarray(0, -MAC_BYTES);
-      return isSigned(body, bytes.subarray(-MAC_BYTES)) ? nodeOf(body) : undefined;
+      return isSigned(body, bytes.subarray(-MAC_BYTES)) ? nodeIdOf(body) : undefined;
     },
   };
 }
@@ -111,7 +111,7 @@ function bytesOf(node: NodeId | ListedRef | ScoreRef): Buffer {
   return code === 'Q' ? Buffer.concat([bytes, Buffer.from(fields.id ?? '')]) : bytes;
 }
 
-function nodeOf(body: Buffer): NodeId | undefined {
+function nodeIdOf(body: Buffer): NodeId | undefined {
   const code = String.fromCharCode(body[0] ?? 0) as Code;
   const firstId = uuidAt(body, 1);
   if (!Object.hasOwn(LAYOUTS, code) || !firstId) return undefined;

@@ -16,7 +16,7 @@ import { builder, optional, required, requiredArg } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 import { type GlobalIds, idOf, noteTargetOf } from './global-id.ts';
 
-type Outcome = NoteChange | Assigned | Minted | Rejected;
+type MutationOutcome = NoteChange | Assigned | Minted | Rejected;
 type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
 
 const Problem = builder.interfaceRef<Rejected>('Problem').implement({
@@ -58,7 +58,7 @@ function messageOf(problem: Rejected): string {
   return 'The input is invalid: see "issues".';
 }
 
-const outcomeTypes: Readonly<Record<Outcome['kind'], string>> = {
+const outcomeTypes: Readonly<Record<MutationOutcome['kind'], string>> = {
   changed: 'ProgressNoteChange',
   assigned: 'SecondaryCliniciansAssigned',
   minted: 'ClinicianTokens',
@@ -68,7 +68,7 @@ const outcomeTypes: Readonly<Record<Outcome['kind'], string>> = {
 };
 
 /** The union member for a resolver's outcome. */
-const resolveType = ({ kind }: Outcome): string => outcomeTypes[kind];
+const resolveType = ({ kind }: MutationOutcome): string => outcomeTypes[kind];
 
 const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
   description:

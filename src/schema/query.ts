@@ -13,7 +13,7 @@ import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
 import { idOf, namedBy, namedIn, noteTargetOf } from './global-id.ts';
 import { wantsAttributes } from './selections.ts';
 
-/** Options of `organizations`, of the viewer and at the root. */
+/** Options of `organizations`, in the viewer and at the root. */
 const organizations = {
   type: 'OrganizationConnection',
   description: 'The organizations named in the caller’s grants; all of them for `partner`.',

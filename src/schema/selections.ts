@@ -16,14 +16,14 @@ import {
   isUnionType,
 } from 'graphql';
 
-/** What is executed as one field, however often the document selects it. */
+/** A field as it is executed, however often the document selects it. */
 export interface GatheredField {
   readonly field: GraphQLField<unknown, unknown>;
   /** More than one where selections are merged. On types that exclude each other their arguments may differ. */
   readonly nodes: FieldNode[];
 }
 
-type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
+type Validated = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
 
 /**
  * The fields that are selected on a type, merged as the executor merges them. Each fragment is visited once:
@@ -33,7 +33,7 @@ type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' |
 export function gatherFields(
   sets: readonly SelectionSetNode[],
   type: GraphQLCompositeType,
-  { schema, fragmentDefinitions, variableValues }: Operation,
+  { schema, fragmentDefinitions, variableValues }: Validated,
 ): readonly GatheredField[] {
   const gathered = new Map<string, GatheredField>();
   const spread = new Set<string>();
@@ -59,7 +59,7 @@ export function gatherFields(
   }
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
-    // None for `__typename` and its like, which cost nothing.
+    // Undefined for `__typename` and other meta fields, which cost nothing.
     const field = isUnionType(owner) ? undefined : owner.getFields()[node.name.value];
     if (!field) return;
     const name = node.alias?.value ?? node.name.value;
@@ -78,10 +78,10 @@ type Fragment = {
   readonly selectionSet: SelectionSetNode;
 };
 
-/** As the directives `skip` and `include` say. */
+/** Evaluates the directives `skip` and `include`. */
 function isIncluded(
   selection: SelectionNode,
-  variableValues: Operation['variableValues'],
+  variableValues: Validated['variableValues'],
 ): boolean {
   if (!selection.directives?.length) return true;
   return (

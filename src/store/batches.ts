@@ -4,10 +4,10 @@ import DataLoader from 'dataloader';
 
 import { StoreUnavailable } from './errors.ts';
 
-/** A disk or a server that stalls must not turn into memory that grows. */
+/** Limits memory while a disk or a server stalls. */
 const MAX_WAITING = 50_000;
 
-/** Group commit: calls that come while a batch is under way wait for the next one. The busier, the larger the groups. */
+/** Group commit: calls that arrive while a batch runs share the next one. */
 export function createBatches<Call, Answer>(
   run: (calls: readonly Call[]) => Promise<readonly (Answer | Error)[]>,
   maxBatchSize: number,
@@ -25,7 +25,7 @@ export function createBatches<Call, Answer>(
     cache: false,
     maxBatchSize,
     batchScheduleFn(dispatch) {
-      // After this turn of the event loop: whatever else arrives in it shares the batch.
+      // Starts after this turn of the event loop, so that all calls of the turn share the batch.
       last = Promise.all([last, setImmediate()]).then(() => {
         dispatch();
         return running;
@@ -43,7 +43,7 @@ export function createBatches<Call, Answer>(
         waiting -= 1;
       }
     },
-    /** Resolves when all that was asked for is done. */
+    /** Resolves when all calls are done. */
     async drained(): Promise<void> {
       while (waiting > 0) await last.then(() => setImmediate());
     },

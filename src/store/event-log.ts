@@ -1,10 +1,10 @@
-/** 1, 2, 3 … in the order of appending, without gaps. 0 is the place before the first event. */
+/** 1, 2, 3 … in the order of appending, without gaps. 0 is before the first event. */
 export type Position = number;
 
 export interface NewEvent {
-  /** What makes two deliveries the same event. */
+  /** Deliveries with the same key are the same event. */
   readonly key: string;
-  /** Where given, a known key with a time not yet accepted for it is a new event. No white space. */
+  /** If given, a known key with a new time is a new event. It has no white space. */
   readonly time?: string | undefined;
   readonly receivedAt: number;
   /** What the event is about, e.g. `session:<uuid>`: the index for `ofSubject`. */
@@ -23,11 +23,11 @@ export interface LogBounds {
   /** The position before the oldest event that is kept: reading after it misses nothing. */
   readonly oldest: Position;
   readonly newest: Position;
-  /** Random, made when the log was created: a log that was lost and begun anew has another one. */
+  /** A random id, made when the log was created: a log that was lost and created anew has another one. */
   readonly epoch: string;
 }
 
-/** Events and the bounds they were read within, as one consistent look at the log. */
+/** Events and the log's bounds, read as one consistent snapshot. */
 export interface LogPage extends LogBounds {
   readonly events: readonly StoredEvent[];
 }
@@ -36,10 +36,10 @@ export interface LogPage extends LogBounds {
 export interface EventLog {
   /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
-  /** Whoever reads on and on compares the bounds: the log may have been replaced, or trimmed past its position. */
+  /** A reader that follows the log compares the bounds: the log may have been replaced, or trimmed past its position. */
   read(after: Position, limit: number): Promise<LogPage>;
   bounds(): Promise<LogBounds>;
-  /** Resolves when there may be something past the position, whichever instance appends. */
+  /** Resolves when there may be events past the position, from any instance. */
   changed(position: Position): Promise<unknown>;
   /** The newest events of a subject, at most a thousand, oldest first. */
   ofSubject(subject: string, limit?: number): Promise<readonly StoredEvent[]>;
@@ -58,5 +58,5 @@ export const OF_SUBJECT_LIMIT = 1_000;
 /** How many accepted times are kept for a key. */
 export const TIMES_KEPT = 100;
 
-/** A receipt further ahead than this came from a wrong clock; waiting for it would keep the log for ever. */
+/** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. */
 export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;

@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache';
 import type { Loaded } from '../loaded.ts';
 import type { KeyStore } from './store.ts';
 
-/** Both last for ever; a year is longer than anybody edits a note. */
+/** Both states are permanent. A year is longer than any note is edited. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 
 export type Milestones = ReturnType<typeof createMilestones>;
 
-/** Locked notes and failed transcriptions, known from events and rejected writes: the Partner API's answers don't show them. */
+/** Locked notes and failed transcriptions, from events and rejected writes: the Partner API does not show them. */
 export function createMilestones(keys: KeyStore) {
-  // Only what has happened is cached: it can't be undone, while "not yet" may be over any moment.
+  // Only positive results are cached: they are final, while a negative one may change any moment.
   const passed = new LRUCache<string, true>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const loader = new DataLoader<string, boolean>(
     async (names) => (await keys.get(names)).map((value) => value !== undefined),

@@ -6,7 +6,7 @@ import type { KeyStore } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
-/** A write takes at most 15 s once it has begun: a claim that runs for longer is of a process that has died. */
+/** A write takes at most 15 s: an older claim belongs to a process that died. */
 const LONGEST_MS = 20_000;
 const FIRST_LOOK_MS = 25;
 const MOST_BETWEEN_LOOKS_MS = 400;
@@ -36,8 +36,8 @@ export class FirstCallUnknown extends Error {
 export type Once = ReturnType<typeof createOnce>;
 
 /**
- * Runs something at most once a key, over all instances: those who come later get the first one's outcome. `print` is
- * the input's fingerprint. A failure that certainly had no effect frees the key; an unclear one keeps it.
+ * Runs a task at most once per key, over all instances: later callers get the first one's outcome. `print` is the
+ * input's fingerprint. A failure without effect frees the key; an unclear one keeps it.
  */
 export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   const running = new Map<string, { readonly print: string; readonly outcome: Promise<unknown> }>();
@@ -66,7 +66,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'done') return claim.outcome as T;
       if (claim.state === 'unknown') throw new FirstCallUnknown();
-      // Both: it may have died long ago, and its clock may not be ours.
+      // Both are checked: the process may have died long ago, and its clock may differ from ours.
       const isLost = waitedMs > LONGEST_MS || now() - claim.since > LONGEST_MS;
       if (isLost) throw new FirstCallUnknown();
       await delay(pauseMs);
@@ -89,9 +89,9 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   }
 }
 
-/** The outcome is returned even if it can't be stored: the claim then counts as lost, and nothing is sent again for it. */
+/** The outcome is returned even if it can't be stored. The claim then counts as lost, and nothing is sent again. */
 const ifPossible = async (noting: Promise<void>): Promise<void> => noting.catch(() => undefined);
 
-/** The first caller left, or had used up its calls, before anything was sent: no reason for others to fail. */
+/** The first caller disconnected or used up its calls before anything was sent, so others may go on. */
 const isOfItsOperation = (error: unknown): boolean =>
   hasCode(error, 'TIMEOUT') || hasCode(error, 'QUERY_TOO_EXPENSIVE');

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { inBackground } from './background.ts';
 
-/** A list that held a client, and on which page. A hint where to look first, and no proof. */
+/** A list that held a client, and the page. A hint where to look first, not proof. */
 export interface Place {
   readonly kind: 'clinic' | 'clinician';
   readonly id: string;
@@ -24,22 +24,22 @@ export interface PlaceEngine {
 
 export const NO_PAGE = 0;
 export const GONE = -1;
-/** A place unseen for this long is removed. */
+/** A place that was not seen for this long is removed. */
 export const PLACES_KEPT_MS = 30 * 24 * 3_600_000;
 export const MAX_PLACES = 1_000_000;
 
 const WRITE_EVERY_MS = 250;
 const WRITE_BATCH = 500;
 const MAX_UNWRITTEN = 50_000;
-/** Clients whose places this process has recorded: lists are read over and over, and written once a day. */
+/** Clients whose places this process has recorded: a place is written at most once a day. */
 const MAX_RECENT = 50_000;
 const RECENT_MS = 24 * 3_600_000;
 
 export type Places = ReturnType<typeof createPlaces>;
 
-/** Where clients were last seen. Bounded, and never the reason for a refusal: what is not known is looked up. */
+/** The lists where clients were last seen. Never a reason to deny access: unknown places are looked up. */
 export function createPlaces(engine: PlaceEngine) {
-  /** By client, the page in each list. */
+  /** The page of a client in each list. */
   const recent = new LRUCache<string, Map<string, number>>({
     maxSize: MAX_RECENT,
     sizeCalculation: () => 1,
@@ -51,7 +51,7 @@ export function createPlaces(engine: PlaceEngine) {
     const list = `${kind}:${id}`;
     const pages = recent.get(clientId) ?? new Map<string, number>();
     const known = pages.get(list);
-    // An event knows the list alone: the page that was seen stays.
+    // An event names only the list, so the recorded page stays.
     if (known === page || (page === NO_PAGE && known !== undefined && known > 0)) return;
     if (unwritten.length >= MAX_UNWRITTEN) return;
     if (!known) recent.set(clientId, pages);
@@ -65,7 +65,7 @@ export function createPlaces(engine: PlaceEngine) {
       try {
         await engine.write(changes);
       } catch {
-        // Dropped, and recorded anew by the next page that is read.
+        // These places are dropped, and recorded again by the next page that is read.
         for (const { clientId } of changes) recent.delete(clientId);
       }
     }
@@ -73,11 +73,11 @@ export function createPlaces(engine: PlaceEngine) {
   const writing = inBackground(WRITE_EVERY_MS, write, () => {});
 
   return {
-    /** Written in the background: a crash may lose the last moments, no more. */
+    /** Written in the background: a crash may lose the last 250 ms. */
     record: (clientId: string, place: Place) => change(clientId, place, place.page ?? NO_PAGE),
     /** The list does not hold the client any more. */
-    forget: (clientId: string, place: Omit<Place, 'page'>) => change(clientId, place, GONE),
-    /** Pages before whole lists; empty where nothing is known, or the store can't be reached. */
+    remove: (clientId: string, place: Omit<Place, 'page'>) => change(clientId, place, GONE),
+    /** Places with a page first. Empty if none is known, or the store can't be reached. */
     async of(clientId: string): Promise<readonly Place[]> {
       const stored = await engine.read(clientId).catch(() => []);
       const pages = new Map(stored.map(({ list, page }) => [list, page]));

@@ -9,24 +9,24 @@ export interface StoreSettings {
   /** How long events are kept. */
   readonly retentionMs: number;
   readonly clock?: () => number;
-  /** What an operator should look at, in one line, without secrets. */
+  /** Called with a line for the operator, without secrets. */
   readonly onProblem?: (message: string) => void;
-  /** It can't be used any more in this process; it may be repaired for the next one. */
+  /** Called when the store can't be used any more in this process. It may be repaired for the next one. */
   readonly onBroken?: () => void;
 }
 
-/** What must survive a crash and be shared between instances. */
+/** Data that must survive a crash and be shared between instances. */
 export interface Store extends AsyncDisposable {
   readonly log: EventLog;
   readonly places: Places;
   readonly keys: KeyStore;
   readonly bus: Bus;
   readonly quarantine: Quarantine;
-  /** Can it take a write now? Rejects with `StoreUnavailable` and a reason a person can act on. */
+  /** Checks that a write is possible. Rejects with `StoreUnavailable` and a reason that a person can act on. */
   check(): Promise<void>;
 }
 
-/** Small durable facts with an end: idempotency claims, locked notes, failed sessions. */
+/** Small durable values that expire: idempotency claims, locked notes, failed sessions. */
 export interface KeyStore {
   /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
   claim(key: string, value: string, ttlMs: number): Promise<string | undefined>;
@@ -60,11 +60,11 @@ export const QUARANTINE_MAX_ENTRIES = 10_000;
 /** Messages to the other instances. Not durable: `onGap` says when some may have been missed. */
 export interface Bus {
   /**
-   * Resolves when every other live instance has handled the message, or after half a second. Never
-   * rejects: what the message is about has happened already.
+   * Resolves when every other instance has handled the message, or after half a second. Never rejects: the change
+   * behind the message has been made already.
    */
   publish(topic: string, message: string): Promise<void>;
-  /** One handler a topic. Not called for this instance's own messages. */
+  /** One handler per topic. Not called for this instance's own messages. */
   subscribe(topic: string, handler: BusHandler): void;
   /** Called when messages may have been missed: callers drop what they have cached. */
   onGap(handler: () => void): void;
@@ -72,7 +72,7 @@ export interface Bus {
 
 export type BusHandler = (message: string) => void | Promise<void>;
 
-/** Imports only the engine it was asked for, so that the other one is not loaded. */
+/** Imports only the requested engine. */
 export async function openStore(options: StoreOptions, settings: StoreSettings): Promise<Store> {
   if (options.kind === 'embedded') {
     const { openEmbedded } = await import('./sqlite/open.ts');

@@ -25,13 +25,13 @@ export interface Authenticator {
   readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
 }
 
-/** Node accepts 16 KiB of headers in all; a socket's token gets no more. */
+/** Node accepts 16 KiB of headers in all, and a token over WebSocket has the same limit. */
 const MAX_TOKEN_LENGTH = 16_384;
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const MAX_SUBJECT_LENGTH = 256;
 /** The last second that a Date can hold. */
 const LAST_SECOND = 8_640_000_000_000;
-/** Verifying costs more than all the rest of a small query. A key that was withdrawn is accepted for so long. */
+/** Verifying costs more than the rest of a small query. A withdrawn key is accepted for this long. */
 const CACHED_MS = 60_000;
 const MAX_CACHED_CHARACTERS = 8_000_000;
 
@@ -48,7 +48,7 @@ export function createAuthenticator(
       ? keyOf(auth.secret)
       : createIssuerKeys(auth.url, clock.now, onKeysUnavailable);
   const options = {
-    // The algorithm is ours to say, never the token's: a public key must not pass for an HMAC secret.
+    // The token must not choose the algorithm: a public key must not be used as an HMAC secret.
     algorithms: auth.kind === 'secret' ? ['HS256'] : ['RS256', 'PS256', 'ES256', 'EdDSA'],
     clockTolerance: 5,
     requiredClaims: ['exp', 'sub', 'grants'],
@@ -63,12 +63,12 @@ export function createAuthenticator(
       const { payload } = await jwtVerify(token ?? '', key, { ...options, currentDate });
       return viewerOf(payload, clock.wallNow());
     } catch (error) {
-      // Thrown only once the signature has been verified.
+      // jose reports an expired token only after its signature was verified.
       throw new Unauthenticated(error instanceof errors.JWTExpired ? 'expired' : 'invalid');
     }
   }
 
-  /** Verifies a token once for all who send it at the same time. */
+  /** Concurrent requests with the same token share one verification. */
   const viewers = new LRUCache<string, Viewer>({
     maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (_, header) => header.length,
@@ -76,7 +76,7 @@ export function createAuthenticator(
     ttlResolution: 0,
     perf: clock,
     fetchMethod: verify,
-    // One that is evicted while it is verified is still wanted.
+    // A token that is evicted while it is verified still gets its result.
     ignoreFetchAbort: true,
   });
 
@@ -97,7 +97,7 @@ function keyOf(secret: string): JWTVerifyGetKey {
   return () => key;
 }
 
-/** The tolerance is for clocks that are behind (`nbf`): what has expired here has expired. */
+/** The clock tolerance applies to `nbf` only, not to the expiry. */
 function viewerOf({ sub, exp, grants: claim }: JWTPayload, now: number): Viewer {
   const grants = grantsFromClaim(claim);
   const nameless = typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH;

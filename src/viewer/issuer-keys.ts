@@ -4,16 +4,16 @@ import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'j
 const FRESH_MS = 600_000;
 /** While the issuer is down, the last good keys are used for this long. */
 const KEPT_MS = 3_600_000;
-/** Anyone can send a token with a made-up key id: that must not become a flood of requests to the issuer. */
+/** A token may have a made-up key id, which must not cause a flood of requests to the issuer. */
 const COOLDOWN_MS = 30_000;
-/** Without any keys nobody can sign in, so the next attempt comes sooner. */
+/** Without any keys no token can be verified, so the next attempt comes sooner. */
 const RETRY_EMPTY_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 262_144;
 
 /**
- * The issuer's published keys, through jose. Its own times are off: they go by the wall clock, which may jump, and it
- * drops keys that it can't renew. `now` is a steady clock, and `onFailure` is called for each fetch that failed.
+ * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and
+ * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called for each failed fetch.
  */
 export function createIssuerKeys(
   url: string,
@@ -61,7 +61,7 @@ export function createIssuerKeys(
   };
 }
 
-/** jose follows no redirect and asks for status 200; the size of the body is checked here. */
+/** jose follows no redirect and requires status 200; the size of the body is checked here. */
 async function fetchBounded(url: string, options: RequestInit): Promise<Response> {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];

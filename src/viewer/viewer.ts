@@ -4,14 +4,14 @@ const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 'session'
 
 export type GrantedKind = (typeof RECORD_KINDS)[number];
 
-/** Opens one record and everything under it; `partner` opens everything. */
+/** Gives access to one record and everything under it; `partner` gives access to everything. */
 export type Grant =
   | { readonly kind: 'partner' }
   | { readonly kind: GrantedKind; readonly id: Uuid };
 
 /**
- * The grants of a token's claim, sorted and each once; undefined for a claim that is no array.
- * A string this version does not know grants nothing: a newer issuer must not lock everybody out.
+ * The grants of a token's claim, sorted and without duplicates; undefined if the claim is not an array. An unknown
+ * string grants nothing, so that tokens of a newer issuer stay valid.
  */
 export function grantsFromClaim(claim: unknown): readonly Grant[] | undefined {
   if (!Array.isArray(claim)) return undefined;
@@ -56,7 +56,7 @@ export function createViewer(
   return { subject, grants, reach: grants.map(grantText).join(' '), expiresAt };
 }
 
-/** Whoever asks a sandbox that has no AUTH_*: the patients are made up, and the server is on loopback. */
+/** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', [{ kind: 'partner' }], undefined);
 
 /** The viewer's grants, without the records under them. */
@@ -73,9 +73,9 @@ export function reachOf(viewer: Viewer): Reach {
 function newReach({ grants }: Viewer) {
   const texts = new Set(grants.map(grantText));
   return {
-    /** Everything is open. */
+    /** True if everything is open. */
     isPartner: texts.has('partner'),
-    /** Is this very record named in a grant? */
+    /** Whether a grant names this record itself. */
     holds: (kind: string, id: Uuid): boolean => texts.has(`${kind}:${id}`),
     granted: (kind: GrantedKind): readonly Uuid[] =>
       grants.flatMap((grant) => (grant.kind === kind ? [grant.id] : [])),

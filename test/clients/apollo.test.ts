@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const clinicId = () => gateway.sandbox.ids.clinic(0);
 
-it('joins the pages of a list as they are fetched, with no client twice', async () => {
+it('merges the pages of a list, with no client twice', async () => {
   const query = apollo.client.watchQuery({ query: CLIENTS, variables: { clinicId: clinicId() } });
   const subscription = query.subscribe(() => {});
   const shown = (count: number) =>
@@ -46,7 +46,7 @@ it('joins the pages of a list as they are fetched, with no client twice', async 
   subscription.unsubscribe();
 });
 
-it('receives each note once, over a restart, from the cursor of the query on', async () => {
+it('receives each note after the query’s cursor once, over a restart', async () => {
   const { data } = await apollo.client.query({
     query: CLIENTS,
     variables: { clinicId: clinicId() },
@@ -72,7 +72,7 @@ it('receives each note once, over a restart, from the cursor of the query on', a
   subscription.unsubscribe();
 });
 
-it('tells by its code what failed', async () => {
+it('reads the codes of errors', async () => {
   const query = gql`
     query {
       organizations(first: 0) {
@@ -88,7 +88,7 @@ it('tells by its code what failed', async () => {
   unauthenticated.client.stop();
 });
 
-it('knows every type behind an interface or a union', () => {
+it('has the possible types of every interface and union', () => {
   const schema = buildSchema(
     readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'),
   );

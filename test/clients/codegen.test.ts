@@ -20,11 +20,11 @@ afterAll(async () => {
   project?.remove();
 });
 
-it('generates types that the sample fits', async () => {
+it('generates types that the sample compiles with', async () => {
   await project.run('tsc');
 });
 
-it('runs against the gateway as it stands', async () => {
+it('runs the sample against the gateway', async () => {
   const page = await import(pathToFileURL(`${project.dir}/src/clients.ts`).href);
   const ask = page.createGateway(`${gateway.url}/graphql`, () => tokenFor(['partner']));
   const clinicId = gateway.sandbox.ids.clinic(0);
@@ -40,7 +40,7 @@ it('runs against the gateway as it stands', async () => {
   await expect(refused).rejects.toMatchObject({ codes: ['UNAUTHENTICATED'] });
 });
 
-it('refuses a value that the schema does not have', async () => {
+it('fails to compile with a value that is not in the schema', async () => {
   project.edit('src/clients.ts', (text) => text.replace("status: 'ACTIVE'", "status: 'ALIVE'"));
   await expect(project.run('tsc')).rejects.toThrow(/"ALIVE"/);
 });

@@ -20,14 +20,14 @@ const versions: Readonly<Record<string, string>> = {
 
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
-/** These would install, never end, or measure for minutes: what they name is looked up instead. */
+/** These would install, never end, or take minutes, so only the names in them are checked. */
 const isOnlyRead = ({ text }: Block) =>
   /^npm (ci|install|start|test|run (bench|growth|capacity))\b/m.test(text);
 const commands = blocksOf('sh').map((block) => ({ ...block, first: block.text.split('\n')[0] }));
 
-describe('commands that are not run here', () => {
+describe('documented commands that are only checked', () => {
   const read = commands.filter(isOnlyRead);
-  it.each(read)('$page: $first names scripts, files and versions that there are', ({ text }) => {
+  it.each(read)('$page: $first names only scripts, files and versions that exist', ({ text }) => {
     const scripts = [...text.matchAll(/npm (?:run )?(start|test|[\w-]+)/g)].map(([, name]) => name);
     const known = ['ci', 'install', ...Object.keys(manifest.scripts)];
     expect(scripts.filter((name) => !known.includes(name ?? ''))).toEqual([]);
@@ -41,7 +41,7 @@ describe('commands that are not run here', () => {
   });
 });
 
-describe('every other command', () => {
+describe('documented commands that are run', () => {
   let gateway: Gateway;
   let open: Server;
   let dir: string;
@@ -81,7 +81,7 @@ describe('every other command', () => {
     if (text.includes('/graphql')) expect(JSON.parse(output)).not.toHaveProperty('errors');
   });
 
-  it('gets from the documented command a token that the gateway takes', async () => {
+  it('include one that prints a token for the gateway', async () => {
     const { text } = commands.find((block) => block.text.startsWith('TOKEN='))!;
     const { output } = await run(`${text}\necho "$TOKEN"`);
     const answer = await gateway.query('{ viewer { grants } }', undefined, {

@@ -38,7 +38,7 @@ function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = 
 }
 
 describe('the helper that resumes by cursor', () => {
-  it('loses and repeats nothing while the gateway goes away and comes back', async () => {
+  it('misses and repeats no event while the gateway restarts', async () => {
     await using gateway = await openRestarting();
     await using follower = followed(gateway);
     const { received, refetched } = follower;
@@ -77,13 +77,13 @@ describe('the helper that resumes by cursor', () => {
     expect(received.all).toEqual([...known, ...all]);
   });
 
-  it('ends where the gateway refuses for good, and says why', async () => {
+  it('ends with the gateway’s error if that is permanent', async () => {
     await using gateway = await openRestarting();
     await using follower = followed(gateway, 'subscription { nothing { cursor } }');
     expect(await follower.end).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
-  it('tries again where the gateway can’t tell yet what is whose', async () => {
+  it('retries while the gateway can’t check access', async () => {
     await using gateway = await openRestarting();
     const { ids, ...sandbox } = gateway.sandbox;
     await gateway.query('{ organizations { totalCount } }');
@@ -97,7 +97,7 @@ describe('the helper that resumes by cursor', () => {
     expect(sandbox.countOf('GET /clinics/:clinicId/clients')).toBeGreaterThan(3);
   });
 
-  it('ends with what its first read failed with', async () => {
+  it('ends with the error of its first read', async () => {
     const client = connect('ws://127.0.0.1:9/graphql', () => 'none');
     const end = Promise.withResolvers<unknown>();
     follow({

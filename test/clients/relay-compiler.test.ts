@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(project, { recursive: true }));
 
-/** Compiles one module that holds these documents, and tells what was made of it. */
+/** Compiles one module with these documents. Returns the names of the generated files. */
 async function compile(name: string, ...documents: readonly string[]): Promise<readonly string[]> {
   const src = join(project, 'src');
   rmSync(src, { recursive: true, force: true });
@@ -33,8 +33,8 @@ async function compile(name: string, ...documents: readonly string[]): Promise<r
   return readdirSync(join(src, '__generated__'));
 }
 
-describe('the compiler of Relay', () => {
-  it('takes a list with @connection and makes it @refetchable through node', async () => {
+describe('Relay’s compiler', () => {
+  it('accepts a list with @connection, and makes it @refetchable through node', async () => {
     const made = await compile(
       'Clients',
       `fragment Clients_clinic on Clinic @refetchable(queryName: "ClientsPagination")
@@ -47,7 +47,7 @@ describe('the compiler of Relay', () => {
     expect(made).toContain('ClientsPagination.graphql.ts');
   });
 
-  it('takes a list walked backwards, with a filter among the arguments', async () => {
+  it('accepts a list that is read backwards, with a filter', async () => {
     const made = await compile(
       'Latest',
       `query LatestQuery($id: ID!, $before: String, $filter: ClientFilter) { clinician(id: $id) {
@@ -59,7 +59,7 @@ describe('the compiler of Relay', () => {
     expect(made).toContain('LatestClient.graphql.ts');
   });
 
-  it('takes every node type in one query, and a subscription', async () => {
+  it('accepts every node type in one query, and a subscription', async () => {
     const made = await compile(
       'Whole',
       `query WholeQuery($id: ID!) { node(id: $id) { __typename id
@@ -75,7 +75,7 @@ describe('the compiler of Relay', () => {
     );
   });
 
-  it('refuses what the schema does not have', async () => {
+  it('rejects a field that is not in the schema', async () => {
     const refused = compile('Wrong', 'query WrongQuery { organizations { nodes { colour } } }');
     await expect(refused).rejects.toThrow(/colour/);
   });

@@ -8,7 +8,7 @@ import { type Restarting, logged, openRestarting } from '../support/clients/rest
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
 
-/** What the compiled page exports, as far as it is used here. */
+/** The exports of the compiled page that are used here. */
 interface Page {
   createEnvironment(
     url: string,
@@ -68,7 +68,7 @@ afterAll(async () => {
 
 const idsOf = (clinic: OpenClinic) => clinic.read().clients.edges.map(({ node }) => node.id);
 
-it('grows a connection page by page, through the clinic’s own node', async () => {
+it('loads a connection page by page, through `node`', async () => {
   const clinic = await page.openClinic(relay.environment, gateway.sandbox.ids.clinic(0));
   expect(idsOf(clinic)).toHaveLength(10);
   await clinic.loadNext(10);
@@ -77,12 +77,12 @@ it('grows a connection page by page, through the clinic’s own node', async () 
   expect(clinic.read().clients.totalCount).toBe(420);
 });
 
-it('refetches by global id, and sees who has come', async () => {
+it('refetches by global id, and gets an added client', async () => {
   const { sandbox } = gateway;
   const clinic = await page.openClinic(relay.environment, sandbox.ids.clinic(1));
   const before = clinic.read();
   sandbox.addClient(sandbox.ids.clinician(14), 'tail');
-  // Nothing remembers the list as it was.
+  // The restart empties the caches.
   await gateway.close();
   await gateway.open();
   await clinic.refetch();
@@ -90,7 +90,7 @@ it('refetches by global id, and sees who has come', async () => {
   expect(clinic.read().name).toBe(before.name);
 });
 
-it('receives each note once, over a restart, from the cursor of the query on', async () => {
+it('receives each note after the query’s cursor once, over a restart', async () => {
   const { sandbox } = gateway;
   const { eventCursor } = await page.openClinic(relay.environment, sandbox.ids.clinic(0));
   const received = createTally<string>();

@@ -28,8 +28,8 @@ function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = 
   return { received, refetched, over, leave: () => leaving.abort() };
 }
 
-describe('a subscription followed with fetch', () => {
-  it('loses and repeats nothing while the gateway goes away and comes back', async () => {
+describe('a subscription that is read with fetch', () => {
+  it('misses and repeats no event while the gateway restarts', async () => {
     await using gateway = await openRestarting();
     const { received, refetched, over, leave } = followed(gateway);
     await refetched.reaches(1);
@@ -64,7 +64,7 @@ describe('a subscription followed with fetch', () => {
     await over;
   });
 
-  it('hands on what its listener throws', async () => {
+  it('rejects with the error of its listener', async () => {
     await using gateway = await openRestarting();
     const { eventCursor } = (await gateway.query('{ eventCursor }')).data;
     gateway.sandbox.burst(1);
@@ -81,13 +81,13 @@ describe('a subscription followed with fetch', () => {
     await expect(over).rejects.toThrow('the page is gone');
   });
 
-  it('gives up where the gateway refuses for good', async () => {
+  it('rejects when the gateway’s error is permanent', async () => {
     await using gateway = await openRestarting();
     const wrong = followed(gateway, 'subscription { nothing { cursor } }');
     await expect(wrong.over).rejects.toThrow('BAD_USER_INPUT');
     const { clinic } = gateway.sandbox.ids;
-    const elsewhere = { filter: { clinicId: clinic(3) } };
-    const strange = followed(gateway, EVENTS, elsewhere, [`clinic:${clinic(0)}`]);
-    await expect(strange.over).rejects.toThrow('NOT_FOUND');
+    const otherClinic = { filter: { clinicId: clinic(3) } };
+    const forbidden = followed(gateway, EVENTS, otherClinic, [`clinic:${clinic(0)}`]);
+    await expect(forbidden.over).rejects.toThrow('NOT_FOUND');
   });
 });

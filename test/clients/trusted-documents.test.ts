@@ -77,7 +77,7 @@ const COMPILERS: readonly [string, () => Promise<{ project: Project; manifest: M
 const readManifest = ({ dir: at }: Project, path: string): Manifest =>
   JSON.parse(readFileSync(join(at, path), 'utf8'));
 
-describe.each(COMPILERS)('with what %s writes', (_, compile) => {
+describe.each(COMPILERS)('documents of %s', (_, compile) => {
   let project: Project;
   let manifest: Manifest;
   let gateway: Gateway;
@@ -116,7 +116,7 @@ describe.each(COMPILERS)('with what %s writes', (_, compile) => {
     { query: '{' },
   ];
 
-  it('runs those over HTTP', async () => {
+  it('run over HTTP', async () => {
     for (const body of ways('query')) {
       expect(await post(gateway.url, body, { authorization })).toMatchObject({
         status: 200,
@@ -125,7 +125,7 @@ describe.each(COMPILERS)('with what %s writes', (_, compile) => {
     }
   });
 
-  it('runs those over server-sent events', async () => {
+  it('run over server-sent events', async () => {
     for (const body of ways('subscription')) {
       const leaving = new AbortController();
       const response = await fetch(`${gateway.url}/graphql`, {
@@ -150,7 +150,7 @@ describe.each(COMPILERS)('with what %s writes', (_, compile) => {
     }
   });
 
-  it('runs those over WebSocket', async () => {
+  it('run over WebSocket', async () => {
     using socket = await dialIn(gateway);
     for (const [i, payload] of [...ways('query'), { query: '', ...ways('query')[0] }].entries()) {
       socket.send({ id: `${i}`, type: 'subscribe', payload });
@@ -159,7 +159,7 @@ describe.each(COMPILERS)('with what %s writes', (_, compile) => {
     }
   });
 
-  it('refuses every other, over each of them, and before it is parsed', async () => {
+  it('are the only ones that run: others are rejected over each transport, before they are parsed', async () => {
     using socket = await dialIn(gateway);
     for (const body of OTHERS()) {
       for (const accept of ['application/json', 'text/event-stream', '*/*, text/event-stream']) {
@@ -176,7 +176,7 @@ describe.each(COMPILERS)('with what %s writes', (_, compile) => {
   });
 });
 
-it('runs what Apollo Client sends by its hash, and it sends no text where one is refused', async () => {
+it('runs the hashes that Apollo Client sends, which sends no text for a rejected one', async () => {
   // As the client preset makes them; the cache adds `__typename` before the document is sent.
   const documentOf = (text: string, hash: string) =>
     Object.assign(gql(text), { __meta__: { hash } });
@@ -207,7 +207,7 @@ it('runs what Apollo Client sends by its hash, and it sends no text where one is
   for (const body of bodies) expect(body).not.toContain('viewer');
 });
 
-it('lets GraphiQL load the schema where its query is in the file, and introspection is on', async () => {
+it('runs the introspection query if it is in the file and introspection is on', async () => {
   const introspection = getIntrospectionQuery();
   await using gateway = await openTrusting({ a: introspection });
   expect((await gateway.query(introspection)).data).toHaveProperty(
@@ -219,22 +219,22 @@ it('lets GraphiQL load the schema where its query is in the file, and introspect
   );
 });
 
-describe('a file that can not be used keeps the gateway from starting', () => {
+describe('the gateway does not start with a file that', () => {
   it.each([
-    ['no JSON', '{', /not valid JSON/],
-    ['a list', [VIEWER], /JSON object/],
-    ['null', 'null', /JSON object/],
-    ['nothing', {}, /no document/],
+    ['is not JSON', '{', /not valid JSON/],
+    ['is a list', [VIEWER], /JSON object/],
+    ['is null', 'null', /JSON object/],
+    ['is empty', {}, /no document/],
   ])('%s', async (_, content, message) => {
     await expect(openTrusting(content)).rejects.toThrow(message);
   });
 
-  it('one that is not there', async () => {
+  it('does not exist', async () => {
     const env = { TRUSTED_DOCUMENTS: join(dir, 'absent.json') };
     await expect(openGateway({ env })).rejects.toThrow(/TRUSTED_DOCUMENTS.*\n.*ENOENT/);
   });
 
-  it('and lists every problem at once', async () => {
+  it('has invalid documents, and lists every problem', async () => {
     const deep = 'organization { clinics(first: 1) { nodes {';
     const opened = openTrusting({
       fine: VIEWER,

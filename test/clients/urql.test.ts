@@ -17,7 +17,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-it('walks a list page by page, with no client twice', async () => {
+it('reads a list page by page, with no client twice', async () => {
   const clinicId = gateway.sandbox.ids.clinic(0);
   const pageAfter = async (after: string | null) => {
     const { data, error } = await urql.client.query(CLIENTS, { clinicId, after }).toPromise();
@@ -31,7 +31,7 @@ it('walks a list page by page, with no client twice', async () => {
   expect(new Set(ids).size).toBe(30);
 });
 
-it('receives each note once, over a restart, from the cursor of the query on', async () => {
+it('receives each note after the query’s cursor once, over a restart', async () => {
   const clinicId = gateway.sandbox.ids.clinic(1);
   const { data } = await urql.client.query(CLIENTS, { clinicId }).toPromise();
   const { eventCursor: after } = data!;
@@ -52,7 +52,7 @@ it('receives each note once, over a restart, from the cursor of the query on', a
   subscription.unsubscribe();
 });
 
-it('tells by its code what failed', async () => {
+it('reads the codes of errors', async () => {
   const query = '{ organizations(first: 0) { totalCount } }';
   const { error } = await urql.client.query(query, {}).toPromise();
   expect(codesOf(error)).toEqual(['BAD_USER_INPUT']);

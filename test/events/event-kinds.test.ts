@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const placeOf = (session: SessionIds) => ({
+const parentsOf = (session: SessionIds) => ({
   session: { sessionId: session.sessionId },
   client: { clientId: session.clientId },
   clinician: { clinicianId: session.clinicianId },
@@ -43,7 +43,7 @@ const PLACE = `session { sessionId } client { clientId } clinician { clinicianId
   organization { organizationId }`;
 const NOTE = `${PLACE} progressNoteId progressNote { progressNoteId }`;
 const note = () => ({
-  ...placeOf(written),
+  ...parentsOf(written),
   progressNoteId: noteId,
   progressNote: { progressNoteId: noteId },
 });
@@ -57,20 +57,20 @@ const kinds: readonly (readonly [string, string, string, () => object])[] = [
     'TRANSCRIPT_READY',
     'transcriptReady',
     `${PLACE} transcript { session { sessionId } }`,
-    () => ({ ...placeOf(written), transcript: ofSession() }),
+    () => ({ ...parentsOf(written), transcript: ofSession() }),
   ],
   [
     'SESSION_TRANSCRIPT_ERROR',
     'transcriptFailed',
     `${PLACE} error`,
-    () => ({ ...placeOf(failed), error: expect.stringMatching(/./) }),
+    () => ({ ...parentsOf(failed), error: expect.stringMatching(/./) }),
   ],
   [
     'MDM_ELEMENTS_IDENTIFIED',
     'mdmIdentified',
     `${PLACE} mdmId mdm { session { sessionId } }`,
     () => ({
-      ...placeOf(written),
+      ...parentsOf(written),
       mdmId: expect.stringMatching(/^[\da-f-]{36}$/),
       mdm: ofSession(),
     }),

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES, type PartnerEvent } from '../../src/events/partner-event.ts';
 import {
-  createSubscriptionIndex,
+  createListenerIndex,
   matches,
   type EventFilter,
-  type Place,
+  type ClientLocation,
 } from '../../src/events/filter.ts';
 import { uuid } from '../support/events/deliveries.ts';
 
@@ -28,7 +28,7 @@ const filters: fc.Arbitrary<EventFilter> = fc
   )
   .map((filter) => filter);
 
-const places: fc.Arbitrary<Place> = fc.record({
+const locations: fc.Arbitrary<ClientLocation> = fc.record({
   clinicIds: ids,
   clinicianIds: ids,
 });
@@ -61,15 +61,15 @@ describe('the index of subscriptions', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(filters, fc.boolean()), { maxLength: 30 }),
-        fc.array(fc.tuple(events, places), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.tuple(events, locations), { minLength: 1, maxLength: 5 }),
         (subscribed, published) => {
-          const index = createSubscriptionIndex<number>();
+          const index = createListenerIndex<number>();
           const removes = subscribed.map(([filter], i) => index.add(filter, i));
           subscribed.forEach(([, stays], i) => stays || removes[i]?.());
-          for (const [event, place] of published) {
-            const found = index.receivers(event, place).map(({ listener }) => listener);
+          for (const [event, location] of published) {
+            const found = index.receivers(event, location).map(({ listener }) => listener);
             const wanted = subscribed.flatMap(([filter, stays], i) =>
-              stays && matches(filter, event, place) ? [i] : [],
+              stays && matches(filter, event, location) ? [i] : [],
             );
             expect(found.toSorted((a, b) => a - b)).toEqual(wanted);
           }
@@ -80,7 +80,7 @@ describe('the index of subscriptions', () => {
   });
 
   it('checks no subscription that filters on another clinician', () => {
-    const index = createSubscriptionIndex<string>();
+    const index = createListenerIndex<string>();
     let looks = 0;
     for (let i = 0; i < 1_000; i += 1) {
       const clinicianId = uuid();
@@ -100,7 +100,7 @@ describe('the index of subscriptions', () => {
   });
 
   it('removes a subscription, even when asked to more than once', () => {
-    const index = createSubscriptionIndex<string>();
+    const index = createListenerIndex<string>();
     const remove = index.add({}, 'a');
     index.add({}, 'b');
     remove();
@@ -119,20 +119,20 @@ describe('a filter', () => {
   };
 
   it('matches an assessment unless its client is in another list, and never by session', () => {
-    const place = { ...nowhere, clinicIds: new Set<string>([IDS[2]]) };
-    expect(matches({ clinicId: IDS[2] }, assessment, place)).toBe(true);
-    expect(matches({ clinicId: IDS[1] }, assessment, place)).toBe(false);
+    const location = { ...nowhere, clinicIds: new Set<string>([IDS[2]]) };
+    expect(matches({ clinicId: IDS[2] }, assessment, location)).toBe(true);
+    expect(matches({ clinicId: IDS[1] }, assessment, location)).toBe(false);
     expect(matches({ clinicId: IDS[1] }, assessment, nowhere)).toBe(true);
-    expect(matches({ clinicianId: IDS[1] }, assessment, place)).toBe(true);
-    expect(matches({ organizationId: IDS[1] }, assessment, place)).toBe(true);
-    expect(matches({ clientId: IDS[1], clinicId: IDS[2] }, assessment, place)).toBe(false);
-    expect(matches({ sessionId: IDS[1] }, assessment, place)).toBe(false);
+    expect(matches({ clinicianId: IDS[1] }, assessment, location)).toBe(true);
+    expect(matches({ organizationId: IDS[1] }, assessment, location)).toBe(true);
+    expect(matches({ clientId: IDS[1], clinicId: IDS[2] }, assessment, location)).toBe(false);
+    expect(matches({ sessionId: IDS[1] }, assessment, location)).toBe(false);
   });
 
   it('matches an event of a session by its own ids, whatever list its client is in', () => {
-    const place = { ...nowhere, clinicianIds: new Set<string>([IDS[1]]) };
-    expect(matches({ clinicianId: IDS[1] }, transcriptOf(IDS[0]), place)).toBe(false);
-    expect(matches({ clinicianId: IDS[0] }, transcriptOf(IDS[0]), place)).toBe(true);
+    const location = { ...nowhere, clinicianIds: new Set<string>([IDS[1]]) };
+    expect(matches({ clinicianId: IDS[1] }, transcriptOf(IDS[0]), location)).toBe(false);
+    expect(matches({ clinicianId: IDS[0] }, transcriptOf(IDS[0]), location)).toBe(true);
   });
 
   it('matches nothing with an empty list of types', () => {
@@ -140,7 +140,7 @@ describe('a filter', () => {
   });
 });
 
-const nowhere: Place = {
+const nowhere: ClientLocation = {
   clinicIds: new Set(),
   clinicianIds: new Set(),
 };

@@ -9,14 +9,14 @@ import { delivery, uuid } from '../support/events/deliveries.ts';
 import { append, caughtUp, openTestHub } from '../support/events/open-hub.ts';
 import { engines } from '../support/store/engines.ts';
 
-const POISON = uuid();
+const FAILING = uuid();
 
 /** Fails on one event, every time, until it is repaired. */
 function createHandler() {
   let [tries, isMended] = [0, false];
   return {
     handle(event: PartnerEvent): void {
-      if (isMended || !('sessionId' in event) || event.sessionId !== POISON) return;
+      if (isMended || !('sessionId' in event) || event.sessionId !== FAILING) return;
       tries += 1;
       throw new TypeError('no such property');
     },
@@ -25,8 +25,8 @@ function createHandler() {
   };
 }
 
-async function openPoisonable(store: Store, parts: Partial<HubParts>) {
-  const opened = await openTestHub(store.log, { setAside: store.quarantine.add, ...parts });
+async function openFailing(store: Store, parts: Partial<HubParts>) {
+  const opened = await openTestHub(store.log, { addToQuarantine: store.quarantine.add, ...parts });
   const received: string[] = [];
   const collect = (event: PartnerEvent) =>
     void received.push('sessionId' in event ? event.sessionId : '');
@@ -40,11 +40,11 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
     await using engine = await create();
     const [store] = await engine.open();
     const handler = createHandler();
-    await using opened = await openPoisonable(store, { apply: handler.handle });
+    await using opened = await openFailing(store, { apply: handler.handle });
     const { hub, received, collect } = opened;
     hub.subscribe({}, collect);
     const [first, last] = [uuid(), uuid()];
-    await append(store.log, ready(first), ready(POISON), ready(last));
+    await append(store.log, ready(first), ready(FAILING), ready(last));
     await caughtUp(hub, store.log);
     expect([received, handler.tries()]).toEqual([[first, last], 5]);
     const [held, ...more] = await store.quarantine.list(10);
@@ -58,16 +58,16 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
       left: 0,
     });
     await caughtUp(hub, store.log);
-    expect(received).toEqual([first, last, POISON]);
+    expect(received).toEqual([first, last, FAILING]);
   });
 
   it('is one event when it is replayed, however many instances quarantined it', async () => {
     await using engine = await create();
     const stores = await engine.open(2);
     const handler = createHandler();
-    await using first = await openPoisonable(stores[0], { apply: handler.handle });
-    await using second = await openPoisonable(stores[1] ?? stores[0], { apply: handler.handle });
-    await append(stores[0].log, ready(POISON));
+    await using first = await openFailing(stores[0], { apply: handler.handle });
+    await using second = await openFailing(stores[1] ?? stores[0], { apply: handler.handle });
+    await append(stores[0].log, ready(FAILING));
     await Promise.all([caughtUp(first.hub, stores[0].log), caughtUp(second.hub, stores[0].log)]);
     expect(await redrive(stores[0].log, stores[0].quarantine)).toEqual({
       deliveries: 2,
@@ -81,7 +81,7 @@ describe('a failing step of an event', () => {
   it('is retried, and the event is not quarantined when a retry succeeds in time', async () => {
     await using engine = await engines[0].create();
     const [store] = await engine.open();
-    await using opened = await openPoisonable(store, {});
+    await using opened = await openFailing(store, {});
     const received: number[] = [];
     const delivered = Promise.withResolvers<string | undefined>();
     opened.hub.subscribe({}, (event) => {
@@ -103,10 +103,10 @@ it('never quarantines an event because the store is unavailable', async () => {
   await using engine = await engines[0].create();
   const [store] = await engine.open();
   const apply = () => Promise.reject(new StoreUnavailable('down'));
-  await using opened = await openPoisonable(store, { apply });
+  await using opened = await openFailing(store, { apply });
   opened.hub.subscribe({}, opened.collect);
-  await append(store.log, ready(POISON));
+  await append(store.log, ready(FAILING));
   await caughtUp(opened.hub, store.log);
-  expect(opened.received).toEqual([POISON]);
+  expect(opened.received).toEqual([FAILING]);
   expect(await store.quarantine.count()).toBe(0);
 });

@@ -10,15 +10,15 @@ import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
 
-describe.concurrent('a disk', { timeout: 120_000 }, () => {
+describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
   it.skipIf(!smallDiskAvailable)(
-    'that is full: webhooks are refused and nothing else, until there is room again',
+    'rejects only webhooks while the disk is full, and accepts them once there is space',
     async () => {
       const storeDir = createStoreDir();
       await using deployment = await openDeployment({ storeDir, under: onSmallDisk(storeDir) });
       const { server, sandbox } = deployment;
       const { sender, settle } = await deployment.load();
-      const giveBack = fillDisk(server.pid, storeDir);
+      const freeSpace = fillDisk(server.pid, storeDir);
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
       for (let i = 0; i < 20; i += 1) expect(await sendOne(server.url, sandbox)).toBe(503);
       const { status, text } = await server.ready();
@@ -27,11 +27,13 @@ describe.concurrent('a disk', { timeout: 120_000 }, () => {
       expect((await server.query(LISTS)).errors).toBeUndefined();
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 
-      const failures = server.stdout.filter((line) => line.includes('webhooks could not be kept'));
+      const failures = server.stdout.filter((line) =>
+        line.includes('webhooks could not be stored'),
+      );
       expect(failures.length).toBe(1);
       expect(server.stdout.filter((line) => line.includes('STORE_UNAVAILABLE')).length).toBe(1);
 
-      giveBack();
+      freeSpace();
       await sender.more(20);
       expect((await server.ready()).status).toBe(200);
       expect(await settle()).toEqual(NO_LOSSES);
@@ -39,7 +41,7 @@ describe.concurrent('a disk', { timeout: 120_000 }, () => {
     },
   );
 
-  it('that fails ends the process, which acknowledges nothing more', async () => {
+  it('acknowledges nothing more after a write failed, and exits', async () => {
     // A write past the limit fails as one to a broken disk does.
     const under = ['prlimit', '--fsize=2000000'];
     const preload = ['test/support/faults/process/throw-on-signal.ts'];

@@ -11,7 +11,7 @@ import { type RedisServer, redisAvailable, startRedis } from '../support/redis-s
 import { until } from '../support/ws/raw-socket.ts';
 
 const ROUNDS = Number(process.env['FAILOVER_ROUNDS'] ?? 1);
-/** Five seconds on a machine of its own. */
+/** It takes five seconds on an idle machine. */
 const FOUND_MS = 15_000;
 const AT_ONCE = ['--repl-diskless-sync-delay', '0'];
 const EVENTS = '{partner-graph}:events';
@@ -26,8 +26,8 @@ const lengthIn = (redis: RedisServer) => Number(redis.cli('XLEN', EVENTS));
 const urlBehind = ({ port }: { readonly port: number }) => `redis://127.0.0.1:${port}`;
 
 /**
- * What was acknowledged must be there once. A subscriber may have been shown what the old primary alone had:
- * it is told that the log is another one, and reads it from the beginning.
+ * Every acknowledged event must be in the log once. A subscriber may have received events that only the old primary had:
+ * it then gets EVENTS_EXPIRED, and reads the log from the beginning.
  */
 async function expectNothingLost({ server }: Deployment, { sender, follower }: Load) {
   await sender.stop();
@@ -44,7 +44,7 @@ async function expectNothingLost({ server }: Deployment, { sender, follower }: L
 describe
   .skipIf(!redisAvailable)
   .concurrent('a failover of Redis', { timeout: 120_000 + ROUNDS * 30_000 }, () => {
-    it('by Sentinel: the promoted replica has all that was acknowledged, and is found by itself', async () => {
+    it('by Sentinel loses no acknowledged event, and the gateway finds the new primary', async () => {
       await using primary = await startRedis(...AT_ONCE);
       await using first = await replicaOf(primary.port);
       await using second = await replicaOf(primary.port);
@@ -60,7 +60,7 @@ describe
         await killed!.kill();
         await load.sender.more(40);
         if (round === ROUNDS - 1) break;
-        // It takes itself for a primary until Sentinel has told it otherwise.
+        // It starts as a primary until Sentinel makes it a replica.
         await killed!.start();
         await replicasOnline(
           servers.find(({ port }) => port === sentinel.primary())!,
@@ -71,7 +71,7 @@ describe
       await expectNothingLost(deployment, load);
     });
 
-    it('in a partition: the old primary takes writes and nothing is acknowledged, until the name moves', async () => {
+    it('in a partition: the gateway acknowledges nothing until its name resolves to the new primary', async () => {
       await using primary = await startRedis(...AT_ONCE);
       await using link = await openRelay(primary.port);
       await using replica = await replicaOf(link.port);
@@ -99,7 +99,7 @@ describe
       await replicasOnline(replica, 1);
       expect(load.sender.acknowledged.size).toBe(acknowledged);
 
-      // Nobody closes the old primary's connections: it still answers, and still takes writes.
+      // The old primary's connections stay open: it still answers, and still accepts writes.
       name.redirectTo(replica.port);
       const moved = performance.now();
       await load.sender.more(1);
@@ -109,7 +109,7 @@ describe
       expect(load.follower.codes).toContain('EVENTS_EXPIRED');
     });
 
-    it('by demotion: READONLY is no 2xx, and the new primary is found by itself', async () => {
+    it('by demotion: the gateway answers 503 until it finds the new primary', async () => {
       await using primary = await startRedis(...AT_ONCE);
       await using replica = await replicaOf(primary.port);
       await using another = await replicaOf(replica.port);
@@ -124,7 +124,7 @@ describe
       primary.cli('REPLICAOF', '127.0.0.1', '1');
       await until(async () => (await sendOne(server.url, sandbox)) === 503);
       await until(async () => (await server.ready()).text.includes('READONLY'));
-      // What a replica had confirmed before is still answered, within a second.
+      // Writes that a replica had confirmed before are answered within a second.
       await delay(1_100);
       const acknowledged = load.sender.acknowledged.size;
       expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();

@@ -30,12 +30,12 @@ const destroy = (sockets: readonly Socket[]) => {
 const TEST_OPTIONS = { timeout: isFull ? 600_000 : 120_000 };
 const eventually = (holds: () => boolean | Promise<boolean>) =>
   until(holds, 50, isFull ? 500_000 : 50_000);
-/** Some 4 KiB an event, or as many more as make a stalled reader's buffers full with fewer events. */
+/** Some 4 KiB per event and `times`: larger events fill a stalled reader's buffers sooner. */
 const noteOf = (times: number) =>
   Array.from({ length: times }, (_, i) => `note${i}: note raw${i}: raw`).join(' ');
 
 describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
-  it('twice over, with idle connections, do not keep others out', async () => {
+  it('with two idle connections each do not block new requests', async () => {
     await using deployment = await openDeployment();
     const { url } = deployment.server;
     const sockets = await inBatches(2 * CLIENTS, async () => {
@@ -57,7 +57,7 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
-  it('that disappear without closing are dropped within two pings, with their subscriptions', async () => {
+  it('that disappear without closing are disconnected within two pings, and their subscriptions end', async () => {
     const pingMs = isFull ? 12_000 : 1_000;
     await using gateway = await openGateway({
       env: { LIMIT_SOCKETS_PER_VIEWER: '10000' },
@@ -109,7 +109,7 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
       'fast beside slow, p99',
       `${percentile(delays, 0.99).toFixed(0)} ms of ${delays.length}`,
     );
-    // Beside other tests some are late, whoever reads or does not.
+    // Beside other tests some events are late, for any reader.
     expect(percentile(delays, isFull ? 0.99 : 0.5)).toBeLessThan(isFull ? 250 : 2_000);
     expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(CLIENTS);
     const codes = await Promise.all(slow.slice(0, 10).map(closeCodeOf));

@@ -12,14 +12,14 @@ const SESSIONS = 'query($id: ID!) { client(id: $id) { sessions(first: 5) { total
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** Not yet asked for, so that no cache has it. */
+/** Reads a list that no cache has yet. */
 async function outcomeOf({ server, sandbox }: Deployment, client: number): Promise<string> {
   const { errors } = await server.query(SESSIONS, { id: sandbox.ids.client(client) });
   return errors?.[0]?.extensions.code ?? 'answered';
 }
 
-/** Reads and writes have a connection to Redis each, and each comes back by itself. */
-async function isWell(deployment: Deployment): Promise<void> {
+/** Reads and writes have separate connections to Redis, and both must reconnect. */
+async function recovers(deployment: Deployment): Promise<void> {
   const { server } = deployment;
   await until(async () => (await server.ready()).status === 200);
   await until(async () => (await outcomeOf(deployment, 40)) === 'answered');
@@ -28,13 +28,13 @@ async function isWell(deployment: Deployment): Promise<void> {
   );
 }
 
-/** Its port must be known before the sandbox is there. */
+/** The sandbox starts later, so the gateway gets the port of the relay. */
 const partnerBehind = ({ port }: Relay, host = '127.0.0.1') => ({
   PARTNER_BASE_URL: `http://${host}:${port}/v2`,
 });
 
-describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, () => {
-  it('that loses packets loses no event', async () => {
+describe.skipIf(!redisAvailable).concurrent('with a faulty network', { timeout: 120_000 }, () => {
+  it('loses no event when packets are lost', async () => {
     const losses = [11, 12, 13].map(createPacketLoss);
     await using redis = await startRedis();
     await using toRedis = await openRelay(redis.port, losses[0]!.transfer);
@@ -59,7 +59,7 @@ describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, (
     for (const loss of losses) loss.end();
 
     await sender.more(40);
-    await isWell(deployment);
+    await recovers(deployment);
     // A subscriber that tried to resume while Redis was not reachable got an error and tried again.
     const { codes, ...counts } = NO_LOSSES;
     expect(await settle()).toMatchObject(counts);
@@ -68,7 +68,7 @@ describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, (
   });
 
   it.skipIf(!namesAvailable)(
-    'without name resolution: Redis counts as down, and is found once names resolve again',
+    'answers 503 while the name of Redis does not resolve, and recovers by itself',
     async () => {
       using names = createNames();
       names.list('redis.example');
@@ -87,7 +87,7 @@ describe.skipIf(!redisAvailable).concurrent('a network', { timeout: 120_000 }, (
 
       names.list('redis.example');
       await sender.more(40);
-      await isWell(deployment);
+      await recovers(deployment);
       expect(await settle()).toEqual(NO_LOSSES);
     },
   );

@@ -10,8 +10,8 @@ import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
 
-describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 120_000 }, () => {
-  it('that hangs: webhooks are answered 503 and queries still work; afterwards each event is there once', async () => {
+describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, () => {
+  it('answers 503 to webhooks while Redis hangs, still answers queries, and stores each event once', async () => {
     await using redis = await startRedis();
     await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
     const { server, sandbox } = deployment;
@@ -30,11 +30,11 @@ describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 120_000 }, () =>
     await sender.more(20);
     await until(async () => (await server.ready()).status === 200);
     expect(await settle()).toEqual(NO_LOSSES);
-    // Its socket was never cut: it was the server that waited.
+    // The subscriber's socket stayed open.
     expect(follower.connections).toBe(1);
   });
 
-  it('that was flushed: subscribers get EVENTS_EXPIRED and resume from the new log', async () => {
+  it('sends EVENTS_EXPIRED to subscribers after a flush, and they resume from the new log', async () => {
     await using redis = await startRedis();
     await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
     const { server, sandbox, url } = deployment;
@@ -54,7 +54,7 @@ describe.skipIf(!redisAvailable).concurrent('Redis', { timeout: 120_000 }, () =>
     follower.close();
   });
 
-  it('whose replica is gone acknowledges nothing until it is back', async () => {
+  it('acknowledges nothing while the replica of Redis is down', async () => {
     await using primary = await startRedis('--repl-diskless-sync-delay', '0');
     await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
     await until(() => primary.cli('INFO', 'replication').includes('state=online'));

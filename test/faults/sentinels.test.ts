@@ -35,7 +35,7 @@ async function readAndWrite(): Promise<void> {
 
 const gateway = () => deployment.server as unknown as Gateway;
 
-/** Its circuit closed, its cache empty of failures: the next failure is one of its own. */
+/** Waits until the circuit is closed and no failure is cached, so that the next failure is a new one. */
 async function recovered(): Promise<void> {
   deployment.upstream.mode = 'ok';
   await until(async () => !(await deployment.read()).errors);
@@ -93,7 +93,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     expectNoSentinels();
   });
 
-  it('are shown to the caller alone when the Partner API rejects the request', async () => {
+  it('are returned only to the caller when the Partner API rejects the request', async () => {
     await recovered();
     deployment.upstream.mode = 400;
     // Without a session nothing is read before the edit is sent.
@@ -107,7 +107,7 @@ describe('patients and secrets', { timeout: 120_000 }, () => {
     deployment.received.length = 0;
   });
 
-  it('are not shown when the Partner API rejects its own token', async () => {
+  it('are not returned when the Partner API rejects its own token', async () => {
     await recovered();
     deployment.upstream.mode = 401;
     await readAndWrite();

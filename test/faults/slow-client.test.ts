@@ -7,7 +7,7 @@ import { listen } from '../../src/gateway/listen.ts';
 /** More than the system takes for a client that reads nothing. */
 const BODY = Buffer.alloc(32 * 1024 * 1024);
 
-it('receives all of its response, though the server shuts down meanwhile', async () => {
+it('sends a slow client its whole response during a shutdown', async () => {
   let handedOver = () => {};
   const over = new Promise<void>((resolve) => (handedOver = resolve));
   const app = {

@@ -18,7 +18,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Each waits for the disk, and not for the others before it. */
+/** Each webhook waits for the disk, and not for the webhooks before it. */
 async function expectGroups({ server, sandbox }: Deployment, lateMs: number): Promise<void> {
   const acknowledged = async () => expect(await sendOne(server.url, sandbox)).toBe(200);
   const times = await Promise.all(Array.from({ length: 100 }, () => timed(acknowledged)));
@@ -26,7 +26,7 @@ async function expectGroups({ server, sandbox }: Deployment, lateMs: number): Pr
   expect(Math.max(...times)).toBeLessThan(lateMs * 20);
 }
 
-/** The time of each of ten, one after the other, none of which can be answered from a cache. */
+/** The times of ten queries in sequence, none of which can be answered from a cache. */
 async function askTen({ server, sandbox }: Deployment): Promise<readonly number[]> {
   const times: number[] = [];
   for (let n = 0; n < 10; n += 1) {
@@ -47,10 +47,10 @@ describe.skipIf(!slowDiskAvailable).concurrent('a disk that is slow', { timeout:
     const { sender, settle } = await deployment.load();
     await using disk = await slowDisk(otherThreadsOf(server.pid), lateMs);
     const groups = expectGroups(deployment, lateMs);
-    // Did they wait for the disk, each would take as long as that.
+    // A query that waited for the disk would take at least `lateMs`.
     expect(Math.min(...(await askTen(deployment)))).toBeLessThan(lateMs / 2);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-    // Whose a client is stands in the store: that waits for its turn, and is answered.
+    // This query reads the client's places from the store, and is answered after a wait.
     const authorization = `Bearer ${await tokenFor([`clinic:${sandbox.ids.clinic(0)}`])}`;
     const query = `{ client(id: "${sandbox.ids.client(0)}") { clientId } }`;
     expect((await post(server.url, { query }, { authorization })).errors).toBeUndefined();

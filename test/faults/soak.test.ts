@@ -4,7 +4,7 @@ import { soak } from '../support/faults/soak/soak.ts';
 
 /** For longer: `node scripts/soak.ts`. */
 it(
-  'loses, repeats and leaks nothing while everything happens at once',
+  'loses, repeats and leaks nothing under load with faults of every kind',
   { timeout: 120_000 },
   async () => {
     const report = await soak({ seconds: 3, faultMs: 300, faultEveryMs: 100 });

@@ -25,9 +25,9 @@ async function askForSessions(
 
 const SESSION_LIST = 'GET /clients/:clientId/sessions';
 
-describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
+describe.concurrent('with a failing Partner API', { timeout: 120_000 }, () => {
   it.each([0.5, 0.3])(
-    'that fails %d of the time gets a tenth more calls at most',
+    'makes at most a tenth more calls when %d of them fail',
     async (failureRate) => {
       await using gateway = await openGateway();
       const { sandbox } = gateway;
@@ -38,8 +38,7 @@ describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
       await askForSessions(gateway, 0, 200);
       const earned = (performance.now() - firstBegan) / 2_000;
       expect(sandbox.countOf(SESSION_LIST)).toBeLessThanOrEqual(200 * 1.2 + earned);
-      // Beyond the initial budget: a tenth, and one every two seconds. What was left of one, and what came in
-      // since the last retry before, may make two more.
+      // The initial budget is used up: a tenth is left, and one every two seconds. Fractions may add up to two more.
       sandbox.resetCounts();
       const began = performance.now();
       await askForSessions(gateway, 200, 200);
@@ -52,7 +51,7 @@ describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
     },
   );
 
-  it('that is down gets a probe every two seconds, and calls again once it recovers', async () => {
+  it('sends one probe every two seconds during an outage, and calls again afterwards', async () => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
@@ -73,7 +72,7 @@ describe.concurrent('a Partner API', { timeout: 120_000 }, () => {
     );
   });
 
-  it('that hangs delays neither webhooks nor subscribers, and has no more calls than allowed', async () => {
+  it('delays neither webhooks nor subscribers while calls hang, and keeps to the limit of calls', async () => {
     await using deployment = await openDeployment({
       env: { PARTNER_MAX_CONCURRENCY: '16' },
     });

@@ -9,13 +9,13 @@ import { openDeployment } from '../support/faults/deployment.ts';
 import { noteEvent, signed } from '../support/faults/sender.ts';
 import { tokenFor } from '../support/gateway.ts';
 
-/** `WEBHOOKS=10000` is what the worst ten seconds bring; alone on its machine it may take so long, among other tests longer. */
+/** `WEBHOOKS=10000` is the load of the worst ten seconds. Its time limit is for a machine without other tests. */
 const WEBHOOKS = Number(process.env['WEBHOOKS'] ?? 400);
 const P99_MS = process.env['WEBHOOKS'] ? 250 : 2_500;
 const AT_ONCE = 16;
 
 describe('a burst of webhooks', { timeout: 120_000 }, () => {
-  it('is accepted whole, in order and without delay, among as many forged ones', async () => {
+  it('is accepted completely, in order and without delay, among as many forged ones', async () => {
     await using deployment = await openDeployment();
     const { server, sandbox } = deployment;
     const after = await cursorNow(server.query);

@@ -25,7 +25,7 @@ it('names the operation and the request in the lines of reads, denials, changes 
   ]);
 });
 
-it('puts a hundred records into a line, and writes none where nothing was seen', () => {
+it('puts at most a hundred records into a line, and writes no line without a record', () => {
   const { lines, audit } = capture();
   audit.begin('anna', undefined).finish();
   expect(lines).toEqual([]);

@@ -47,7 +47,7 @@ describe('a line', () => {
     expect(last()['reason']).toBe('[withheld]');
   });
 
-  it('is left out below the level', () => {
+  it('is not written below the level', () => {
     const { log, lines } = capture('error');
     log.info('started');
     log.warn('slow');
@@ -56,7 +56,7 @@ describe('a line', () => {
 });
 
 describe('an error', () => {
-  it('of a stranger is its class and its code, never what it says', () => {
+  it('of another library is logged by its class and code, never by its message', () => {
     const { log, lines, last } = capture();
     const cause = new Error('born 1980-01-01');
     log.error('failed', { error: new TypeError('Anna, 555-0100', { cause }) });
@@ -67,7 +67,7 @@ describe('an error', () => {
     for (const secret of ['Anna', '1980', '10.0.0.1']) expect(lines.join('')).not.toContain(secret);
   });
 
-  it('of a stranger tells the line of our source that it came through', () => {
+  it('of another library is logged with the line of our source in its stack', () => {
     const { log, last } = capture();
     const stack =
       'Error: Anna\n    at parse (node:x:1:1)\n    at f (file:///x/src/rest/call.ts:30:7)';
@@ -75,7 +75,7 @@ describe('an error', () => {
     expect(last()['at']).toBe('src/rest/call.ts:30');
   });
 
-  it('of our own is its class and its code too', () => {
+  it('of our own is logged by its class and code too', () => {
     const { log, last } = capture();
     log.error('refused', { error: new Unauthenticated('missing') });
     expect(last()).toMatchObject({ error: 'Unauthenticated', code: 'UNAUTHENTICATED' });
@@ -83,7 +83,7 @@ describe('an error', () => {
   });
 
   it.each([null, undefined, 'note text', 5, { message: 'note text' }])(
-    'that is no error (%j) is its type',
+    'that is another value (%j) is logged by its type',
     (thrown) => {
       const { log, lines, last } = capture();
       log.error('failed', { error: thrown });
@@ -92,7 +92,7 @@ describe('an error', () => {
     },
   );
 
-  it('with a name made up of text is an Error', () => {
+  it('with a name that is not an identifier is logged as Error', () => {
     const { log, last } = capture();
     log.error('failed', {
       error: Object.assign(new Error('x'), { name: 'Anna\n{"level":"info"}' }),
@@ -110,7 +110,7 @@ describe('an operation', () => {
     codes: [],
   } as const;
 
-  it('is logged with what it cost', () => {
+  it('is logged with its cost', () => {
     const { log, last } = capture();
     log.operation({ ...operation, name: 'Clients' });
     expect(last()).toEqual({
@@ -134,7 +134,7 @@ describe('an operation', () => {
     ['Anna Example', '[withheld]'],
     ['a\u001b[2J', '[withheld]'],
     [undefined, 'anonymous'],
-  ])('of the name %j is logged as %j', (name, logged) => {
+  ])('named %j is logged as %j', (name, logged) => {
     const { log, last } = capture();
     log.operation({ ...operation, name });
     expect(last()['name']).toBe(logged);
@@ -151,7 +151,7 @@ describe('the id of a request', () => {
     codes: [],
   } as const;
 
-  it('stands in every line of it', () => {
+  it('is in every line of the request', () => {
     const { log, lines } = capture();
     log.operation({ ...line, requestId: ID });
     log.audit({ subject: 'anna', operation: 'A', records: [], outcome: 'read', requestId: ID });
@@ -175,7 +175,7 @@ describe('an audit line', () => {
     outcome: 'ok',
   };
 
-  it('says who touched which record, and how it ended', () => {
+  it('names the viewer, the records and the outcome', () => {
     const { log, last } = capture();
     log.audit(line);
     expect(last()).toMatchObject({ ...line, level: 'audit' });
@@ -190,13 +190,13 @@ describe('an audit line', () => {
     expect(silent.lines).toEqual([]);
   });
 
-  it('cuts a subject to 256 characters', () => {
+  it('truncates a subject to 256 characters', () => {
     const { log, last } = capture();
     log.audit({ ...line, subject: ['x'.repeat(300), 'ben'] });
     expect(last()['subject']).toEqual(['x'.repeat(256), 'ben']);
   });
 
-  it('stays one line whatever the subject holds', () => {
+  it('is one line whatever the subject contains', () => {
     const { log, lines, last } = capture();
     log.audit({
       ...line,

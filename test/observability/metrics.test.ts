@@ -24,7 +24,7 @@ describe('operations', () => {
     expect(await line(`gateway_operation_seconds_sum${labels}`)).toMatch(/ 0\.08$/);
   });
 
-  it('of more than 200 names are "other" past the 200th', async () => {
+  it('are counted as "other" past 200 names', async () => {
     for (let i = 0; i < 210; i += 1) metrics.operation(`Operation${i}`, 'ok', 1);
     metrics.operation('Operation0', 'ok', 1);
     expect(await line('gateway_operation_seconds_count{name="other"')).toMatch(/ 10$/);
@@ -32,7 +32,7 @@ describe('operations', () => {
     expect(await line('gateway_operation_seconds_count{name="Operation200"')).toBeUndefined();
   });
 
-  it('make room for new names once old ones have not been used for an hour', async () => {
+  it('are counted under new names once old ones have not been used for an hour', async () => {
     for (let i = 0; i < 200; i += 1) metrics.operation(`Flood${i}`, 'ok', 1);
     now += 1_800_000;
     metrics.operation('Flood0', 'ok', 1);
@@ -45,7 +45,7 @@ describe('operations', () => {
     expect(await line('gateway_operation_seconds_count{name="Flood1"')).toBeUndefined();
   });
 
-  it('without a plain name never lend theirs to a label', async () => {
+  it('without a plain name are counted as anonymous', async () => {
     metrics.operation(undefined, 'ok', 1);
     metrics.operation('Anna "Example"', 'ok', 1);
     const text = await metrics.text();
@@ -63,7 +63,7 @@ describe('upstream calls', () => {
     expect(await line(`${count},status="ECONNRESET"`)).toMatch(/ 1$/);
   });
 
-  it('withhold a route that holds an id', async () => {
+  it('are never counted under a route with an id in it', async () => {
     const id = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
     metrics.upstreamCall(`/clients/${id}/sessions`, 200, 20);
     expect(await metrics.text()).not.toContain(id);
@@ -86,7 +86,7 @@ describe('counters', () => {
     expect(await line(`${name} `)).toBe(`${name} 5`);
   });
 
-  it('tell why webhooks were refused', async () => {
+  it('of rejected webhooks have the reason', async () => {
     metrics.webhookRefused('signature');
     expect(await line('webhooks_refused_total{')).toBe(
       'webhooks_refused_total{reason="signature"} 1',
@@ -94,8 +94,8 @@ describe('counters', () => {
   });
 });
 
-describe('names', () => {
-  it('end in _total for counters and for nothing else, and say their unit', async () => {
+describe('names of metrics', () => {
+  it('end in _total for counters only, and have base units', async () => {
     metrics.watch('auditLost', () => 3);
     metrics.watch('linesDropped', () => 4);
     expect(await line('gateway_audit_lines_lost_total ')).toBe('gateway_audit_lines_lost_total 3');
@@ -110,7 +110,7 @@ describe('names', () => {
   });
 
   const promtool = spawnSync('promtool', ['--version']).status === 0;
-  it.runIf(promtool)('pass promtool, with all that a gateway in use tells', async () => {
+  it.runIf(promtool)('pass promtool for a gateway in use', async () => {
     await using gateway = await openGateway({ env: { PARTNER_DAILY_QUOTA: '1000' } });
     await gateway.query('query Names { organizations { nodes { name } } }');
     await fetch(`${gateway.url}/webhooks`, { method: 'POST', body: '{}' });
@@ -122,7 +122,7 @@ describe('names', () => {
 });
 
 describe('gauges', () => {
-  it('are read when the metrics are', async () => {
+  it('are read when the metrics are scraped', async () => {
     let sockets = 1;
     metrics.watch('sockets', () => sockets);
     expect(await line('gateway_sockets ')).toBe('gateway_sockets 1');
@@ -130,7 +130,7 @@ describe('gauges', () => {
     expect(await line('gateway_sockets ')).toBe('gateway_sockets 7');
   });
 
-  it('are left out while nothing is known', async () => {
+  it('are left out while their value is unknown', async () => {
     let remaining: number | undefined = 3;
     metrics.watch('quotaRemaining', () => remaining);
     expect(await line('partner_quota_remaining ')).toBe('partner_quota_remaining 3');
@@ -138,21 +138,21 @@ describe('gauges', () => {
     expect(await line('partner_quota_remaining ')).toBeUndefined();
   });
 
-  it('take a new reader in place of the old one', async () => {
+  it('have the last of two readers', async () => {
     metrics.watch('subscriptions', () => 1);
     metrics.watch('subscriptions', () => 2);
     expect(await line('gateway_subscriptions ')).toBe('gateway_subscriptions 2');
   });
 });
 
-it('tells the delay of the event loop and the memory in use', async () => {
+it('includes the delay of the event loop and the memory in use', async () => {
   const text = await metrics.text();
   expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
   expect(text).toContain('process_resident_memory_bytes');
   expect(metrics.contentType).toContain('text/plain');
 });
 
-it('keeps what is counted apart from other instances in the process', async () => {
+it('counts separately for each instance in the process', async () => {
   createMetrics().cacheHit();
   expect(await line('partner_cache_hits_total ')).toBe('partner_cache_hits_total 0');
 });

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -18,19 +18,19 @@ const audit = (n: number, outcome = 'read') =>
   `{"level":"audit","n":${n},"outcome":"${outcome}"}\n`;
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Reads as many bytes as it is told to. */
+/** Reads at most `most` bytes until `read` allows more. */
 function reader(most: number) {
-  let [bytesRead, room] = [Buffer.alloc(0), most];
+  let [bytesRead, left] = [Buffer.alloc(0), most];
   const text = () => bytesRead.toString();
   return {
     give: (bytes: Buffer) => {
-      if (room === 0) throw new Error('EAGAIN');
-      const taken = Math.min(room, bytes.length);
+      if (left === 0) throw new Error('EAGAIN');
+      const taken = Math.min(left, bytes.length);
       bytesRead = Buffer.concat([bytesRead, bytes.subarray(0, taken)]);
-      if (room < Infinity) room -= taken;
+      if (left < Infinity) left -= taken;
       return taken;
     },
-    read: (bytes: number) => (room = bytes),
+    read: (bytes: number) => (left = bytes),
     text,
     audited: () =>
       [...text().matchAll(/^\{"level":"audit","n":(\d+).*\}$/gm)].map(([, n]) => Number(n)),
@@ -38,7 +38,7 @@ function reader(most: number) {
 }
 
 describe('with a reader', () => {
-  it('writes what waits when the process exits', async () => {
+  it('writes queued lines when the process exits', async () => {
     const source = new URL('../../src/observability/output.ts', import.meta.url).href;
     const script = `import { openStdout } from '${source}';
       const output = openStdout();
@@ -49,7 +49,7 @@ describe('with a reader', () => {
     expect(await textOf(child.stdout)).toBe('{"level":"info"}\n'.repeat(3));
   });
 
-  it('writes a line about a change at once', () => {
+  it('writes a line about a change immediately', () => {
     const { give, audited } = reader(Infinity);
     const lines = createOutput(give);
     lines.write(audit(0));
@@ -58,7 +58,7 @@ describe('with a reader', () => {
     expect(audited()).toEqual([0, 1]);
   });
 
-  it('writes lines as they are, and no file', async () => {
+  it('writes lines unchanged, and no file', async () => {
     const [path, { give, text }] = [newPath(), reader(Infinity)];
     const lines = createOutput(give);
     lines.openSpool(path);
@@ -95,7 +95,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(lines.counts()).toMatchObject({ spooled: 0, lost: 0 });
   });
 
-  it('leaves audit lines to the next process, a half written one included', async () => {
+  it('leaves audit lines to the next process, an incomplete one included', async () => {
     const [path, first, second] = [newPath(), reader(130), reader(Infinity)];
     const killed = createOutput(first.give);
     killed.openSpool(path);
@@ -110,7 +110,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(second.audited()).toEqual([...numbers(3, 50), 51]);
   });
 
-  it('keeps 10,000 audit lines at most, the last of them for changes, and reports a problem then', async () => {
+  it('keeps at most 10,000 audit lines, the last ones for changes, and then reports a problem', async () => {
     const { give, read, audited } = reader(0);
     const lines = createOutput(give);
     lines.openSpool(newPath());
@@ -123,7 +123,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     for (const n of numbers(20_000, 20_501)) lines.write(audit(n, 'magicEdit: changed'));
     await until(() => lines.counts().lost > 0);
     await until(() => lines.counts().spooled === 10_000);
-    expect(lines.problem()).toContain('nobody reads stdout');
+    expect(lines.problem()).toContain('stdout is blocked');
     expect(lines.counts()).toMatchObject({ spooled: 10_000, lost: 11 });
     read(Infinity);
     await until(() => lines.counts().spooled === 0);
@@ -176,10 +176,10 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     for (let n = 0; n < 1_000; n += 1) lines.write(line);
     expect(lines.counts().queued).toBeLessThan(168);
     expect(lines.counts().lost).toBeGreaterThan(800);
-    expect(lines.problem()).toContain('nobody reads stdout');
+    expect(lines.problem()).toContain('stdout is blocked');
   });
 
-  it('has a change on disk before anything else happens, and takes the rest there at exit', () => {
+  it('spools a change immediately, and other audit lines at exit', () => {
     const path = newPath();
     const lines = createOutput(reader(0).give);
     lines.openSpool(path);
@@ -205,14 +205,14 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     await lines.close();
   });
 
-  it('counts characters of several bytes right when a write ends within a line', async () => {
+  it('counts characters of several bytes right when a write ends within a line', () => {
     const { give, read, text } = reader(7);
     const lines = createOutput(give);
     const written = numbers(0, 20).map((n) => `{"level":"info","n":"é€😀${n}"}\n`);
     for (const line of written) lines.write(line);
     for (let part = 1; text().length === 0 || lines.counts().queued > 0; part += 5) {
       read(part);
-      await setTimeout(20);
+      lines.update();
     }
     expect(text()).toBe(written.join(''));
   });

@@ -129,7 +129,7 @@ describe('cached responses', () => {
     const list = { name: 'organizations' } as const;
     await loadersOf(setup.partner).page(list, 1);
     clock.advance(3600_000);
-    setup.partner.forget([pathOf(list)]);
+    setup.partner.invalidate([pathOf(list)]);
     expect(loadersOf(setup.partner).totalOf(list)).toBe(3);
     expect(loadersOf(setup.partner).totalOf({ ...list, filter: { name: 'x' } })).toBeUndefined();
   });
@@ -140,7 +140,7 @@ describe('the loaders of concurrent operations', () => {
     await using setup = await setUp(numbered);
     const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
     const note = await one.note(id(1));
-    setup.partner.forget([endpoints.note.path(id(1))]);
+    setup.partner.invalidate([endpoints.note.path(id(1))]);
     expect(await other.note(id(1))).not.toBe(note);
     expect(await one.note(id(1))).toBe(note);
   });
@@ -234,7 +234,7 @@ describe('invalidating', () => {
       await loaders.page({ name: 'cliniciansOfClinic', id: id(1) }, 1);
     };
     await read();
-    setup.partner.forget([pathOf(clients)]);
+    setup.partner.invalidate([pathOf(clients)]);
     await read();
     expect(setup.upstream.seen).toHaveLength(7);
   });
@@ -243,7 +243,7 @@ describe('invalidating', () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     await setup.partner.loadersFor(usage).noteOfSession(id(1));
-    setup.partner.forget([endpoints.noteOfSession.path(id(1))]);
+    setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
     expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
   });
 
@@ -253,7 +253,7 @@ describe('invalidating', () => {
     const early = createUsage();
     const before = setup.partner.loadersFor(early).note(id(1));
     await setup.upstream.arrived(1);
-    setup.partner.forget([endpoints.note.path(id(1))]);
+    setup.partner.invalidate([endpoints.note.path(id(1))]);
     const after = loadersOf(setup.partner).note(id(1));
     await setup.upstream.arrived(2);
     release(1);
@@ -272,7 +272,7 @@ describe('invalidating', () => {
     const list = { name: 'clientsOfClinic', id: id(1), filter: { status: 'active' } } as const;
     const before = loadersOf(setup.partner).page(list, 1);
     await setup.upstream.arrived(1);
-    setup.partner.forget([pathOf(list)]);
+    setup.partner.invalidate([pathOf(list)]);
     release(0);
     expect(await before).toMatchObject({ total: 1 });
     expect(setup.partner.state().cacheEntries).toBe(0);
@@ -286,8 +286,8 @@ describe('a listener for invalidated paths', () => {
     await using setup = await setUp(numbered);
     const invalidated: unknown[] = [];
     setup.partner.onInvalidate((path) => invalidated.push(path));
-    setup.partner.forget([endpoints.note.path(id(1)), pathOf(list)]);
-    setup.partner.forgetAll();
+    setup.partner.invalidate([endpoints.note.path(id(1)), pathOf(list)]);
+    setup.partner.invalidateAll();
     expect(invalidated).toEqual([endpoints.note.path(id(1)), pathOf(list), undefined]);
   });
 
@@ -331,7 +331,7 @@ describe('invalidating everything', () => {
     await loaders.note(id(1));
     const inFlight = loaders.note(id(2));
     await setup.upstream.arrived(2);
-    setup.partner.forgetAll();
+    setup.partner.invalidateAll();
     late.release(0);
     await inFlight;
     expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false, false]);

@@ -220,7 +220,7 @@ describe('lists', () => {
   });
 
   it('need their parent', () => {
-    expect(() => pathOf({ name: 'clientsOfClinic' })).toThrow('wants a UUID');
+    expect(() => pathOf({ name: 'clientsOfClinic' })).toThrow('needs a UUID');
   });
 
   it('accept half of a surrogate pair in a filter', () => {

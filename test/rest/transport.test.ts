@@ -164,7 +164,7 @@ describe('a request to the Partner API', () => {
     'never has a path with %j in it',
     async (wrong) => {
       await using setup = await setUp(() => {});
-      expect(() => loadersOf(setup.partner).note(wrong as never)).toThrow('wants a UUID');
+      expect(() => loadersOf(setup.partner).note(wrong as never)).toThrow('needs a UUID');
       expect(setup.upstream.seen).toEqual([]);
     },
   );

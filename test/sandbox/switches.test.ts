@@ -154,7 +154,7 @@ describe('the request counts', () => {
   });
 
   it('keep the number of old requests, but not the requests', async () => {
-    const small = await openQuietSandbox({ rememberedRequests: 4 });
+    const small = await openQuietSandbox({ loggedRequests: 4 });
     for (let n = 0; n < 12; n++) await small.ask('/partners');
     expect(small.sandbox.requests.length).toBeLessThanOrEqual(5);
     expect(small.sandbox.countOf('/partners')).toBe(12);

@@ -36,7 +36,7 @@ describe.each(engines)('the list positions of clients in the $name store', ({ cr
     const [client, id] = [randomUUID(), randomUUID()];
     const [first] = await engine.open();
     first.places.record(client, { kind: 'clinic', id, page: 7 });
-    first.places.forget(client, { kind: 'clinic', id });
+    first.places.remove(client, { kind: 'clinic', id });
     expect(await first.places.of(client)).toEqual([]);
     expect(await (await engine.reopen()).places.of(client)).toEqual([]);
   });

@@ -46,7 +46,7 @@ export function createSidePanel() {
   }
   select(0);
 
-  // On a phone these stand above the note, so that nobody has to scroll past it.
+  // On a phone these are above the note, so that they are seen without scrolling.
   for (const button of document.querySelectorAll('#jump button'))
     button.addEventListener('click', () => {
       const tab = names.indexOf(button.textContent);

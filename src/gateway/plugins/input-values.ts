@@ -8,8 +8,8 @@ import {
 } from 'graphql';
 
 /**
- * graphql's messages about values quote them: a value may be a patient's, and 200 kB long. These are the same messages
- * up to the value, with a suggestion that names parts of the schema.
+ * graphql's messages quote values, which may be patient data, or 200 kB long. These patterns match the messages up to
+ * the value, and suggestions that name parts of the schema.
  */
 const SUGGESTION = ' Did you mean (?:the enum value )?"\\w+"(?:(?:, | or |, or )"\\w+")*\\?';
 const UNKNOWN_FIELD = '^(Expected value of type "\\w+" not to include unknown field)';
@@ -39,7 +39,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^(Expected value of type "\w+").*/s, '$1.'],
 ];
 
-/** What graphql says of a value, without the value. Our own scalars say what they expect, and quote nothing. */
+/** graphql's message about a value, without the value. Our own scalars say what they expect, and quote nothing. */
 function withoutValue({ message, extensions }: GraphQLError): string {
   if (extensions['code'] === 'BAD_USER_INPUT') return message;
   const [pattern, replacement] = PATTERNS.find(([known]) => known.test(message)) ?? [
@@ -49,7 +49,7 @@ function withoutValue({ message, extensions }: GraphQLError): string {
   return message.replace(pattern, replacement);
 }
 
-/** An error about a variable, of `validateExecutionArgs`. The keys of a variable are the client's own, as its values are. */
+/** An error of `validateExecutionArgs` about a variable. The variable's keys are not quoted either. */
 export function variableProblem({ message, nodes, originalError }: GraphQLError): GraphQLError {
   if (!(originalError instanceof GraphQLError)) return new GraphQLError(message, { nodes });
   const subject = message.slice(0, -originalError.message.length);

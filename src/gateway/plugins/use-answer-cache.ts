@@ -11,9 +11,9 @@ import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 interface CachedAnswer {
-  /** A short body is best sent as text: it then goes out in one piece with its headers. */
+  /** A short body is a string: Node then sends it in one packet with its headers. */
   readonly body: Buffer | string;
-  /** Of the Partner API's answers that it was made of. */
+  /** Paths of the Partner API's answers that it was made of. */
   readonly paths: readonly string[];
   /** Logs, counts and audits that the answer was given again. */
   readonly onRepeated: (requestId: string) => void;
@@ -21,7 +21,7 @@ interface CachedAnswer {
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
-/** Of texts and keys. */
+/** Counts response bodies and keys. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
@@ -30,9 +30,9 @@ const RECENT_REQUESTS = 2_500;
 const RECENT_CHARACTERS = 2_000_000;
 
 /**
- * Answers a query again, with no work at all, while everything that its answer was made of is valid: right in front of
- * Yoga, which takes as long as sending the bytes does. An answer is cached when the same request comes for the second
- * time, since most come once (`onExecute`). The key names the viewer: answers are given to that viewer alone.
+ * Answers a repeated query from memory while everything that the response was made of is valid, before Yoga. A response
+ * is cached at the second request, since most come once (`onExecute`). The key includes the viewer: a response is only
+ * returned to the same viewer.
  */
 export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
   const { bodyBytes } = config.limits;
@@ -75,7 +75,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
 
   function keep(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
     const ttl = expiryOf(context) - parts.clock.now();
-    // What was invalidated while the operation ran is no longer in the REST cache.
+    // An answer that was invalidated while the operation ran is no longer in the REST cache.
     const entries = [...context.usage.entries];
     if (ttl <= 0 || !entries.every(services.partner.isCurrent)) return;
     const { id, name, estimated } = context.operation;
@@ -94,7 +94,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     answers.set(key, { body, paths, onRepeated }, { ttl });
   }
 
-  /** True if the request was answered. Whatever is wrong with it is left to Yoga. */
+  /** True if the request was answered. Yoga handles all others, and those with errors. */
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
     const { json } = acceptedBy(req.headers.accept);
     if (!json || requestProblem(req, bodyBytes)) return false;
@@ -130,11 +130,11 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   return { plugin, serve };
 }
 
-/** The subject's length is in it, so that no name can run into the text that follows. */
+/** The key includes the subject's length, so that a subject can't run into the text that follows. */
 const keyOf = ({ reach, subject }: Viewer, body: string): string =>
   `${reach}\n${subject.length} ${subject}${body}`;
 
-/** The earliest of its parts; 0 where the answer depends on anything else, or a record was not shown. */
+/** The earliest expiry of its parts, or 0 if the response depends on anything else or a record was denied. */
 function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
   if (!cachePolicy.isCacheable || audit?.denied.size || usage.entries.size === 0) return 0;
   return Array.from(usage.entries).reduce(

@@ -30,8 +30,8 @@ const BYTES_A_CHARACTER = 4;
 export const SHOWN_ERRORS = 5;
 
 /**
- * Rejects documents that are too long, too deep or too wide (`onParse`) or not valid (`onValidate`). Valid ones are
- * cached, within a bound in bytes; others are not, since they would cost memory and nobody sends them twice.
+ * Rejects documents that are too long, too deep or too wide (`onParse`) or invalid (`onValidate`). Valid ones are
+ * cached, within a limit in bytes.
  */
 export function useDocumentLimits({ limits, introspection }: DocumentOptions): GatewayPlugin {
   const cache = new LRUCache<string, DocumentNode>({
@@ -64,7 +64,7 @@ export function useDocumentLimits({ limits, introspection }: DocumentOptions): G
   };
 }
 
-/** Throws what a client may read if the document is not one, or too large. */
+/** Throws a `ClientError` if the document has a syntax error or is too large. */
 export function parseWithinLimits(source: string, limits: Limits): DocumentNode {
   const { length } = source;
   const most = limits.documentCharacters;
@@ -92,7 +92,7 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const { source: where, positions } = error;
-    // The parser quotes the token that it did not expect: names may be repeated to the client, values may not.
+    // The parser quotes the unexpected token: names may be returned to the client, values may not.
     const message = error.message.replace(/\b(BlockString|String|Int|Float) ".*"/s, '$1');
     throw documentRejected(new GraphQLError(message, { source: where, positions }));
   }
@@ -100,7 +100,7 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
 
 const RULES = specifiedRules.map((rule) => (rule === QuotingRule ? ValuesOfCorrectTypeRule : rule));
 
-/** Where introspection is off, suggestions would tell what it doesn't. */
+/** If introspection is off, suggestions would reveal names of the schema. */
 export function documentProblems(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -108,10 +108,10 @@ export function documentProblems(
 ): readonly ClientError[] {
   const rules = introspection ? RULES : [...RULES, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors: SHOWN_ERRORS, hideSuggestions: !introspection };
-  // graphql adds one more, to say that there are too many.
+  // graphql adds one more error, which says that there are too many.
   const problems = validate(schema, document, rules, options).slice(0, SHOWN_ERRORS);
   return problems.map(({ message, source, positions }) => {
-    // One of graphql's rules does not know of `hideSuggestions`.
+    // One of graphql's rules ignores `hideSuggestions`.
     const text = introspection ? message : message.replace(/ Did you mean .*$/, '');
     return documentRejected(new GraphQLError(text, { source, positions }));
   });
@@ -138,7 +138,7 @@ type Selecting = Pick<FieldNode, 'selectionSet' | 'directives'>;
 /** `ofType` unwraps a type by one layer and leads nowhere else, so it adds no depth: IDEs ask for nine in a row. */
 const UNWRAPS = 'ofType';
 
-/** Of each operation. A fragment is measured once, however often it is spread: writing it out could take for ever. */
+/** The shape of each operation. Each fragment is measured once: expanding it could take exponential time. */
 function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
   const fragments = new Map<string, Selecting>();
   for (const definition of definitions) {

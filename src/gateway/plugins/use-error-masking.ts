@@ -21,7 +21,7 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
 
-/** Codes whose messages were written for clients to read. Whatever else is thrown is masked. */
+/** Codes whose messages were written for clients. All other errors are masked. */
 export const CLIENT_CODES: ReadonlySet<string> = new Set([
   ...Object.keys(PARTNER_MESSAGES),
   'UNAUTHENTICATED',
@@ -30,7 +30,7 @@ export const CLIENT_CODES: ReadonlySet<string> = new Set([
 
 const CONFLICT = 'The request conflicts with the present state of the record.';
 
-/** What an error may tell beside its message. */
+/** Extensions that a client may read. */
 const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
 
 const STORE_UNAVAILABLE = 'This gateway can’t reach its own store. Try again in a moment.';
@@ -44,8 +44,8 @@ const isCoded = (error: unknown): error is CodedError => error instanceof Error 
 type MaskError = (error: unknown, requestId?: string) => ClientError;
 
 /**
- * For Yoga's `maskedErrors`: the one function that decides what a client may read of a failure. What is not meant for
- * clients is handed to `onUnexpected`, to be logged, and replaced.
+ * For Yoga's `maskedErrors`: decides what a client may read of an error. Unexpected errors are passed to
+ * `onUnexpected`, to be logged, and replaced.
  */
 export function createMaskError(
   onUnexpected: (cause: unknown, requestId?: string) => void,
@@ -62,17 +62,17 @@ export function createMaskError(
         extensions: extensionsOf(cause),
       });
     }
-    // Where access can't be proven for want of the store, "not found" would be wrong.
+    // Without the store access can't be proven, and "not found" would be wrong.
     if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
       return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
     }
-    // A null for an argument that may not be null, from a variable with a default. It tells names and types.
+    // A variable with a default was null for a non-null argument. The message names only the argument and its type.
     if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
       return located.path
         ? new ClientError('BAD_USER_INPUT', located.message, where)
         : operationRejected('BAD_USER_INPUT', located.message, where);
     }
-    // Without a cause it is graphql's own: a value of the wrong type, a null where none may be.
+    // Without a cause the error is graphql's own: a value of the wrong type, or a null for a non-null field.
     const code = located && cause === undefined ? located.extensions['code'] : undefined;
     if (located && code === 'BAD_USER_INPUT') return new ClientError(code, located.message, where);
     onUnexpected(cause ?? error, requestId);
@@ -81,7 +81,7 @@ export function createMaskError(
   };
 }
 
-/** Absent and forbidden must look the same, whoever noticed. */
+/** Absent and forbidden records must have the same message. */
 function messageOf(error: CodedError): string {
   if (error instanceof PartnerConflict) return CONFLICT;
   if (!(error instanceof PartnerError)) return error.message;
@@ -107,9 +107,8 @@ export function useErrorMasking(maskError: MaskError): GatewayPlugin {
 }
 
 /**
- * Fields fail in the order in which they are decided, and how long that takes depends on what is known of a record:
- * the order must not tell what the errors themselves don't. So they come as the document asks for them. Where several
- * make the same parent null, the first one says why.
+ * Sorts errors in the order of the document. Their order in time would reveal whether a record was cached. If several
+ * make the same parent null, the first one is returned.
  */
 export function maskErrors(
   { data, errors = [] }: ExecutionResult,
@@ -117,7 +116,7 @@ export function maskErrors(
   requestId?: string,
 ): readonly ClientError[] {
   const masked = errors.map((error) => maskError(error, requestId));
-  // Rejected, not executed: nothing is null.
+  // The operation was not executed, so nothing is null.
   if (data === undefined) return masked;
   const explained = new Set<string>();
   return masked.toSorted(inDocumentOrder).filter(({ path }) => {
@@ -126,7 +125,7 @@ export function maskErrors(
   });
 }
 
-/** Where the data is null for an error: at its field, or above it where that may not be null. */
+/** The path that an error made null: its field, or a parent if the field is non-null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
   let value = data as Record<string | number, unknown> | null | undefined;
   const position = path.filter((key) => {
@@ -139,7 +138,7 @@ function nullPosition(path: readonly (string | number)[], data: unknown): string
 
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
 
-/** Of the same field of several rows, or under several aliases. */
+/** Compares paths of the same field in several rows, or under several aliases. */
 const byPath = new Intl.Collator('en', { numeric: true });
 
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>

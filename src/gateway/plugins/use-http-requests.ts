@@ -10,7 +10,7 @@ import { Subscription } from '../subscriptions/subscription.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
-/** A socket that is cut at once may lose the answer. */
+/** If the socket is closed immediately, the client may lose the response. */
 const LINGER_MS = 250;
 
 type Result = ExecutionResult | Subscription;
@@ -39,13 +39,13 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
 
   function streamOf(result: object, fetchAPI: FetchAPI): Response {
     const response = streamed(result, fetchAPI, 'text/event-stream') as Response;
-    // The route has set another one: no answer may be stored.
+    // The route has set its own header: no response may be stored.
     response.headers.delete('Cache-Control');
     response.headers.set('x-accel-buffering', 'no');
     return response;
   }
 
-  /** With the status that Yoga gives it. */
+  /** The status is the one that Yoga would use. */
   function responseTo({ req, res, requestId }: HttpContext, result: Result, fetchAPI: FetchAPI) {
     if (result instanceof Subscription) return streamOf(result, fetchAPI);
     const { json } = acceptedBy(req.headers.accept);
@@ -58,7 +58,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       observer.rejected(String(errors[0]['code']), requestId, status);
     }
     const body = forClient(result, requestId);
-    // A client that takes nothing but events still gets an error of HTTP as JSON.
+    // A client that accepts only events still gets HTTP errors as JSON.
     if (!json && details.every(({ spec }) => spec)) return streamOf(body, fetchAPI);
     if (status === 413) closeAfterwards(res);
     const type = `${json ?? 'application/json'}; charset=utf-8`;
@@ -79,7 +79,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   };
 }
 
-/** What is left of the body is not worth reading. */
+/** The rest of the body is not read. */
 function closeAfterwards(res: ServerResponse): void {
   res.setHeader('connection', 'close');
   res.once('finish', () => setTimeout(() => res.req.socket.destroy(), LINGER_MS).unref());

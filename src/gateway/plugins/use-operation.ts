@@ -7,8 +7,8 @@ import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
- * Gives each operation the context that resolvers work with, loaders and all (`onExecute`). When its time is over, or
- * its client has gone, its reads are given up; a write that was sent is not.
+ * Gives each operation the context for its resolvers, with new loaders (`onExecute`). When the operation times out or
+ * its client disconnects, its reads are aborted; a write that was sent is not.
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   return {
@@ -37,7 +37,7 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
   };
 }
 
-/** Writes down which records an operation has shown, and which it has not, before its answer is sent (`onExecute`). */
+/** Audits which records an operation returned or denied, before the response is sent (`onExecute`). */
 export function useAudit(): GatewayPlugin {
   return {
     onExecute: () => ({
@@ -46,7 +46,7 @@ export function useAudit(): GatewayPlugin {
   };
 }
 
-/** One line in the log and a handful of metrics for each operation that was executed, and no value of it (`onExecute`). */
+/** Writes one log line and some metrics for each executed operation, without values (`onExecute`). */
 export function useOperationLog({ finished }: GatewayParts['observer']): GatewayPlugin {
   return {
     onExecute: () => ({

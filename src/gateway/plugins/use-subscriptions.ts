@@ -14,8 +14,8 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
- * Subscribes with results that equal subscriptions share (`onSubscribe`). Over HTTP they go to clients that take
- * server-sent events, and count as one of the viewer's connections for as long as the response is open.
+ * Subscribes with results that equal subscriptions share (`onSubscribe`). Over HTTP they are sent as server-sent
+ * events, and count as one of the viewer's connections while the response is open.
  */
 export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
   const { connections, metrics, config } = parts;
@@ -66,8 +66,8 @@ const tooMany = () =>
   );
 
 /**
- * A subscription that Yoga reads, result by result, as fast as the client takes them. It ends without `complete` where
- * the client is to come back: its token has expired, it is too slow, or this process ends.
+ * A subscription that Yoga reads, result by result, as fast as the client reads them. It ends without `complete` if the
+ * client should reconnect: its token has expired, it is too slow, or this process ends.
  */
 function createStream(
   res: ServerResponse,
@@ -83,7 +83,7 @@ function createStream(
     reader = undefined;
   }
 
-  /** It reads nothing, so it would not read an end either. */
+  /** The client reads nothing, so it would not read an end either. */
   function cut(): void {
     onSlow();
     res.destroy();
@@ -99,7 +99,7 @@ function createStream(
 
   return {
     check(now, isLate) {
-      // A client that reads nothing does not take the end either.
+      // A client that reads nothing would not read the end either.
       if (isExpired() && res.writableEnded) res.destroy();
       else if (isExpired()) interrupt();
       else if (!isLate && backlog?.isStalled(now)) cut();

@@ -19,8 +19,8 @@ interface CostOptions {
 }
 
 /**
- * Rejects operations whose variables are wrong, or whose worst case in upstream calls is over the limit (`onExecute`,
- * `onSubscribe`). Tells what each one has cost in `extensions.upstream`.
+ * Rejects operations with invalid variables, or with an estimate of upstream calls over the limit (`onExecute`,
+ * `onSubscribe`). Reports the cost of each operation in `extensions.upstream`.
  */
 export function useUpstreamCost(options: CostOptions): GatewayPlugin {
   const { maxUpstreamCalls } = options;
@@ -62,7 +62,7 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
   };
 }
 
-/** Operation ids are unique without a random number for each: the process has one, and counts on. */
+/** Operation ids are a random number of the process and a counter, which costs less than a random number each. */
 const INSTANCE = randomBytes(4).toString('hex');
 let operations = 0;
 
@@ -78,7 +78,7 @@ function operationOf(
     options: { maxCoercionErrors: SHOWN_ERRORS },
   });
   if (!('schema' in validated)) {
-    // graphql adds one more, to say that there are too many.
+    // graphql adds one more error, which says that there are too many.
     return validated.slice(0, SHOWN_ERRORS).map(variableProblem).map(documentRejected);
   }
   const { calls, problems } = estimateCalls(validated, reachOf(requester!), cursors);
@@ -109,7 +109,7 @@ const tooExpensive = (estimate: number, limit: number) =>
 
 type Errors = NonNullable<ExecutionResult['errors']>;
 
-/** Where calls ran out: one error for each position, the path without its list indices, and not one for each row. */
+/** Merges the errors of an exhausted call budget: one for each path without list indices, and not one for each row. */
 export function mergeCutErrors(errors: Errors, estimate: number, limit: number): Errors {
   const positionOf = ({ extensions, path }: Errors[number]): string | undefined =>
     extensions['code'] === 'QUERY_TOO_EXPENSIVE'

@@ -4,8 +4,8 @@ import { requestRejected } from '../client-error.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /**
- * Authenticates each HTTP request before its body is read, and puts the viewer, or the rejection, into the context
- * (`onRequest`). Over WebSocket the connection has done so already.
+ * Authenticates each HTTP request before its body is read, and puts the viewer, or the error, into the context
+ * (`onRequest`). WebSocket connections are authenticated when they are initialized.
  */
 export function useViewer({ authenticate }: Authenticator): GatewayPlugin {
   return {

@@ -1,19 +1,19 @@
 import type { Limits } from '../../config.ts';
 
-/** How a transport writes, and what has been written that the reader's side has not taken yet. */
+/** How a transport writes, and how much of it the client has not read yet. */
 interface Outlet {
   readonly write: (text: string, onFlushed: () => void) => void;
-  /** True while nothing further should be written: it waits here, where its bytes are counted. */
+  /** True while nothing more should be written: it waits in the backlog, where its bytes are counted. */
   readonly isFull: () => boolean;
   readonly bufferedBytes: () => number;
 }
 
-/** A reader that takes nothing for so long, while something waits for it, is not reading any more. */
+/** A client that reads nothing for this long, while messages wait, is considered gone. */
 const STALLED_MS = 10_000;
 
 export type Backlog = ReturnType<typeof createBacklog>;
 
-/** The bounded queue of a reader that is behind. Most readers never have one. */
+/** The bounded queue of a client that reads slowly. Most clients never need one. */
 export function createBacklog(
   outlet: Outlet,
   limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>,
@@ -40,12 +40,12 @@ export function createBacklog(
   }
 
   return {
-    /** Resolves once the reader has caught up, or is given up: for whoever can wait. */
+    /** Resolves once the reader has caught up or is disconnected. */
     caughtUp,
     get hasCaughtUp() {
       return hasCaughtUp;
     },
-    /** False if there was no room for it. */
+    /** False if the backlog is full. */
     put(text: string): boolean {
       const bytes = outlet.bufferedBytes() + waitingBytes + text.length;
       if (waiting.length >= limits.socketQueueEvents || bytes > limits.socketQueueBytes)
@@ -54,7 +54,7 @@ export function createBacklog(
       waitingBytes += text.length;
       return true;
     },
-    /** To be called whenever something that was written is on its way. */
+    /** The transport calls it after each write. */
     flushed,
     isStalled: (now: number): boolean => !hasCaughtUp && now - lastTakenAt > STALLED_MS,
     /** Drops what waits. */

@@ -18,27 +18,27 @@ import { mergeCutErrors } from '../plugins/use-upstream-cost.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { EventResult } from './subscription.ts';
 
-/** What is executed, and for whom. */
+/** The operation that is executed, and its viewer. */
 export interface EventOperation {
-  /** Equal operations of viewers with equal reach have the same. */
+  /** The same for equal operations of viewers with equal reach. */
   readonly key: string;
   readonly args: ValidatedSubscriptionArgs;
   readonly name: string | undefined;
   readonly estimated: number;
   readonly viewer: Viewer;
   readonly transport: Transport;
-  /** Of the field: equal operations have equal ones. */
+  /** The field's filter: the same for equal operations. */
   readonly filter: EventFilter;
 }
 
-/** Those who resume together replay the same events: what was executed a moment ago is not executed again. */
+/** Clients that resume at the same time replay the same events, so recent results are kept. */
 const CACHED_MS = 5_000;
 const CACHED_RESULTS = 1_000;
 const CACHED_BYTES = 8 * 1024 * 1024;
 
 type Shared = Promise<EventResult | undefined>;
 
-/** Executes each event once for equal operations, with loaders of its own: what it links to is fetched anew. */
+/** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskError }: GatewayParts) {
   const { maxUpstreamCalls } = config.operation;
   const usages = new LRUCache<string, Usage>({ max: CACHED_RESULTS, ttl: CACHED_MS });
@@ -50,9 +50,9 @@ export function createEventResults({ services, config, maskError }: GatewayParts
 
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {
     const { viewer, transport, args, estimated } = operation;
-    // All that one webhook makes viewers of equal reach read counts together, however many subscriptions they have: they
-    // may cause no more calls than one operation. An event of several scores is several entries of the log, with the same
-    // time and client.
+    // All reads of one webhook for viewers of equal reach share a budget, however many subscriptions they have:
+    // together they make at most the calls of one operation. An event with several scores is several entries of the
+    // log, with the same time and client.
     const key = `${event.receivedAt} ${event.clientId} ${viewer.reach}`;
     const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
     if (!usages.has(key)) usages.set(key, usage);
@@ -81,7 +81,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   }
 
   return (event: PartnerEvent, operation: EventOperation): Shared => {
-    // After a loss of the log its positions are used again.
+    // Positions are used again after a loss of the log.
     const key = `${services.hub.generation} ${event.position} ${operation.key}`;
     const known = results.get(key);
     if (known) return known;
@@ -93,7 +93,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       results.delete(key);
       if (bytes !== undefined) results.set(key, made, { size: key.length + bytes });
     };
-    // A failure is handled by those who wait for it. It must not be cached, nor go unhandled meanwhile.
+    // The callers handle a failure. It must not be cached, and must not be reported as an unhandled rejection.
     made.then(
       (result) => settle(result?.json.length ?? 0),
       () => settle(),

@@ -3,33 +3,33 @@ import type { ExecutionResult } from 'graphql';
 import type { EventStream } from '../../events/event-stream.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 
-/** What an event says to a subscription: executed and serialized once, however many get it. */
+/** The result of an event for a subscription, executed and serialized once for all its receivers. */
 export interface EventResult {
   readonly json: string;
-  /** Which records it shows, for the audit of each who gets it. */
+  /** The records in it, for the audit of each receiver. */
   readonly records: readonly string[];
-  /** Which records it names and does not show. */
+  /** The records that it names and does not show. */
   readonly denied: readonly string[];
-  /** Of the event in the log. */
+  /** The event's position in the log. */
   readonly position: number;
 }
 
-/** Where a subscription's results go. It bounds what may wait. */
+/** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
-  /** A promise is waited for while replaying, and not once live. `head`: the subscription's. */
+  /** A returned promise is awaited while replaying, and not once live. `head` is the subscription's. */
   deliver(result: EventResult, head: string): void | Promise<void>;
-  /** For a sink that is read from: the next result. */
+  /** The next result, for a sink that is read from. */
   take?(): Promise<string>;
-  /** The client has to come back, and resume by its cursor. */
+  /** Makes the client reconnect and resume by its cursor. */
   interrupt(): void;
 }
 
-/** What equal subscriptions share. Each of them is small, since there are thousands. */
+/** The state that equal subscriptions share. Each subscription is small, since there are thousands. */
 export interface SubscriptionGroup {
   members: number;
-  /** Undefined where the viewer may not see the event. */
+  /** Undefined if the viewer may not see the event. */
   resultOf(event: PartnerEvent): Promise<EventResult | undefined>;
-  /** From now on the group delivers, by one stream for all: it takes over this one, or ends it. */
+  /** Lets the group deliver from now on, by one stream for all: it takes over this stream, or ends it. */
   join(subscription: Subscription, source: EventStream): void;
   onDelivered(subjects: readonly string[], result: EventResult): void;
   onFailure(error: unknown): void;
@@ -40,27 +40,27 @@ export interface SubscriptionGroup {
 type Result = IteratorResult<ExecutionResult & { stringify?: () => string }, undefined>;
 const DONE: Result = { done: true, value: undefined };
 
-/** Executions that run ahead of the one which is delivered: a replay must not take a round trip for each event. */
+/** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const AHEAD = 16;
 
 /**
- * The results of a subscription as an async iterator. Over WebSocket they don't come out of `next`, which stays pending
- * until the end, but go to a sink that sends the same text to every subscriber.
+ * The results of a subscription as an async iterator. Over WebSocket `next` stays pending until the end, and results go
+ * to a sink that sends the same text to every subscriber.
  */
 export class Subscription implements AsyncIterableIterator<ExecutionResult, undefined> {
   sink: Sink | undefined;
   /** What the sink sends before each result. */
   head = '';
   isOver = false;
-  /** Undefined for the one that reads a group's stream. */
+  /** Undefined for the subscription that reads a group's stream. */
   readonly subject: string | undefined;
-  /** Nothing up to here is delivered: it came later. */
+  /** Events up to this position are not delivered: the subscription began later. */
   since = 0;
-  /** Its own while it replays, or where it is the group's. */
+  /** Its own stream while it replays, or the group's if it reads for the group. */
   #source: EventStream | undefined;
   readonly #group: SubscriptionGroup;
   #hasBegun = false;
-  /** Resolves the `next` that is pending. */
+  /** Resolves the pending `next`. */
   #resolve: ((result: Result) => void) | undefined;
 
   constructor(source: EventStream, group: SubscriptionGroup, subject: string | undefined) {
@@ -75,7 +75,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
 
   next(): Promise<Result> {
     if (this.isOver) return Promise.resolve(DONE);
-    // No race with a promise that lives as long as the subscription: it would keep every result.
+    // `Promise.race` with a promise that lives as long as the subscription would leak every result.
     const { promise, resolve } = Promise.withResolvers<Result>();
     this.#resolve = resolve;
     if (!this.#hasBegun) this.#begin();
@@ -90,7 +90,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     this.#source = undefined;
   }
 
-  /** At once, replaying or live. */
+  /** Ends immediately, replaying or live. */
   return(): Promise<Result> {
     if (!this.isOver) {
       this.isOver = true;
@@ -107,7 +107,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     void this.return();
   }
 
-  /** Reads the stream to its end. Results go out in the order of the log, whichever execution ends first. */
+  /** Reads the stream to its end. Results are delivered in the order of the log, whichever execution finishes first. */
   async read(): Promise<void> {
     let [delivered, waiting] = [Promise.resolve(), 0];
     try {
@@ -135,7 +135,7 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     return this.#source?.isLive ? undefined : delivered;
   }
 
-  /** Going on would leave a gap that nobody notices. */
+  /** Ends the subscription: going on would leave a gap unnoticed. */
   #fail(error: unknown): void {
     if (this.isOver) return;
     this.#group.onFailure(error);

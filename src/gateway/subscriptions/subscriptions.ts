@@ -25,19 +25,19 @@ const EXPECTED = ['EVENTS_OVERFLOWED', 'EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-/** All subscriptions that run. Those with the same document, variables and reach share what is executed for them. */
+/** All running subscriptions. Those with the same document, variables and reach share their executions. */
 export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
   const resultOf = createEventResults(parts);
   const groups = new Map<string, SubscriptionGroup>();
-  /** The same text is the same document, for as long as it is cached. */
+  /** Cached documents with the same text are the same object. */
   const documents = new WeakMap<DocumentNode, number>();
   let lastDocument = 0;
   const running = new Set<Subscription>();
 
   function openGroup(operation: EventOperation): SubscriptionGroup {
     const live = new Set<Subscription>();
-    /** Reads the stream of those that are live. */
+    /** Reads the stream for all live subscriptions of the group. */
     let reader: Subscription | undefined;
 
     function deliverToAll(result: EventResult): void {
@@ -90,14 +90,14 @@ export function createSubscriptions(parts: GatewayParts) {
     const document = documents.get(args.document) ?? (lastDocument += 1);
     documents.set(args.document, document);
     const key = `${document}\n${viewer.reach}\n${sharedVariables(args)}`;
-    // Without the context, which holds on to the first member's connection.
+    // Without the context, which would keep the first member's connection in memory.
     const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
     const execution = { key, args: shared, name, estimated, viewer, transport, filter };
     return groups.get(key) ?? openGroup(execution);
   }
 
   return {
-    /** For `subscribe`: checks what the viewer may see, and opens the field's own stream of events. */
+    /** For `subscribe`: checks access, and opens the field's stream of events. */
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
       const { operation, requester, transport, requestId } = context;
@@ -110,7 +110,7 @@ export function createSubscriptions(parts: GatewayParts) {
       });
       clearTimeout(timer);
       if (!isAsyncIterable(source)) {
-        // Without their paths: there is no data that they could point into.
+        // Without their paths, since there is no data for them to point into.
         const errors = source.errors ?? [];
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
@@ -119,12 +119,12 @@ export function createSubscriptions(parts: GatewayParts) {
       group.members += 1;
       const subscription = new Subscription(stream, group, requester.subject);
       running.add(subscription);
-      // The context lives as long as the subscription, and these are not needed any more.
+      // The context lives as long as the subscription, and no longer needs these.
       Object.assign(context, { operation: undefined, body: undefined, params: undefined });
       context.subscription = subscription;
       return subscription;
     },
-    /** The log was lost, just now: all that run are of the old one. */
+    /** Called when the log was lost: all running subscriptions belong to the old one. */
     endAll: () => interruptAll(running),
     get size() {
       return running.size;
@@ -137,8 +137,8 @@ function interruptAll(subscriptions: Iterable<Subscription>): void {
 }
 
 /**
- * The operation's name and variables as a text that is the same for all subscriptions with the same results: where one
- * resumes from is not in it.
+ * The operation's name and variables as a text that is the same for all subscriptions with the same results. The cursor
+ * to resume from is not in it.
  */
 function sharedVariables(args: ValidatedExecutionArgs): string {
   const { schema, document, operation, rawVariableValues } = args;

@@ -9,7 +9,7 @@ import type { EventResult, Sink } from '../subscriptions/subscription.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 
-/** graphql-ws clients come back by themselves after 1001, 1013, 4403 and 4408; the others are final to them. */
+/** Clients of graphql-ws reconnect after 1001, 1013, 4403 and 4408; other codes are final. */
 export const CLOSE = {
   goingAway: 1001,
   tryAgainLater: 1013,
@@ -36,22 +36,22 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   readonly ws: WebSocket;
   /** Of the upgrade. Each operation has its own. */
   readonly requestId: string;
-  /** Undefined until the client has said who it is. */
+  /** Undefined until the client has authenticated. */
   viewer: Viewer | undefined;
-  /** False once it is being closed: nothing is sent any more. */
+  /** False once it is closing: nothing more is sent. */
   isOpen = true;
   hasPonged = true;
-  /** Ends what graphql-ws has running. */
+  /** Ends the operations that graphql-ws runs. */
   onClosed: ((code: number, reason: string) => Promise<void>) | undefined;
   readonly #parts: GatewayParts;
   #messages = 0;
   #windowEndsAt = 0;
   #pingAt: number;
-  /** There while the reader is behind. */
+  /** Exists while the client reads too slowly. */
   #backlog: Backlog | undefined;
   #handle: ((text: string) => Promise<void>) | undefined;
   #initializing: Promise<void> | undefined;
-  /** Operations that begin or end. */
+  /** Operations that are starting or ending. */
   #busy: Map<string, PromiseWithResolvers<void>> | undefined;
 
   constructor(ws: WebSocket, requestId: string, parts: GatewayParts) {
@@ -61,7 +61,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     this.#pingAt = performance.now() + parts.connections.pingEveryMs;
   }
 
-  /** False, and closed, if the viewer has too many connections already. */
+  /** Closes the socket and returns false if the viewer has too many connections. */
   enter(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
     if (!this.#parts.connections.enter(viewer.subject)) {
@@ -91,7 +91,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     this.ws.close(code, reason);
   }
 
-  /** What it holds is freed now: the client may take its time to agree, or never do. */
+  /** Frees its resources now: the client may acknowledge the close late, or never. */
   release(code: number, reason: string): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -100,7 +100,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     void this.onClosed?.(code, reason);
   }
 
-  /** False, and closed, if the client sends too much. Everything counts, pings too: each costs an answer or a look. */
+  /** Closes the socket and returns false if the client sends too much. Pings count too, since each costs work. */
   count(): boolean {
     const { socketMessages, socketMessagesWindowMs } = this.#parts.config.limits;
     const now = performance.now();
@@ -130,16 +130,16 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     const before = this.#initializing ?? (id === undefined ? id : this.#busy?.get(id)?.promise);
     if (before) return void before.then(() => this.#inOrder(text));
     if (id !== undefined) (this.#busy ??= new Map()).set(id, Promise.withResolvers());
-    // It throws for what makes no sense: a type that only servers send, for one.
+    // It throws for invalid messages, such as a type that only servers send.
     const handled = this.#handle!(text).catch(() => this.close());
     if (type === 'connection_init')
       this.#initializing = handled.finally(() => (this.#initializing = undefined));
-    // A subscribe lasts as long as its operation. Of the others graphql-ws knows nothing more after the next turn.
+    // A subscribe lasts as long as its operation. Other messages are handled after the next turn of the event loop.
     else if (type !== 'subscribe' && id !== undefined)
       void handled.then(() => nextTurn()).then(() => this.settled(id));
   }
 
-  /** The operation runs, or does not: what else is said of it may be handled. */
+  /** The operation has started or ended: its next message may be handled. */
   settled(id: string): void {
     this.#busy?.get(id)?.resolve();
     this.#busy?.delete(id);
@@ -166,7 +166,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
       return this.#backlog.put(text) ? this.#backlog.caughtUp : this.#closeSlow();
     }
     this.#backlog = undefined;
-    // The system took all that came before, as it nearly always does.
+    // Nothing is buffered, as is nearly always the case.
     if (this.ws.bufferedAmount === 0) return this.#write(text);
     this.#backlog = createBacklog(
       {
@@ -203,7 +203,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     this.ws.ping();
   }
 
-  /** As bytes, and with no callback if need be: `ws` takes a fifth more CPU for a string, and an eighth for a callback. */
+  /** Bytes, and no callback unless needed: `ws` takes a fifth more CPU for a string, and an eighth more for a callback. */
   #write(text: string, onSent?: () => void): void {
     this.ws.send(Buffer.from(text), AS_TEXT, onSent);
   }

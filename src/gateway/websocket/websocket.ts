@@ -19,7 +19,7 @@ import { CLOSE, WsConnection } from './connection.ts';
 
 /** Clients send a message in one fragment, or a few. */
 const MAX_FRAGMENTS = 64;
-/** It stands in front of every event that is delivered. */
+/** The id is sent with every event. */
 const MAX_ID_CHARACTERS = 128;
 /** A ping's payload comes back in its pong. This is enough for a client to match them. */
 const MAX_PING_BYTES = 128;
@@ -56,7 +56,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       if (payload && Buffer.byteLength(JSON.stringify(payload)) > MAX_PING_BYTES)
         extra.close(CLOSE.badRequest);
     },
-    /** Runs the operation: what was not executed is answered with an `error` message, and not with a result. */
+    /** Runs the operation. If it was not executed, the client gets an `error` message and not a result. */
     async onSubscribe({ extra, subscriptions }, id, payload) {
       if (id.length > MAX_ID_CHARACTERS) {
         extra.close(CLOSE.badRequest);
@@ -84,7 +84,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     onNext: (_ctx, _id, _payload, _args, result) => result as FormattedExecutionResult,
   });
 
-  /** What is thrown to graphql-ws would close the socket for all of its operations, for good. */
+  /** An error thrown to graphql-ws would close the socket for all of its operations, for good. */
   async function resultOf(context: GatewayContext, payload: unknown, running: number) {
     const most = limits.operationsPerSocket;
     try {
@@ -155,16 +155,16 @@ function withQuery(key: string, value: unknown): unknown {
 /** As it was assigned. */
 const idOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
 
-/** Here, so that the listener of a socket does not keep the request it was opened by. */
+/** Declared here, so that a socket's listener does not keep its request in memory. */
 const ignoreError = (): void => undefined;
 
-/** Two thousand a second: five thousand clients are back within three. */
+/** Allows two thousand a second: five thousand clients reconnect within three seconds. */
 const AT_ONCE = 50;
 const EVERY_MS = 25;
 
 /**
- * After a restart everyone comes back in the same second: handshakes take turns, so that queries and webhooks are
- * answered in between. One that comes alone does not wait.
+ * After a restart all clients reconnect in the same second: handshakes are queued, so that queries and webhooks are
+ * answered in between. A single one does not wait.
  */
 function createHandshakeQueue(): (task: () => void) => void {
   const waiting: (() => void)[] = [];
@@ -186,7 +186,7 @@ function createHandshakeQueue(): (task: () => void) => void {
   };
 }
 
-/** As many as Node keeps; past them it drops the rest, and what is left can't be trusted. */
+/** Node's limit. It drops further headers, so the rest can't be trusted. */
 const MOST_HEADERS = 2_000;
 
 /** The status with which an upgrade is rejected, or undefined. */
@@ -195,8 +195,8 @@ function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefi
   if (rawHeaders.length >= 2 * MOST_HEADERS) return 431;
   const [path, ...query] = url.split('?');
   if (path !== '/graphql') return 404;
-  // Tokens in URLs end up in logs: there is nothing that may be said in one.
+  // Tokens in URLs end up in logs, so no query string is accepted.
   if (query.length > 0) return 400;
-  // Browsers always say where the page came from, and let any page open a socket to anywhere.
+  // Browsers send the page's origin, and let any page open a socket to any host.
   return origins.admits(headers, idOf(req)) ? undefined : 403;
 }

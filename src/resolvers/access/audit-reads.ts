@@ -16,14 +16,14 @@ const PATIENT_TYPES: ReadonlySet<string> = new Set(['Client', 'Session', 'MagicE
 export const auditNameOf = (type: string, id: string): string | undefined =>
   PATIENT_TYPES.has(type) ? `${type}:${id}` : undefined;
 
-/** Returns the record, for a field that shows it. */
+/** Audits a read of the record, and returns it. */
 export function auditRead<R extends AuditedRecord>(record: R, { audit }: Context): R {
   const name = audit && (record.auditName ?? auditNameOf(record.type, record.id));
   if (name) audit.recordRead(name);
   return record;
 }
 
-/** Whatever it is about, but for an assessment: a questionnaire. */
+/** Every type is audited except assessments, which are questionnaires. */
 export function auditDenial({ type, id }: AuditedRecord, ctx: Context): void {
   if (type !== 'Assessment') ctx.audit?.recordDenied(`${type}:${id}`);
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { type EventFilter, needsPlace } from '../../events/filter.ts';
+import { type EventFilter, needsLocation } from '../../events/filter.ts';
 import {
   type AssessmentEvent,
   type PartnerEvent,
@@ -14,8 +14,8 @@ import type { ListedRef } from '../refs.ts';
 import { isOpen } from './prove.ts';
 
 /**
- * May the viewer see this event? A session's event says by its own ids to whom it belongs: a grant must name one of them.
- * An assessment names its client alone, who must be open. What an event links to needs proof by a list in any case.
+ * May the viewer see this event? For a session's event, a grant must name one of its ids; for an assessment, its client
+ * must be open. Records that an event links to need proof by a list in any case.
  */
 export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
   const { reach } = ctx;
@@ -30,20 +30,20 @@ export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> 
 }
 
 /**
- * An assessment is only a candidate for a filter that names a clinician, a clinic or an organization: their lists say
- * whether the client is among theirs. The filter's own access was checked when it was given.
+ * Whether an assessment's client is in the lists of the clinician, clinic or organization that the filter names. Access
+ * to the filter's own records was checked before.
  */
 export function matchesByList(
   filter: EventFilter,
   event: PartnerEvent,
   ctx: Context,
 ): Loaded<boolean> {
-  return !needsPlace(filter, event) || isClientUnder(filter, event.clientId, ctx);
+  return !needsLocation(filter, event) || isClientUnder(filter, event.clientId, ctx);
 }
 
 /**
- * May the event be delivered live to the viewer, under this filter? Nobody can ask for it again, so while the Partner API
- * can't be asked the lists that last held the client decide.
+ * May the event be delivered live to the viewer, under this filter? A live event can't be requested again, so if the
+ * Partner API is down, the lists that last held the client decide.
  */
 export async function mayReceiveEvent(
   event: PartnerEvent,
@@ -84,16 +84,16 @@ async function wasListed(
   );
 }
 
-/** A filter that names a record asks about that record: it must be open to the viewer, or it does not exist. */
+/** A record that a filter names must be open to the viewer; otherwise it does not exist. */
 export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
   const named = mostSpecificRecord(filter);
   if (!named || (await isOpen(named, ctx))) return;
-  // Written at once: a subscription that is rejected has no end at which it could be written.
+  // Written now, since a rejected subscription never ends.
   ctx.audit?.writeNow('filter: denied', `${named.type}:${named.id}`);
   throw new NotFound();
 }
 
-/** It alone has to be open: the others can only narrow it further, and say where to look for it. */
+/** Only this record has to be open: the others narrow it further, and say where to look for it. */
 function mostSpecificRecord(filter: EventFilter): ListedRef | undefined {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) {

@@ -8,7 +8,7 @@ import { grantedLists, isGranted, knownParents, search } from '../lookup/find.ts
 import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
 import { auditDenial, auditRead } from './audit-reads.ts';
 
-/** Reads what is inside a record, for viewers who may. For everyone else the record does not exist. */
+/** Reads the contents of a record if the viewer may. Otherwise the record does not exist. */
 export function requireAccess<R extends ListedRef, T>(
   ref: R,
   ctx: Context,
@@ -22,7 +22,7 @@ export function requireAccess<R extends ListedRef, T>(
   });
 }
 
-/** The same for a link, which is null and no error where the record is not open. */
+/** The same for a link, which is null if the record is not open. */
 export function ifOpen<T>(
   ref: ListedRef,
   ctx: Context,
@@ -36,8 +36,8 @@ export function ifOpen<T>(
 }
 
 /**
- * May the viewer read what is inside? Walking down from what is open is always allowed; a record by its id must be named by
- * a grant or lie under one, and the proof of that is a list: a page read within the last minute, or one that is read now.
+ * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted
+ * or lie under a grant, and a list proves that: a page read within the last minute, or one that is read now.
  */
 export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
   if (ref.open || isGranted(ref, ctx)) return true;
@@ -45,7 +45,7 @@ export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
   const known = ctx.proofs.get(name);
   if (known !== undefined) return known;
   const proof = whenLoaded(prove(ref, ctx), (proven) => {
-    // Never cache a denial: the next list may bring the proof.
+    // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
   });
@@ -53,7 +53,7 @@ export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
   return proof;
 }
 
-/** Only lists of what is open count as proof, whatever else this operation has read to follow an upward link. */
+/** Only lists of open records count as proof, whatever else this operation has read to follow an upward link. */
 function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
   const known = knownParents(ref);
   if (ref.type === 'Organization') return false;
@@ -70,7 +70,7 @@ function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
   });
 }
 
-/** A parent that is known is the only place looked in, and has to be open itself. A client may have two. */
+/** Only the known parent is searched, and it has to be open itself. A client may have two. */
 async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
   for (const { parent, list } of knownParents(ref)) {
     if (!(await isOpen(parent, ctx))) continue;
@@ -80,8 +80,8 @@ async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
 }
 
 /**
- * A session is open to viewers who may open its client. Where the log has an event of the session that names another
- * client than its id does, that one counts.
+ * A session is open to viewers who may open its client. If an event in the log names another client than the session's
+ * id does, the event's client counts.
  */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   const { clientId, named } = ref;
@@ -94,7 +94,7 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   );
 }
 
-/** The answer lasts no longer than the page that proves it. */
+/** The response expires with the page that proves it. */
 function isProvenByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
   for (const list of lists) {
     const until = ctx.recentLists.provenUntil(list, id);

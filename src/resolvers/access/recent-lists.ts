@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ListName, ListRef } from '../../rest/lists.ts';
 import type { Page } from '../../page.ts';
 
-/** Clients and clinicians move, so a page proves for this long who is in its list; then it is read again. */
+/** How long a page proves who is in its list, since clients and clinicians move. */
 const PROOF_MS = 60_000;
 
 const MAX_LISTS = 20_000;
@@ -45,7 +45,7 @@ export function createRecentLists(now: () => number) {
     sizeCalculation: () => 1,
   });
 
-  /** An event after this page named another clinician or clinic: the page proves nothing any more. */
+  /** A later event named another clinician or clinic, so the page proves nothing any more. */
   function isContradicted({ name, id }: ListRef, row: string, at: number): boolean {
     const event = named.get(row);
     if (!event || event.at < at) return false;
@@ -64,7 +64,7 @@ export function createRecentLists(now: () => number) {
       const read = readThrough.get(nameOf(list));
       if (read?.total !== total || read.at + PROOF_MS <= now()) return false;
       const rows = readAt.get(nameOf(list));
-      // Fewer rows than the list has: some were evicted. An event since then that names the record may have followed a move.
+      // With fewer rows than the list has, some were evicted. A later event that names the record may follow a move.
       if ((rows?.size ?? 0) < total || rows?.has(id)) return false;
       return (named.get(id)?.at ?? -Infinity) < read.at;
     },
@@ -79,23 +79,23 @@ export function createRecentLists(now: () => number) {
       readAt.delete(name);
       readAt.set(name, known, { size: known.size + 1 });
     },
-    /** On `now`'s clock; undefined where the list has to be read. */
+    /** On the clock of `now`. Undefined if the list has to be read. */
     provenUntil(list: ListRef, id: string): number | undefined {
       const at = readAt.get(nameOf(list))?.get(id);
       if (at === undefined || at + PROOF_MS <= now() || isContradicted(list, id, at))
         return undefined;
       return at + PROOF_MS;
     },
-    /** True where what is cached of the list may be older than an event that contradicts it. */
+    /** True if the cached list may be older than an event that contradicts it. */
     isDoubtful(list: ListRef, id: string): boolean {
       const at = readAt.get(nameOf(list))?.get(id);
       return at !== undefined && isContradicted(list, id, at);
     },
-    /** The rows of a list that were seen, of whatever age. */
+    /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => readAt.get(nameOf(list))?.keys() ?? [],
     /** The list was read and does not hold the record. */
-    forget: (list: ListRef, id: string): void => void readAt.get(nameOf(list))?.delete(id),
-    /** A signed event says who treats the client. It proves no place, but may contradict one. */
+    remove: (list: ListRef, id: string): void => void readAt.get(nameOf(list))?.delete(id),
+    /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
     eventNamed(event: {
       readonly clientId: string;
       readonly clinicianId?: string;

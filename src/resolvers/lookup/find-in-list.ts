@@ -7,11 +7,11 @@ import { auditNameOf } from '../access/audit-reads.ts';
 import { NotFound } from '../errors.ts';
 import { type ListedRef, ROW_TYPES, type RowOf, parentIn } from '../refs.ts';
 
-/** The records of a page that was read. They depend on list and page alone and are shared by all who may read the list. */
+/** The records of a page. They depend on the list and the page only, so all operations share them. */
 const pagesOfRecords = new WeakMap<object, Page<ListedRef>>();
 
 /** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
-export function readPage<N extends ListName>(
+export function loadListPage<N extends ListName>(
   list: ListRef<N>,
   number: number,
   ctx: Context,
@@ -85,12 +85,12 @@ export async function findInList<N extends ListName>(
   if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return undefined;
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
   for (let at = 0; at < rest.length;) {
-    // Never more than the budget has left: a call in flight when the look-up is cut would be wasted.
-    const room = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
-    const some = rest.slice(at, at + room);
-    at += room;
+    // Limited by the budget: a call in flight when the look-up is cut would be wasted.
+    const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
+    const some = rest.slice(at, at + size);
+    at += size;
     const reads = some.map(async (page) => pageIfThere(list, page, ctx, budget));
-    // All of them, also where one fails: a call that is not awaited would be counted too late.
+    // Awaits all, even if one fails: a call that is not awaited would be counted too late.
     await Promise.allSettled(reads);
     const pages = await Promise.all(reads);
     const row = pages.flatMap((page) => page?.rows ?? []).find((each) => each?.id === id);
@@ -113,7 +113,7 @@ export async function* everyRow<N extends ListName>(
   }
 }
 
-/** A parent that is gone holds nothing; past the end of a list that got shorter there may be no page either. */
+/** Undefined if the parent is gone, or the list became shorter than this page. */
 async function pageIfThere<N extends ListName>(
   list: ListRef<N>,
   page: number,
@@ -130,7 +130,7 @@ async function pageIfThere<N extends ListName>(
     budget.pagesLeft -= 1;
   }
   try {
-    return await readPage(list, page, ctx);
+    return await loadListPage(list, page, ctx);
   } catch (error) {
     if (hasCode(error, 'NOT_FOUND')) return undefined;
     throw error;

@@ -30,7 +30,7 @@ const PARENTS: Record<ListedRef['type'], readonly (readonly [ParentType, ListNam
 
 /** The list of a parent that may hold the record. */
 const listIn = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
-  // The one list that filters by id: a call a clinic, whatever its size.
+  // The only list with a filter by id: one call per clinic of any size.
   type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
 
 const kindOf = <T extends ParentType>(type: T) => type.toLowerCase() as Lowercase<T>;
@@ -50,11 +50,11 @@ export const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListR
     reach.granted(kindOf(type)).map((id) => listIn(ref, name, id)),
   );
 
-/** Everything to a `partner`; to other viewers what a grant names. */
+/** True for a `partner`, and if a grant names the record. */
 export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
   reach.isPartner || reach.holds(type.toLowerCase(), id as Uuid);
 
-/** The row of the record, looked up once an operation. That it was found does not say that the viewer may read it. */
+/** The row of the record, looked up once per operation. Finding it does not prove access. */
 export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
   const name = [ref.type, ref.id, ...Object.values(parentsOf(ref))].join(':');
   const lookup = ctx.lookups.get(name) ?? lookUp(ref, ctx);
@@ -68,7 +68,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   const lists: ListRef[] = knownParents(ref).map(({ list }) => list);
   if (ref.type === 'Organization') lists.push({ name: 'organizations' });
   if (ref.type === 'Session' && lists.length === 0) {
-    // Only where its client is known: a scan of all clients would take too many calls.
+    // Only if its client is known: a scan of all clients would take too many calls.
     const id = await ctx.hub.clientOfSession(ref.id);
     if (!id) throw missingArgument('`clientId`');
     lists.push({ name: 'sessionsOfClient', id });
@@ -79,7 +79,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   }
   if (lists.length > 0) return undefined;
   const limit = ctx.lookupMaxCalls;
-  // Also an upward link: whose id may be shown may be located.
+  // Upward links too: if the id may be shown, the record may be looked up.
   const isEverywhere = ref.above || isGranted(ref, ctx);
   const argument = ARGUMENTS[ref.type] ?? '';
   return search(ref, ctx, isEverywhere ? { pagesLeft: limit, limit, argument } : undefined);
@@ -132,7 +132,7 @@ export async function search(
       const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
       const found = await findInList(list, ref.id, ctx, { page, budget });
       if (found) return found;
-      places.forget(ref.id, { kind, id });
+      places.remove(ref.id, { kind, id });
     }
   }
   const [type, name] = PARENTS[ref.type].at(-1)!;
@@ -147,7 +147,7 @@ type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
 const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
 const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
 
-/** In the list of a granted clinician or clinic, or of a clinic of a granted organization: proof of access. */
+/** Searches the lists of granted clinicians, clinics and organizations: finding the client proves access. */
 async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<ClientRef | undefined> {
   const lists = ctx.reach.granted('clinician').map(ofClinician);
   for await (const clinic of clinics(ctx)) lists.push(ofClinic(clinic));
@@ -186,11 +186,11 @@ async function findClientIn(
     )?.page;
   const cost = (list: ListRef) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
   for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
-    // Cached pages may be older than the event that makes the list doubtful.
-    if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.forget([pathOf(list)]);
+    // Cached pages may be older than an event that contradicts the list.
+    if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
     const found = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
     if (found) return found;
-    ctx.recentLists.forget(list, id);
+    ctx.recentLists.remove(list, id);
   }
   return undefined;
 }

@@ -14,7 +14,7 @@ export interface Minted {
 }
 
 /**
- * One pair a call, for one browser session: a refresh token that is used twice signs its clinician out everywhere. So a
+ * Returns one pair for one browser session: a refresh token that is used twice signs its clinician out everywhere. So a
  * pair is returned over plain HTTP only and is never stored, shared, sent again or logged.
  */
 export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | Missing> {

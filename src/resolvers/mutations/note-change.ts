@@ -36,7 +36,7 @@ const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
 
-/** Trimmed as the Partner API would, so that what can't succeed is never sent. */
+/** Trimmed as the Partner API does, so that input that can't succeed is never sent. */
 export function magicEdit(
   target: IdempotentTarget & { readonly userInstructions: string },
   ctx: Context,
@@ -76,20 +76,20 @@ export function updateNote(
 }
 
 interface Change {
-  /** As in the audit log. */
+  /** The action's name in the audit log. */
   readonly action: string;
   /** What to do when the outcome is not known. */
   readonly hint: string;
   /** What is wrong with the input. */
   readonly issues: readonly string[];
   readonly send: (noteId: Uuid) => Promise<unknown>;
-  /** What an idempotency key is used for, as the client sent it: the note may have been renamed. */
+  /** The input that an idempotency key stands for, as the client sent it: the note may have been renamed. */
   readonly input?: readonly string[];
 }
 
 /**
- * One change of one note: proven to be the viewer's, sent once, and dropped from every cache before it is answered. Each
- * caller proves its own access, also where the change itself was another call's: a viewer may have lost access since.
+ * Changes a note: proves access, sends the change once, and invalidates every cache before it returns. Each caller
+ * proves its own access, even with a used idempotency key: a viewer may have lost access since.
  */
 function changeNote(
   target: IdempotentTarget,
@@ -142,19 +142,16 @@ async function perform(
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     const isLocked = error instanceof NoteLocked;
-    // What the Partner API answered is passed on even if the store can't record it: the next attempt will bring it up again.
+    // The Partner API's answer is returned even if the store can't record the lock: the next attempt gets it again.
     if (isLocked) await ctx.milestones.markLocked(noteId).catch(() => undefined);
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
-    // It may have taken effect: then the caches may be wrong.
+    // The change may have taken effect, and then cached answers are stale.
     if (isLocked || !isCertain) await ctx.invalidation.noteChanged(note);
     return isLocked ? { kind: 'locked' } : rejectionOf(error);
   }
 }
 
-/**
- * The id to send to. A note named by its global id is the session's note, whatever its id is by now; a bare UUID means
- * exactly that note.
- */
+/** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
 async function currentNoteId(
   name: NoteTarget['name'],
   session: SessionRef | undefined,
@@ -172,7 +169,7 @@ async function currentNoteId(
   };
 }
 
-/** Read past every cache, by its session where that is known: a rewrite may have given it another id. */
+/** Read without caches, by its session if known: a rewrite may have given it another id. */
 export async function noteAfterChange(
   { noteId, session }: NoteChange,
   _args: unknown,
@@ -185,9 +182,8 @@ export async function noteAfterChange(
 }
 
 /**
- * The Partner API has no idempotency keys, and a second edit edits twice: so they are kept here. A key belongs to the
- * viewer's subject, whatever the grants: with them in its name, a token that was renewed with one grant more between
- * a click and its retry would edit again.
+ * The Partner API has no idempotency keys, so they are stored here. A key belongs to the viewer's subject, not to the
+ * grants: a token renewed with another grant before a retry must not repeat the edit.
  */
 async function onceByKey(
   key: string,

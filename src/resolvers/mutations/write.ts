@@ -6,7 +6,7 @@ import { ResolverError } from '../errors.ts';
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
 export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
 
-/** What came of a change, as data: everything that a person can act on. */
+/** Expected failures of a change, which a person can act on. */
 export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
 
 /** The Partner API's rejection; any other error is thrown. */
@@ -16,13 +16,13 @@ export function rejectionOf(error: unknown): Missing | Invalid {
   throw error;
 }
 
-/** The gateway lacks what it needs before a write may be sent: its store, or room for the audit log. */
+/** A write may not be sent without the store and space for the audit log. */
 const nothingSent = (reason: string) =>
   new ResolverError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
 
 /**
  * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
- * leaves a trace. A change that can't be audited is not made. The store is only needed before the write is sent.
+ * is visible. A change that can't be audited is not made.
  */
 export async function auditedWrite<T extends { readonly kind: string }>(
   { action, record, hint }: { readonly [K in 'action' | 'record' | 'hint']: string },
@@ -45,7 +45,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   }
 }
 
-/** Where it is not known whether the write took effect, what to do then differs from write to write. */
+/** If the outcome is unknown, the message has the hint for this kind of write. */
 function clientErrorOf(error: unknown, hint: string): unknown {
   if (error instanceof StoreUnavailable) {
     return nothingSent('reach its own store. Try again in a moment');

@@ -20,7 +20,7 @@ import { isOutage, nextDelay } from './retry.ts';
 import type { Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
-/** All attempts together, from the first on; what must not be repeated gets all of it for its one attempt. */
+/** The limit for all attempts together. A request that must not be repeated gets all of it for its one attempt. */
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
@@ -28,7 +28,7 @@ const CIRCUIT_OPEN = 'not sent, since the circuit is open';
 const NO_CLEAR_ANSWER =
   'no clear answer came: the change may or may not have taken effect, so await its event';
 
-/** These say what became of a write even if an earlier attempt of it ended unclearly. */
+/** These errors settle a write even if an earlier attempt ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
 /** An operation that waits for the call. Each has a promise of its own, since each may leave alone. */
@@ -81,7 +81,7 @@ export class Call implements QueuedCall {
     if (limiter.take(this)) this.send();
   }
 
-  /** With a slot held. */
+  /** Called with a slot held. */
   send(): void {
     const { apiKey, clock, limiter, pathPrefix, pool, timeoutMs, tokens } = this.client;
     const { body = null, endpoint, key } = this.target;
@@ -151,7 +151,7 @@ export class Call implements QueuedCall {
     this.fail(new OperationAborted(template));
   }
 
-  /** What the answer says, if it is about what was asked. */
+  /** The value of the answer, if it is about the requested record. */
   private valueOf(json: unknown): unknown {
     const { endpoint, id, listKey, page = 0 } = this.target;
     const { template } = endpoint;
@@ -214,7 +214,7 @@ export class Call implements QueuedCall {
     const { template } = this.target.endpoint;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
     if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
-    // The first that still can pays for the attempt.
+    // The attempt counts for the first operation with calls left.
     const payer = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!payer) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
     payer.calls += 1;
@@ -224,7 +224,7 @@ export class Call implements QueuedCall {
     return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
   }
 
-  /** After an attempt that failed: another one, or the end. */
+  /** After a failed attempt, starts another one or fails the call. */
   private recover(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
     const { isAuthorized, repeat, template } = this.target.endpoint;

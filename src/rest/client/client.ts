@@ -15,17 +15,17 @@ import { createRetryBudget } from './retry.ts';
 import { createTokens } from './token.ts';
 import { openPool } from './transport.ts';
 
-/** What is asked, and under which key the answer to a GET is shared. */
+/** A request, and the key under which the answer to a GET is shared. */
 export interface Target<T = unknown> {
   readonly endpoint: Endpoint<T>;
-  /** The one in the path. */
+  /** The id in the path. */
   readonly id?: Uuid | undefined;
   /** The path and its query. */
   readonly key: string;
   /** The path alone: what is invalidated. */
   readonly path: string;
   readonly page?: number;
-  /** The list with its filter, whatever the page. */
+  /** The list with its filter, without the page. */
   readonly listKey?: string;
   /** Skips the cache, and calls that began earlier. */
   readonly isFresh?: boolean;
@@ -46,10 +46,10 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
   const budget = createRetryBudget(clock);
   const breakers = new Map<string, Breaker>();
   const inFlight = new Map<string, Call>();
-  /** The reads of list pages among them: one path has many. */
+  /** The reads of list pages among the calls in flight: one path has many. */
   const pagesInFlight = new Set<Call>();
 
-  /** From here on nobody can join it, and its answer is not cached. False if that was so already. */
+  /** Prevents other reads from joining the call, and its answer from being cached. False if that was so already. */
   function detach(call: Call): boolean {
     if (inFlight.get(call.target.key) !== call) return false;
     pagesInFlight.delete(call);
@@ -85,7 +85,7 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     tokens: createTokens(requestToken, clock, observer),
     pool: openPool(url, maxConcurrency, timeoutMs, options.lookup),
 
-    /** A GET, without the cache, which the caller has asked already. */
+    /** Makes a GET. The caller has checked the cache already. */
     get(target: Target, usage: Usage): Promise<CacheEntry> {
       if (usage.isOver) return Promise.reject(new OperationAborted(target.endpoint.template));
       const underway = inFlight.get(target.key);
@@ -107,8 +107,8 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     },
 
     /**
-     * Drops what is cached under the path. Calls in flight go on for those who wait already; later reads make a new
-     * call, and the late answers are not cached.
+     * Drops what is cached under the path. Calls in flight go on for their callers; later reads make a new call, and
+     * the old answers are not cached.
      */
     invalidate(path: string): void {
       const underway = inFlight.get(path);

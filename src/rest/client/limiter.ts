@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts';
 
-/** The token goes first, since everything waits for it; then mutations, since a person does. */
+/** Everything waits for the token, so it goes first; then mutations, since a person waits for them. */
 const RANKS = ['token', 'write', 'read'] as const;
 export type Rank = (typeof RANKS)[number];
 
 /** A call that may have to wait for a slot. */
 export interface QueuedCall {
   readonly queue: CallQueue;
-  /** True once nobody waits for it any more: it is skipped. */
+  /** True once no operation waits for it: it is skipped. */
   readonly isOver: boolean;
   /** Called with a slot held, which the call releases. */
   send(): void;
@@ -21,7 +21,7 @@ export interface CallQueue {
 
 const DAY_MS = 24 * 3600_000;
 
-/** Bounds the calls in flight, fairly between operations; and keeps to the partner's rate and daily quota, if known. */
+/** Limits the calls in flight, fairly between operations, and keeps to the rate and the daily quota, if any. */
 export function createLimiter(
   clock: Clock,
   maxInFlight: number,

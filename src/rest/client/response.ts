@@ -31,7 +31,7 @@ export function jsonOf({ body, contentType }: Attempt): unknown {
   }
 }
 
-/** Proxies and firewalls in between answer with a page. */
+/** Proxies and firewalls answer with an HTML page. */
 const isPage = (contentType: string): boolean =>
   !contentType.startsWith('application/json') && /html/i.test(contentType);
 
@@ -58,7 +58,7 @@ const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerFailu
   aborted: ['final', OperationAborted, ''],
 };
 
-/** What an attempt means that did not bring the answer that was wanted. */
+/** What a failed attempt means. */
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { outcome = 'aborted', status } = attempt;
   if (outcome === 'answered' && (status < 200 || status >= 300)) {
@@ -76,7 +76,7 @@ const final = (error: PartnerError, more?: Partial<Failure>): Failure => ({
   ...more,
 });
 
-/** Branches on the status; the shape only tells 403s apart, and pages of a proxy from answers. */
+/** Branches on the status. The body's shape distinguishes the kinds of 403, and a proxy's page from an answer. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { body, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));

@@ -6,7 +6,7 @@ export type Repeat = 'freely' | 'twice' | 'never';
 
 /** An attempt that failed. */
 export interface Failure {
-  /** `unsent`: it had no effect for certain. `unanswered`: a 5xx too. `final`: another attempt would not help. */
+  /** `unsent`: it certainly had no effect. `unanswered`: no answer, or a 5xx. `final`: a retry would not help. */
   readonly kind: 'unsent' | 'unanswered' | 'unauthorized' | 'throttled' | 'final';
   readonly error: PartnerError;
   /** The request may have taken effect all the same. */
@@ -50,7 +50,7 @@ export function nextDelay(
   return delayMs < leftMs ? delayMs : null;
 }
 
-/** Retries of these draw on the retry budget. 401 and 429 are the API's own request to come back. */
+/** Retries of these use the retry budget. 401 and 429 are the API's own request to retry. */
 export const isOutage = ({ kind }: Failure): boolean => kind === 'unsent' || kind === 'unanswered';
 
 const RETRY_AFTER_MAX_MS = 24 * 3600_000;
@@ -66,7 +66,7 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
 }
 
 const SHARE = 0.1;
-/** In quiet times a tenth of nothing would forbid the one retry that helps; good times must not save up for an outage. */
+/** A few retries are saved up, since a tenth of few calls would allow none. More would be spent in an outage. */
 const MAX_SAVED = 10;
 const REFILL_MS = 2000;
 
@@ -74,11 +74,11 @@ const REFILL_MS = 2000;
 export function createRetryBudget(clock: Clock) {
   let [saved, refilledAt] = [MAX_SAVED, clock.now()];
   return {
-    /** For each new call. */
+    /** Called for each new call. */
     deposit(): void {
       saved = Math.min(MAX_SAVED, saved + SHARE);
     },
-    /** For each retry. False: not allowed. */
+    /** Called for each retry. False if it is not allowed. */
     withdraw(): boolean {
       const now = clock.now();
       saved = Math.min(MAX_SAVED, saved + (now - refilledAt) / REFILL_MS);

@@ -6,22 +6,22 @@ import type { PartnerObserver } from '../partner.ts';
 import type { Failure } from './retry.ts';
 
 const RENEW_BEFORE_MS = 5 * 60_000;
-/** So that a token does not expire on its way. */
+/** A token this close to its end is not used, so that none expires in transit. */
 const LEEWAY_MS = 5000;
 const RENEW_AGAIN_MS = 30_000;
 const SUSPECT_PAUSE_MS = 60_000;
 const REFUSED_PAUSE_MS = 30_000;
-/** At two new tokens refused in a row it is not the token that is wrong. */
+/** After two new tokens were refused in a row, the token is not the cause. */
 const MAX_REFUSALS = 2;
 
-/** Whatever the API finds wrong with an authentication is wrong with the credentials. */
+/** Rejections of the authentication request that mean wrong credentials. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'BAD_USER_INPUT',
   'NOT_FOUND',
   'UPSTREAM_CREDENTIALS',
 ]);
 
-/** The partner's access token: one for all, obtained by one call at a time. And whether the API key is accepted. */
+/** The partner's access token, shared by all operations, and whether the API key is accepted. */
 export function createTokens(
   requestToken: () => Promise<PartnerToken>,
   clock: Clock,
@@ -32,7 +32,7 @@ export function createTokens(
   let cancelRenewal: (() => void) | undefined;
   let isClosed = false;
   let [suspectedAt, askedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** New tokens that were refused, one after the other. */
+  /** New tokens that were refused in a row. */
   let refusals = 0;
   /** Set while the API's gateway refuses our key: a token can be valid while every call is refused. */
   let keyRefused: { readonly error: PartnerError; readonly at: number } | undefined;
@@ -67,7 +67,7 @@ export function createTokens(
     }
   }
 
-  /** In the background; while it fails the present token goes on being used. */
+  /** Renews in the background. While that fails, the present token is still used. */
   function renewIn(ms: number): void {
     cancelRenewal?.();
     if (isClosed) return;

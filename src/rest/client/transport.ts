@@ -6,8 +6,8 @@ import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 
 /**
- * How one attempt ended. `unsent`: not a byte of the request left. `reset`: the connection broke before any answer.
- * `cut`: the answer began and broke off. `garbled`: not HTTP, or more of it than is sane.
+ * How one attempt ended. `unsent`: no byte of the request was sent. `reset`: the connection broke before any answer.
+ * `cut`: the answer began and broke off. `garbled`: not HTTP, or too large.
  */
 export type Outcome = 'answered' | 'unsent' | 'timeout' | 'reset' | 'cut' | 'garbled' | 'aborted';
 
@@ -46,7 +46,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   end(outcome: Outcome): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
-    // First, so that its connection is free for the next call.
+    // Aborted first, so that its connection is free for the next call.
     this.controller?.abort(new Error(outcome));
     this.call.finished(this);
   }
@@ -73,7 +73,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     this.body = EMPTY;
     this.rest = undefined;
-    // Of an error's answer the status says enough.
+    // For an error the status is enough.
     this.end(this.status >= 400 ? 'answered' : 'garbled');
   }
 
@@ -98,7 +98,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-/** With HTTP/2 one lost connection would fail all calls in flight. Attempts have a timer of their own. */
+/** HTTP/1.1, since with HTTP/2 one lost connection would fail all calls in flight. Attempts have a timer of their own. */
 export function openPool(
   { hostname, origin }: URL,
   connections: number,
@@ -118,8 +118,8 @@ export function openPool(
 }
 
 /**
- * Link-local addresses, and those where clouds serve an instance its own credentials: a name that resolves to one of
- * them would hand these to whoever controls the name.
+ * Link-local addresses, and those of cloud metadata services: a name that resolves to one of them could leak the
+ * instance's credentials.
  */
 const forbidden = new BlockList();
 forbidden.addSubnet('169.254.0.0', 16);
@@ -131,14 +131,14 @@ for (const address of ['168.63.129.16', '100.100.100.200', '192.0.0.192']) {
 }
 for (const address of ['fd00:ec2::254', 'fd20:ce::254']) forbidden.addAddress(address, 'ipv6');
 
-/** Of an address. Names are checked once they are resolved. */
+/** For addresses. Names are checked once they are resolved. */
 function isForbiddenHost(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   const family = isIP(address);
   return family !== 0 && forbidden.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Checked as the connection is made, so that a name that resolves differently the second time gains nothing. */
+/** Checked when the connection is made, so that a name can't resolve to another address afterwards. */
 function guarded(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {

@@ -29,7 +29,7 @@ builder.objectType('ProgressNote', {
     isLocked: t.field({
       type: 'Boolean',
       description:
-        'True once this gateway knows that the note is finalized: changes to it then return ProgressNoteLocked. Null otherwise.',
+        'True if the note is known to be finalized: changes to it then return ProgressNoteLocked. Null otherwise.',
       resolve: isNoteLocked,
     }),
     ...attributes(t, { raw: REQUIRED_RAW }),

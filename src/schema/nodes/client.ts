@@ -11,9 +11,9 @@ const statuses = {
   declined: 'Declined the invitation.',
   invite_sent: 'Invited, without an answer yet.',
   pending: 'Pending.',
-  unknown: 'Unknown, or a status that this gateway does not know yet.',
+  unknown: 'Unknown, or a status that is new in the Partner API.',
 } as const;
-type Status = keyof typeof statuses;
+type StatusValue = keyof typeof statuses;
 
 export const ClientStatus = builder.enumType('ClientStatus', {
   description: 'Status of a client.',
@@ -23,9 +23,9 @@ export const ClientStatus = builder.enumType('ClientStatus', {
 const statusOf = attribute<ClientRef, 'status'>('status');
 
 /** A status that the Partner API adds later is UNKNOWN here. */
-function knownStatus(text: string | null): Status | null {
+function knownStatus(text: string | null): StatusValue | null {
   const status = text?.toLowerCase() ?? null;
-  return status === null || Object.hasOwn(statuses, status) ? (status as Status) : 'unknown';
+  return status === null || Object.hasOwn(statuses, status) ? (status as StatusValue) : 'unknown';
 }
 
 builder.objectType('Client', {

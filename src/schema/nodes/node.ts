@@ -33,7 +33,7 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
       return idWithSession('Session', node, ctx);
     case 'ProgressNote':
       if (node.session) return idWithSession('ProgressNote', node.session, ctx);
-      // Requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
+      // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
       return ctx.ids.encode({ type: 'ProgressNote', noteId: node.record.id! });
     case 'Transcript':
     case 'MDM':
@@ -43,7 +43,7 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
   }
 }
 
-/** The id of a session, or of what was generated from it: with the session's client where that is proven. */
+/** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
 function idWithSession(
   type: 'Session' | 'ProgressNote' | 'Transcript' | 'MDM',
   session: SessionRef,
@@ -104,7 +104,7 @@ builder.queryFields((t) => ({
       if (ids.length > MAX_NODES) {
         throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);
       }
-      // Async, so that one bad id fails alone.
+      // Async, so that one invalid id fails alone.
       return ids.map(async (id) => nodeOf(id, ctx, info));
     },
   }),

@@ -2,7 +2,7 @@ import { createClient } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
 
-/** Where the primary is may change: it is asked for before every connection. */
+/** The primary may change, so it is located before every connection. */
 export interface Address {
   /** The URL of the primary as it is now. */
   readonly locate: () => Promise<string>;
@@ -14,7 +14,7 @@ const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(\/\d+)?$/
 const SENTINEL_PORT = 26_379;
 const SENTINEL_MS = 2_000;
 
-/** Without what node-redis does by itself: nothing is sent twice, and a lost socket is replaced by us. */
+/** A client without node-redis's own retries: no command is sent twice, and we replace a lost socket. */
 export const createBareClient = (url: string, connectTimeout: number) =>
   createClient({
     url,
@@ -62,12 +62,12 @@ export function addressOf(url: string): Address {
       const [host, port] = answer;
       return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}${database}`;
     }
-    throw new StoreUnavailable('no Sentinel could tell where the primary is');
+    throw new StoreUnavailable('no Sentinel could name the primary');
   }
   return { locate, database };
 }
 
-/** A server that hangs keeps its socket, and node-redis' own timeout ends with the writing of a command. */
+/** A server that hangs keeps its socket open, and node-redis's timeout covers only the writing of a command. */
 export async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
   const late = Promise.withResolvers<never>();
   const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);

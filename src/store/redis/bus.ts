@@ -1,27 +1,27 @@
 import type { Bus, BusHandler } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { names } from './scripts.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
 
-interface Envelope {
+interface BusEnvelope {
   readonly from: string;
   readonly id: number;
-  /** None: messages of this sender may have been lost. */
+  /** Without a topic, messages of this sender may have been lost. */
   readonly topic?: string;
   readonly message?: string;
 }
 
-interface Awaited {
+interface PendingPublish {
   received: number;
   wanted: number;
   readonly done: () => void;
 }
 
-/** Publish and subscribe, with an answer from each who got the message: the publisher waits for them. */
+/** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
 export async function createRedisBus(
-  subscriber: Connection,
-  publisher: Connection,
+  subscriber: RedisConnection,
+  publisher: RedisConnection,
   database: string,
   onProblem: (message: string) => void,
 ): Promise<Bus> {
@@ -29,7 +29,7 @@ export async function createRedisBus(
   const channel = names.bus(database);
   const handlers = new Map<string, BusHandler>();
   const gapHandlers: (() => void)[] = [];
-  const awaited = new Map<number, Awaited>();
+  const awaited = new Map<number, PendingPublish>();
   let lastId = 0;
   let hasUnsent = false;
 
@@ -40,7 +40,7 @@ export async function createRedisBus(
     if (publishing && ++publishing.received >= publishing.wanted) publishing.done();
   }
 
-  async function handle({ topic, message = '' }: Envelope) {
+  async function handle({ topic, message = '' }: BusEnvelope) {
     if (topic === undefined) return gap();
     try {
       await handlers.get(topic)?.(message);
@@ -50,7 +50,7 @@ export async function createRedisBus(
   }
 
   async function receive(text: string) {
-    const envelope: Envelope = JSON.parse(text);
+    const envelope: BusEnvelope = JSON.parse(text);
     // Redis counts this instance among the receivers.
     if (envelope.from === me) return acknowledged(envelope.id);
     await handle(envelope);
@@ -59,8 +59,8 @@ export async function createRedisBus(
     await publisher.command(answer).catch(() => {});
   }
 
-  async function send(id: number, message: Pick<Envelope, 'topic' | 'message'>) {
-    const envelope: Envelope = { from: me, id, ...message };
+  async function send(id: number, message: Pick<BusEnvelope, 'topic' | 'message'>) {
+    const envelope: BusEnvelope = { from: me, id, ...message };
     return publisher.command<number>(['PUBLISH', channel, JSON.stringify(envelope)]);
   }
 
@@ -79,14 +79,14 @@ export async function createRedisBus(
     async publish(topic, message) {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const publishing: Awaited = { received: 0, wanted: Infinity, done: resolve };
+      const publishing: PendingPublish = { received: 0, wanted: Infinity, done: resolve };
       awaited.set(id, publishing);
       const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
       try {
         publishing.wanted = await send(id, { topic, message });
         if (publishing.received < publishing.wanted) await promise;
       } catch {
-        // Sent as a gap once the others can be reached, which makes them drop their caches.
+        // A gap is sent once the others can be reached, which makes them drop their caches.
         hasUnsent = true;
       } finally {
         clearTimeout(timer);

@@ -10,16 +10,16 @@ const LONGEST_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
-export type Connection = Awaited<ReturnType<typeof connect>>;
-type Client = ReturnType<typeof createBareClient>;
+export type RedisConnection = Awaited<ReturnType<typeof connect>>;
+type RedisClient = ReturnType<typeof createBareClient>;
 
-/** Full jitter: instances that lost the same server do not come back as one. */
+/** Full jitter: instances that lost the same server do not reconnect at the same time. */
 const pauseBefore = (retry: number) =>
   Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
 
 /**
- * One socket that comes back by itself; commands fail at once while it is away. Each socket has a client
- * of its own, since a client never goes to another address than its first.
+ * A socket that reconnects by itself; commands fail immediately while it is disconnected. Each socket has its own
+ * client, since a client never changes its address.
  */
 export async function connect(
   { locate }: Address,
@@ -28,12 +28,12 @@ export async function connect(
   const closing = new AbortController();
   const subscriptions = new Map<string, (message: string) => void>();
   const readyListeners: (() => void)[] = [];
-  let client: Client | undefined;
+  let client: RedisClient | undefined;
   let lastFailure = 'no answer';
 
   const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
 
-  function discard(lost: Client | undefined, reason: string) {
+  function discard(lost: RedisClient | undefined, reason: string) {
     if (!lost || lost !== client) return;
     client = undefined;
     lastFailure = reason;
@@ -43,7 +43,7 @@ export async function connect(
   }
 
   async function connectOnce() {
-    // Ours is the deadline of all that a connection takes.
+    // Our own deadline covers the whole connection.
     const next = createBareClient(await locate(), 2 * DEADLINE_MS);
     next.on('error', (error: unknown) => {
       if (next !== client) return;
@@ -92,17 +92,17 @@ export async function connect(
   });
 
   return {
-    /** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
+    /** Rejects with `StoreUnavailable`. A command is never sent again, since its outcome is then unknown. */
     async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS): Promise<Reply> {
       const used = client;
       if (!used) throw outOfReach();
       try {
         return await within(used.sendCommand<Reply>(args), deadlineMs);
       } catch (error) {
-        // Another command's failure closed the socket, and that one knows why.
+        // Another command's failure closed the socket, and has the cause.
         if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
         const failure = unavailable(error);
-        // A server that hangs or was demoted keeps its socket.
+        // A server that hangs or was demoted keeps its socket open.
         if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
           discard(used, failure.message);
         throw failure;
@@ -112,17 +112,17 @@ export async function connect(
       subscriptions.set(channel, listener);
       if (client) await within(client.subscribe(channel, listener), DEADLINE_MS);
     },
-    /** Also after every loss of the connection, subscriptions restored. */
+    /** Called after every reconnect too, once subscriptions are restored. */
     onReady: (listener: () => void) => void readyListeners.push(listener),
-    /** For a server that turned out to be the wrong one: a new socket may lead to another. */
+    /** For a wrong server: a new socket may lead to another one. */
     reconnect: (reason: string) => discard(client, reason),
-    /** Lets what was asked for end first. */
+    /** Waits for pending commands first. */
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       const last = client;
       if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
     },
-    /** Rejects what was asked for. */
+    /** Rejects pending commands. */
     destroy(): void {
       closing.abort();
       client?.destroy();
@@ -143,7 +143,7 @@ const REASONS = new Map([
   ['MOVED', 'it is a cluster, and one server is wanted'],
 ]);
 
-/** It was demoted, or cut off: the primary may be another server by now. */
+/** The server was demoted or is cut off: the primary may be another one by now. */
 const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS']);
 
 /** Redis begins its errors with a code in capitals; a socket's error has one, too. */
@@ -153,7 +153,7 @@ function codeOf(error: unknown): string {
   return /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] ?? error.constructor.name;
 }
 
-/** Only codes: a message may quote the command, and with it what should not be logged. */
+/** Only codes are logged: a message may quote the command. */
 function unavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   const code = codeOf(error);

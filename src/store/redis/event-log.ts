@@ -7,7 +7,7 @@ import {
   type StoredEvent,
   dedupeWindowMs,
 } from '../event-log.ts';
-import type { Connection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import {
   type Send,
   TRIM_BATCH,
@@ -22,11 +22,11 @@ import type { Writer } from './writer.ts';
 
 interface Parts {
   readonly writer: Writer;
-  readonly reader: Connection;
-  /** Of its own: XREAD holds it up. */
-  readonly tail: Connection;
+  readonly reader: RedisConnection;
+  /** A separate connection, since XREAD blocks it. */
+  readonly tail: RedisConnection;
   readonly retentionMs: number;
-  /** Only tests set it: the server's time is the same for all instances. */
+  /** Set by tests only: the server's time is the same for all instances. */
   readonly clock: (() => number) | undefined;
 }
 
@@ -40,10 +40,10 @@ const LOG_KEYS = [names.epoch, names.newest, names.events];
 const MAX_APPENDS = 200;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */
 const SUBJECT_GRACE_MS = 3_600_000;
-/** How long a lost log can go unnoticed: XREAD does not return for its new events, whose positions are lower. */
+/** How long a lost log may go unnoticed: XREAD does not return its new events, whose positions are lower. */
 const LOOK_AGAIN_MS = 1_000;
 const LOOK_GRACE_MS = 3_000;
-/** More failovers than anybody has while an instance lives. */
+/** More failovers than happen while an instance runs. */
 const MOST_FORMER_EPOCHS = 20;
 
 const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
@@ -53,11 +53,11 @@ const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
 });
 
 export async function openRedisLog({ writer, reader, tail, retentionMs, clock }: Parts) {
-  // What this instance knows of the shared log.
+  // The state of the shared log, as last seen.
   let [epoch, newest, stamp] = ['', 0, ''];
   const formerEpochs = new Set<string>();
 
-  /** By what is known a lost log is distinguished from ours. */
+  /** Sends the last seen state, so that the script can detect a lost log. */
   async function run<Reply extends readonly [...Head, ...unknown[]]>(
     send: Send,
     script: string,
@@ -72,7 +72,7 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
   }
 
   function learn([current, top, stampOfTop]: readonly [...Head, ...unknown[]]): void {
-    // Connections answer in no common order: a late answer must not bring an old log back.
+    // Replies of several connections come in any order: a late one must not bring an old log back.
     if (formerEpochs.has(current)) return;
     if (current === epoch && top <= newest) return;
     if (current !== epoch && epoch !== '') formerEpochs.add(epoch);
@@ -108,7 +108,7 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     append: async (events) => (events.length > 0 ? appends.call(events) : []),
     read,
     bounds: () => read(0, 0),
-    // Only wakes the reader: the page is what counts.
+    // Only wakes the reader, which then reads a page.
     changed(position) {
       const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
       const args = [...wait, names.events, `${position}-0`];

@@ -9,13 +9,13 @@ import {
 } from '../store.ts';
 import { addressOf } from './address.ts';
 import { createRedisBus } from './bus.ts';
-import { type Connection, connect } from './connection.ts';
+import { type RedisConnection, connect } from './connection.ts';
 import { openRedisLog } from './event-log.ts';
 import { PREFIX, names, runScript } from './scripts.ts';
 import { type Writer, openWriter } from './writer.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
-/** How soon a replica that was added is waited for. */
+/** How soon an added replica is noticed. */
 const INSPECT_EVERY_MS = 10_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
@@ -26,9 +26,9 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   const open = async (onLost?: (message: string) => void) =>
     opened.use(await connect(address, onLost));
   const writing = await open(onProblem);
-  // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
+  // WAIT and XREAD block their connection, and a subscriber's takes no other commands.
   const [reader, tail, subscriber] = await Promise.all([open(), open(), open()]);
-  // All connections must be to the server that is written to: a former primary may still answer reads.
+  // All connections must lead to the primary: a former primary may still answer reads.
   const writer = await openWriter(writing, onProblem, () => {
     for (const connection of [reader, tail, subscriber])
       connection.reconnect('another server took over');
@@ -36,7 +36,7 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
   const places = createPlaces(placeEngine(reader));
   const bus = await createRedisBus(subscriber, reader, address.database, onProblem);
-  // What it waits for may be a second away.
+  // Destroyed, since its XREAD may take another second.
   opened.defer(() => tail.destroy());
   opened.defer(drained);
   opened.defer(places.close);
@@ -51,15 +51,15 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     keys: keyStore(writer, reader),
     quarantine: quarantine(writer, reader),
     async check() {
-      // Both: after a failover one connection may have found the new primary before the other.
+      // Both connections are checked: after a failover one may have found the new primary before the other.
       await Promise.all([writer.write(['SET', names.checked, '1']), reader.command(['PING'])]);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
 
-/** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
-const keyStore = ({ write }: Writer, reader: Connection): KeyStore => ({
+/** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
+const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
     return (await write<string | null>(command)) ?? undefined;
@@ -73,9 +73,9 @@ const keyStore = ({ write }: Writer, reader: Connection): KeyStore => ({
   delete: (key) => write(['DEL', names.fact(key)]),
 });
 
-type Entry = readonly [id: string, fields: readonly string[]];
+type StreamEntry = readonly [id: string, fields: readonly string[]];
 
-const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
+const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => ({
   add({ receivedAt, reason, body }) {
     const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
     const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
@@ -83,7 +83,7 @@ const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
   },
   async list(limit) {
     const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
-    const entries = await reader.command<Entry[]>(range);
+    const entries = await reader.command<StreamEntry[]>(range);
     return entries.map(([id, [, receivedAt, , reason = '', , body = '']]) => ({
       id,
       receivedAt: Number(receivedAt),
@@ -95,7 +95,7 @@ const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
   count: () => reader.command<number>(['XLEN', names.quarantine]),
 });
 
-/** More lists than a client is in at a time: past it the client's places are forgotten, and found anew. */
+/** More lists than a client is in at a time. Past it the client's places are removed, and found again. */
 const MAX_LISTS = 16;
 
 /** ARGV: how long to keep; then client, list and page of each change. */
@@ -114,7 +114,7 @@ const writePlaces = `
   end
 `;
 
-const placeEngine = ({ command }: Connection): PlaceEngine => ({
+const placeEngine = ({ command }: RedisConnection): PlaceEngine => ({
   async write(changes) {
     const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
     await runScript(command, writePlaces, [], [PLACES_KEPT_MS, ...args]);

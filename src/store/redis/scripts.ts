@@ -18,7 +18,7 @@ export const names = {
 
 export type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
 
-/** EVAL and not EVALSHA: a server that was restarted does not know a hash, and nothing is ever sent twice here. */
+/** EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here. */
 export const runScript = <Reply>(
   send: Send,
   source: string,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
@@ -9,7 +9,7 @@ export type Writer = Awaited<ReturnType<typeof openWriter>>;
 
 /** Has a connection of its own: WAIT blocks the commands behind it. */
 export async function openWriter(
-  connection: Connection,
+  connection: RedisConnection,
   onProblem: (message: string) => void,
   onServerChanged: () => void,
 ) {
@@ -17,7 +17,7 @@ export async function openWriter(
   let known: string | undefined;
   let verified: Promise<void> | undefined;
 
-  /** Perhaps it was cut off, and one of its replicas is the primary now. */
+  /** The server may be cut off, with one of its replicas as the primary. */
   function wrongServer(reason: string) {
     connection.reconnect(reason);
     return new StoreUnavailable(reason);
@@ -41,7 +41,7 @@ export async function openWriter(
     );
   }
 
-  /** Nothing is written before the server has been looked at: behind a new socket may be another one. */
+  /** The server is inspected before the first write: a new socket may lead to another one. */
   async function ensureVerified() {
     verified ??= verify();
     try {
@@ -56,13 +56,13 @@ export async function openWriter(
   connection.onReady(() => (verified = undefined));
 
   return {
-    /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
+    /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
     get replicated(): boolean {
       return replicated;
     },
     /** Detects replicas that were added. */
     inspectServer,
-    /** Resolves once the write is where a crash of the primary can't take it. */
+    /** Resolves once the write survives a crash of the primary. */
     async write<Reply>(args: readonly string[]): Promise<Reply> {
       await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
@@ -85,7 +85,7 @@ const valueIn = (info: string, name: string) =>
  * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
-async function inspect(connection: Connection) {
+async function inspect(connection: RedisConnection) {
   // Not all sections come by default everywhere.
   const sections = ['server', 'memory', 'persistence', 'replication'];
   const info = (
@@ -94,7 +94,7 @@ async function inspect(connection: Connection) {
   const version = valueIn(info, 'redis_version');
   const policy = valueIn(info, 'maxmemory_policy');
   if (Number.parseInt(version, 10) < 7) {
-    throw new StoreUnavailable(`Redis 7 or newer is wanted, but this server is ${version}`);
+    throw new StoreUnavailable(`Redis 7 or newer is required, but this server is ${version}`);
   }
   if (policy !== 'noeviction') {
     throw new StoreUnavailable(
@@ -102,7 +102,7 @@ async function inspect(connection: Connection) {
     );
   }
   return {
-    /** Another one after every start of the server. */
+    /** Changes with every start of the server. */
     runId: valueIn(info, 'run_id'),
     isPrimary: valueIn(info, 'role') !== 'slave',
     replicas: Number(valueIn(info, 'connected_slaves')),
@@ -119,11 +119,11 @@ const CLOSE_TRANSACTION = `
   redis.call('SET', KEYS[1], 2)
 `;
 
-async function rewrite({ command }: Connection): Promise<boolean> {
+async function rewrite({ command }: RedisConnection): Promise<boolean> {
   try {
     await command(['BGREWRITEAOF']);
   } catch (error) {
-    // One that another instance asked for will do as well.
+    // A rewrite that another instance began is enough.
     const { cause } = error instanceof Error ? error : {};
     if (!(cause instanceof Error && cause.message.includes('in progress'))) return false;
   }
@@ -147,7 +147,7 @@ async function rewrite({ command }: Connection): Promise<boolean> {
  * closed and the file rewritten from what the server holds.
  */
 async function repairAppendOnlyFile(
-  connection: Connection,
+  connection: RedisConnection,
   runId: string,
   onProblem: (message: string) => void,
 ): Promise<void> {

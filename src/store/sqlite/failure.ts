@@ -1,10 +1,10 @@
 import { StoreUnavailable } from '../errors.ts';
 
 /**
- * `shortage`: nothing was written, a later attempt may succeed. `damage`: what is on the disk is not
- * known any more, so nothing may be promised until the store is opened anew. `misuse`: the call's fault.
+ * `shortage`: nothing was written, and a later attempt may succeed. `damage`: the state of the disk is unknown, so the
+ * store must be opened anew. `misuse`: the call itself is wrong.
  */
-export interface Failure {
+export interface SqliteFailure {
   readonly kind: 'shortage' | 'damage' | 'misuse';
   readonly reason: string;
 }
@@ -33,7 +33,7 @@ const codeOf = (error: unknown) =>
 export const isLocked = (error: unknown) => (codeOf(error) & 0xff) === BUSY;
 
 /** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost. */
-export function failureOf(error: unknown): Failure {
+export function sqliteFailureOf(error: unknown): SqliteFailure {
   if (error instanceof StoreUnavailable) return { kind: 'misuse', reason: error.message };
   const code = codeOf(error);
   const shortage = SHORTAGES.get(code) ?? SHORTAGES.get(code & 0xff);

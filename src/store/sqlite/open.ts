@@ -8,8 +8,8 @@ import { StoreUnavailable } from '../errors.ts';
 import { type EventLog, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
 import { createPlaces } from '../places.ts';
 import type { Store, StoreSettings } from '../store.ts';
-import type { Call, Operations } from './operations.ts';
-import type { Batch, Opened, Outcome, WorkerData } from './worker.ts';
+import type { DbCall, Operations } from './operations.ts';
+import type { Batch, Opened, WorkerResult, WorkerData } from './worker.ts';
 
 const MAX_WRITES = 1_000;
 /** A write waits for no more reads than these. */
@@ -24,7 +24,7 @@ type Remote<Functions> = {
     : never;
 };
 
-/** One process, one directory: SQLite with a write-ahead log, every answer after its fsync. */
+/** SQLite with a write-ahead log, for one process and one directory. Every write is answered after its fsync. */
 export async function openEmbedded(dir: string, settings: StoreSettings): Promise<Store> {
   const { retentionMs, clock = steadyNow, onProblem = () => {} } = settings;
   const thread = await openThread({ dir, retentionMs }, clock, (reason) => {
@@ -32,7 +32,7 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
     settings.onBroken?.();
   });
   const { reads, writes } = thread;
-  const log = createLog(thread);
+  const log = createEventLog(thread);
   const places = createPlaces({ write: writes.writePlaces, read: reads.placesOf });
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
 
@@ -72,12 +72,12 @@ async function openThread(
   if (typeof opened === 'string') throw new StoreUnavailable(opened);
 
   /** Batches that the worker has not answered yet: it answers in order. */
-  const underWay: PromiseWithResolvers<readonly Outcome[]>[] = [];
+  const underWay: PromiseWithResolvers<readonly WorkerResult[]>[] = [];
   let ended: StoreUnavailable | undefined;
 
   const post = (message: Batch | 'close') => worker.postMessage(message, []);
 
-  /** After this nothing is promised any more; the disk may be repaired for the next process. */
+  /** Rejects all further calls. The disk may be repaired for the next process. */
   function end(reason: string): void {
     if (ended) return;
     ended = new StoreUnavailable(reason);
@@ -85,28 +85,28 @@ async function openThread(
     onBroken(reason);
   }
 
-  worker.on('message', (outcomes: readonly Outcome[]) => underWay.shift()?.resolve(outcomes));
+  worker.on('message', (results: readonly WorkerResult[]) => underWay.shift()?.resolve(results));
   worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
   worker.on('exit', () => end('the event store is closed'));
 
-  function answerOf(outcome: Outcome): unknown {
-    if ('answer' in outcome) return outcome.answer;
-    const { kind, reason } = outcome.failure;
+  function answerOf(result: WorkerResult): unknown {
+    if ('answer' in result) return result.answer;
+    const { kind, reason } = result.failure;
     if (kind === 'damage') end(`the event store stopped: ${reason}; check the disk, then restart`);
     return new StoreUnavailable(`the event store failed: ${reason}`);
   }
 
-  async function run(kind: Batch['kind'], calls: readonly Call[]): Promise<readonly unknown[]> {
+  async function run(kind: Batch['kind'], calls: readonly DbCall[]): Promise<readonly unknown[]> {
     if (ended) throw ended;
-    const batch = Promise.withResolvers<readonly Outcome[]>();
+    const batch = Promise.withResolvers<readonly WorkerResult[]>();
     underWay.push(batch);
     post({ kind, now: clock(), calls });
     return (await batch.promise).map(answerOf);
   }
 
   // Batches of reads and of writes take turns in the worker, so that neither delays the other.
-  const reads = createBatches((calls: readonly Call[]) => run('reads', calls), MAX_READS);
-  const writes = createBatches((calls: readonly Call[]) => run('writes', calls), MAX_WRITES);
+  const reads = createBatches((calls: readonly DbCall[]) => run('reads', calls), MAX_READS);
+  const writes = createBatches((calls: readonly DbCall[]) => run('writes', calls), MAX_WRITES);
   const remote = ({ call }: typeof reads) =>
     new Proxy(
       {},
@@ -122,7 +122,7 @@ async function openThread(
     opened,
     reads: remote(reads) as Remote<Operations['reads']>,
     writes: remote(writes) as Remote<Operations['writes']>,
-    /** Resolves when all that was asked for is done and the file is closed. */
+    /** Resolves when all calls are done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
       const exited = once(worker, 'exit');
@@ -134,10 +134,10 @@ async function openThread(
   };
 }
 
-function createLog({ opened, reads, writes }: Thread): EventLog {
+function createEventLog({ opened, reads, writes }: Thread): EventLog {
   const { epoch } = opened;
   let { oldest, newest } = opened;
-  /** Ends with the newest, so that whoever follows the log does not wait for the disk. */
+  /** The newest events, so that readers who follow the log do not wait for the disk. */
   let recent: StoredEvent[] = [];
   let changed = Promise.withResolvers<void>();
 
@@ -157,7 +157,7 @@ function createLog({ opened, reads, writes }: Thread): EventLog {
       return stored;
     },
     async read(after, limit) {
-      // Trimmed events stay in memory for a while; both ways of reading agree that they are gone.
+      // Trimmed events stay in memory for a while, but are not returned from either source.
       const from = Math.max(after, oldest);
       const skipped = from - (newest - recent.length);
       const events =

@@ -13,7 +13,7 @@ import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } f
 
 const TRIM_BATCH = 500;
 
-/** What the worker can be asked for, by name. Writes run within its transaction. */
+/** The worker's operations, by name. Writes run within its transaction. */
 export function createOperations(db: DatabaseSync, retentionMs: number, clock: () => number) {
   const statements = new Map<string, StatementSync>();
   function sql(text: string): StatementSync {
@@ -125,11 +125,11 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
       }
     },
     touch: () => void sql("INSERT OR REPLACE INTO meta VALUES ('checked', ?)").run(`${clock()}`),
-    /** Removes some of what is past its time, one kind after the other. Returns whether there may be more. */
+    /** Removes some expired rows, one table after the other. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();
       const steps = [
-        // Only a run from the start: the log has no holes.
+        // Only the oldest events are removed: the log has no holes.
         () =>
           sql(
             `DELETE FROM event WHERE position IN (
@@ -162,4 +162,4 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
 
 export type Operations = ReturnType<typeof createOperations>;
 /** A name and its arguments, as they cross to the worker. */
-export type Call = readonly [name: string, ...args: readonly unknown[]];
+export type DbCall = readonly [name: string, ...args: readonly unknown[]];

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../errors.ts';
 
 const VERSION = 3;
 
-/** AUTOINCREMENT: a position is never given twice, not even when all events are gone. */
+/** AUTOINCREMENT: a position is never used twice, not even when all events are gone. */
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -31,8 +31,8 @@ const TABLES = `
 `;
 
 /**
- * Checkpoints are rare, for a page that changed a hundred times in between is then copied once; the
- * price is some 64 MB of write-ahead log, read through in a moment after a crash. The exclusive lock is taken with the first access and held until the process ends, however it ends.
+ * Checkpoints are rare, so that a page with a hundred changes is copied once; this takes up to 64 MB of write-ahead
+ * log. The exclusive lock is held from the first access until the process ends, however it ends.
  */
 export function prepareDatabase(db: DatabaseSync): void {
   db.exec(`
@@ -55,7 +55,7 @@ export function prepareDatabase(db: DatabaseSync): void {
     db.exec(TABLES);
     db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
   }
-  // Came after the first stores of this version.
+  // Added after the first stores of this version.
   db.exec('CREATE INDEX IF NOT EXISTS seen_at ON seen (at)');
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
 }

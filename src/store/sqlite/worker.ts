@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import type { LogBounds } from '../event-log.ts';
-import { type Failure, failureOf, isLocked } from './failure.ts';
-import { type Call, createOperations } from './operations.ts';
+import { type SqliteFailure, sqliteFailureOf, isLocked } from './failure.ts';
+import { type DbCall, createOperations } from './operations.ts';
 import { prepareDatabase } from './schema.ts';
 
 export interface WorkerData {
@@ -13,17 +13,17 @@ export interface WorkerData {
   readonly retentionMs: number;
 }
 
-/** All of a batch are reads, or all are writes. */
+/** A batch has only reads or only writes. */
 export interface Batch {
   readonly kind: 'reads' | 'writes';
   readonly now: number;
-  readonly calls: readonly Call[];
+  readonly calls: readonly DbCall[];
 }
 
-/** How opening ended: with the log's bounds, or why the directory can't be used. */
+/** The log's bounds, or why the directory can't be used. */
 export type Opened = LogBounds | string;
-/** What came of a call. */
-export type Outcome = { readonly answer: unknown } | { readonly failure: Failure };
+/** The result of a call. */
+export type WorkerResult = { readonly answer: unknown } | { readonly failure: SqliteFailure };
 
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
 const { dir, retentionMs } = workerData as WorkerData;
@@ -41,7 +41,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   // Node reports no other code if it creates the directory itself.
   ENOENT: `can't be created, because it is on a read-only file system or behind a broken link: create it, or ${OTHER_DIR}`,
   EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
-  ENOSPC: `is on a full disk: make room, or ${OTHER_DIR}`,
+  ENOSPC: `is on a full disk: free space, or ${OTHER_DIR}`,
 };
 
 /** Why the directory can't be used, and what to do about it. */
@@ -51,7 +51,7 @@ function refusalOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return (
     REFUSALS[code] ??
-    `cannot be opened as event store: ${failureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`
+    `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`
   );
 }
 
@@ -85,15 +85,15 @@ function serve(db: DatabaseSync): LogBounds {
   let now = 0;
   const operations = createOperations(db, retentionMs, () => now);
 
-  /** One commit, and so one fsync, for all calls that waited. */
-  function run(kind: Batch['kind'], calls: readonly Call[]): readonly Outcome[] {
+  /** One commit, and so one fsync, for all waiting calls. */
+  function run(kind: Batch['kind'], calls: readonly DbCall[]): readonly WorkerResult[] {
     const named = operations[kind] as Record<string, (...args: readonly unknown[]) => unknown>;
     const runAll = () => calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
     try {
       return kind === 'reads' ? runAll() : inTransaction(db, runAll);
     } catch (error) {
-      const failure = failureOf(error);
-      // One call's bad argument is not its neighbours' fault.
+      const failure = sqliteFailureOf(error);
+      // One call's invalid argument must not fail the others.
       if (failure.kind === 'misuse' && calls.length > 1)
         return calls.flatMap((call) => run(kind, [call]));
       return calls.map(() => ({ failure }));

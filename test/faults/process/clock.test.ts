@@ -15,7 +15,7 @@ import { until } from '../../support/ws/raw-socket.ts';
 const MINUTE_MS = 60_000;
 const JUMPS_MS = [10 * MINUTE_MS, -10 * MINUTE_MS, DAY_MS, -DAY_MS];
 
-/** What the server takes for now, by what it writes down. */
+/** The server's time, as in its last log line. */
 const timeIn = ({ server }: Deployment): number =>
   Date.parse(/"time":"([^"]+)"/.exec(server.stdout.at(-1) ?? '')?.[1] ?? '');
 
@@ -27,7 +27,7 @@ describe('a wall clock that jumps while the server runs', () => {
       env,
     });
     const { sandbox, server, url } = deployment;
-    // By the wall clock, so for longer than any jump.
+    // Valid for longer than any jump, since tokens expire by the wall clock.
     const token = await tokenFor(['partner'], { expiresInSeconds: 10 * 86_400 });
     const ask = (query: string, variables?: object) =>
       post(server.url, { query, variables }, { authorization: `Bearer ${token}` });

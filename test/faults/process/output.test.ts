@@ -13,13 +13,13 @@ const MINT =
 const MINTED = 'POST /clinicians/:id/authenticate';
 
 const note = ({ sandbox }: Deployment) => ({ id: sandbox.ids.note(0, 0) });
-/** The lines that wait on disk. */
+/** The audit lines on disk. */
 const spoolOf = ({ storeDir }: Deployment): string => {
   const path = join(storeDir, 'audit-0.spool');
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 };
 
-/** Writes so many audit lines of half a kilobyte. */
+/** Writes `count` audit lines of half a kilobyte. */
 async function flood(deployment: Deployment, count: number): Promise<void> {
   const query = 'query Flood($id: ID!) { progressNote(id: $id) { isLoading } }';
   const token = await tokenFor(['partner'], { subject: 'x'.repeat(250) });
@@ -34,7 +34,7 @@ async function read(deployment: Deployment, from: number, to: number): Promise<v
   }
 }
 
-/** Of a process that was killed the last line may be half there. */
+/** The last line of a killed process may be incomplete. */
 const readsIn = (lines: readonly string[]): number[] =>
   lines
     .filter((line) => line.startsWith('{"level":"audit"') && line.endsWith('}'))
@@ -50,8 +50,8 @@ async function stall(deployment: Deployment): Promise<void> {
   await until(() => spoolOf(deployment) !== '');
 }
 
-describe.concurrent('stdout', { timeout: 120_000 }, () => {
-  it('that is not read: mutations are refused once the audit spool is full, and queries still work', async () => {
+describe.concurrent('with stdout blocked', { timeout: 120_000 }, () => {
+  it('rejects mutations once the audit spool is full, and still answers queries', async () => {
     await using deployment = await openDeployment();
     const { server, sandbox } = deployment;
     const id = sandbox.ids.clinician(0);
@@ -61,7 +61,7 @@ describe.concurrent('stdout', { timeout: 120_000 }, () => {
     // The spool holds 10,000 lines.
     await flood(deployment, 9_000);
     await until(async () => (await server.ready()).status === 503);
-    expect((await server.ready()).text).toContain('nobody reads stdout');
+    expect((await server.ready()).text).toContain('stdout is blocked');
     const { errors } = await server.query(MINT, { id });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
     expect(errors?.[0]?.message).toContain('Nothing was changed');
@@ -75,13 +75,13 @@ describe.concurrent('stdout', { timeout: 120_000 }, () => {
     expect((await server.query(MINT, { id })).errors).toBeUndefined();
     const minted = () => server.stdout.filter((line) => line.includes('authenticateClinician: '));
     await until(() => minted().length >= 4);
-    // There was no room for one, unless it was still on its way when there was again.
+    // One read found the spool full, unless its line was written after stdout was read again.
     const others = readsIn(server.stdout).filter((n) => n !== 50);
     expect(others).toEqual(numbers(60).filter((n) => n !== 50));
     expect(minted()).toHaveLength(4);
   });
 
-  it('that is not read: a killed process leaves its audit lines to the next one', async () => {
+  it('writes the audit lines of a killed process at the next start', async () => {
     await using deployment = await openDeployment();
     const killed = deployment.server;
     await stall(deployment);
@@ -98,15 +98,15 @@ describe.concurrent('stdout', { timeout: 120_000 }, () => {
     expect(await gauge(deployment.server, 'gateway_audit_lines_spooled')).toBe(0);
   });
 
-  it('that was closed: the process keeps serving, exits with 0, and the next one writes its audit lines', async () => {
+  it('keeps serving when stdout was closed, and writes its audit lines at the next start', async () => {
     await using deployment = await openDeployment();
-    const deaf = deployment.server;
-    deaf.output.destroy();
+    const closed = deployment.server;
+    closed.output.destroy();
     await read(deployment, 0, 20);
     await until(() => spoolOf(deployment) !== '');
     await read(deployment, 20, 40);
-    deaf.signal('SIGTERM');
-    expect(await deaf.exited).toEqual({ code: 0, signal: null });
+    closed.signal('SIGTERM');
+    expect(await closed.exited).toEqual({ code: 0, signal: null });
     await deployment.start();
     await until(() => readsIn(deployment.server.stdout).includes(39));
     expect(readsIn(deployment.server.stdout)).toEqual(numbers(40));

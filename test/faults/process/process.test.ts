@@ -11,7 +11,7 @@ import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
 describe.concurrent('a process', { timeout: 120_000 }, () => {
-  it('that is stopped for two seconds loses no socket and no event', async () => {
+  it('that is suspended for two seconds loses no socket and no event', async () => {
     await using deployment = await openDeployment();
     const { sender, follower, settle } = await deployment.load();
     const received = follower.received.length;
@@ -24,7 +24,7 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     expect([follower.closeCodes, sender.refusals]).toEqual([[1006], 0]);
   });
 
-  it('that runs out of file descriptors serves open connections, and new ones once there are some', async () => {
+  it('that runs out of file descriptors serves open connections, and later new ones', async () => {
     await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
     const { server, sandbox } = deployment;
     const port = Number(new URL(server.url).port);

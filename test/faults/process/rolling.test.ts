@@ -14,7 +14,7 @@ const FOLLOWERS = Number(process.env['FOLLOWERS'] ?? 10);
 const NO_LOSSES = { lost: 0, repeated: 0 };
 
 it.skipIf(!redisAvailable)(
-  'instances on one Redis are replaced one by one, and every subscriber receives every event once',
+  'delivers every event once to every subscriber while instances are replaced one by one',
   { timeout: 90_000 + FOLLOWERS * 300 },
   async () => {
     await using redis = await startRedis();

@@ -8,14 +8,14 @@ import type { ServerProcess } from '../../support/faults/process/process.ts';
 import { NO_LOSSES, type Deployment, openDeployment } from '../../support/faults/deployment.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
-/** How it ended, if it did in time. */
+/** The exit code, and whether the process exited in time. */
 async function endingOf(server: ServerProcess, withinMs = 15_000) {
   const began = performance.now();
   const { code } = await server.exited;
   return { code, inTime: performance.now() - began < withinMs };
 }
 
-/** Its answer to the readiness probe once it has retired. It gives one for a second. */
+/** The answer to the readiness probe in the second before the server stops listening. */
 async function retirementOf(server: ServerProcess) {
   let answer = await server.ready();
   await until(async () => {
@@ -25,9 +25,9 @@ async function retirementOf(server: ServerProcess) {
   return answer;
 }
 
-/** A query that the Partner API takes its time for, under way when this resolves. */
+/** Starts a query that the Partner API answers slowly. Resolves while it runs. */
 async function beginSlowQuery({ server, sandbox }: Deployment, latencyMs: number) {
-  // With a token at hand the first call is the query's own.
+  // Obtains the partner token, so that the first call is the query's own.
   expect((await server.ready()).status).toBe(200);
   sandbox.set({ latencyMs });
   sandbox.resetCounts();
@@ -81,7 +81,7 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     expect(await endingOf(server, 8_000)).toEqual({ code: 0, inTime: true });
   });
 
-  it('sent twice ends the process at once, with nothing lost', async () => {
+  it('sent twice ends the process immediately, with nothing lost', async () => {
     await using deployment = await openDeployment();
     const { settle } = await deployment.load();
     const slow = await beginSlowQuery(deployment, 20_000);
@@ -96,7 +96,7 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
   });
 });
 
-describe.concurrent('an error that nothing catches', { timeout: 120_000 }, () => {
+describe.concurrent('an uncaught error', { timeout: 120_000 }, () => {
   it('is logged in one line without its text, and the process shuts down in order', async () => {
     const preload = ['test/support/faults/process/throw-on-signal.ts'];
     await using deployment = await openDeployment({ preload });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** What a process writes to stderr that can't start. */
+/** What a process writes to stderr if its start fails. */
 async function refusal(
   env: Record<string, string>,
   storeDir?: string,
@@ -32,9 +32,9 @@ async function refusal(
   return stderr.trimEnd();
 }
 
-// What else is refused, and in which words, is tested where it is refused: test/config.test.ts and test/store.
-describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_000 }, () => {
-  it('says that the port is taken', async () => {
+// Other messages are tested in test/config.test.ts and test/store.
+describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () => {
+  it('and says that the port is in use', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;
@@ -44,20 +44,20 @@ describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_0
     holder.close();
   });
 
-  it('says what is wrong with the configuration', async () => {
+  it('and says what is wrong with the configuration', async () => {
     expect(await refusal({ PARTNER_BASE_URL: 'https://api.example.com/v1' })).toBe(
       'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but its path ends in "/v1"',
     );
   });
 
-  it('says that Redis is not there, without its password', async () => {
+  it('and says that Redis is not reachable, without its password', async () => {
     const url = `redis://:hunter2@127.0.0.1:${await freePort()}`;
     expect(await refusal({ REDIS_URL: url })).toBe(
       'Redis, as REDIS_URL names it, cannot be reached: ECONNREFUSED',
     );
   });
 
-  it('says that it may not write to the store’s directory', async () => {
+  it('and says that it may not write to the store’s directory', async () => {
     const parent = createStoreDir();
     const dir = join(parent, 'closed');
     mkdirSync(dir, { mode: 0o555 });
@@ -71,7 +71,7 @@ describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_0
     rmSync(parent, { recursive: true });
   });
 
-  it.skipIf(!ownMounts)('says that the file system is read-only', async () => {
+  it.skipIf(!ownMounts)('and says that the file system is read-only', async () => {
     const dir = createStoreDir();
     const mount = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
     const under = [...(ownMounts ?? []), 'sh', '-c', mount, dir];
@@ -84,7 +84,7 @@ describe.concurrent('a start that can’t succeed ends with 1', { timeout: 120_0
     rmSync(dir, { recursive: true });
   });
 
-  it('says that the store’s directory is a file, or below one', async () => {
+  it('and says that the store’s directory is a file, or below one', async () => {
     const parent = createStoreDir();
     const file = join(parent, 'file');
     writeFileSync(file, '');
@@ -102,7 +102,7 @@ describe('a server that has started', () => {
     return { status: response.status, text: await response.text() };
   };
 
-  it('is alive and not ready while the Partner API is away', async () => {
+  it('is alive and not ready while the Partner API is down', async () => {
     const port = await freePort();
     const env = { PARTNER_BASE_URL: `http://127.0.0.1:${port}/v2` };
     await using gateway = await openGateway({ sandbox, env });
@@ -115,7 +115,7 @@ describe('a server that has started', () => {
     await back.close();
   });
 
-  it('is not ready with credentials that are wrong, and shows none of them', async () => {
+  it('is not ready with wrong credentials, and never logs them', async () => {
     const lines: string[] = [];
     const env = { PARTNER_CLIENT_SECRET: 'not-the-secret-at-all' };
     await using gateway = await openGateway({ sandbox, env, onLog: (line) => lines.push(line) });

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { failureOf } from '../../../src/store/sqlite/failure.ts';
+import { sqliteFailureOf } from '../../../src/store/sqlite/failure.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { noteEvent, signed } from '../../support/faults/sender.ts';
 import {
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(storeDir, { recursive: true, force: true });
 });
 
-/** An event of the second client breaks a rule of the database, which says so with the patient's name. */
+/** An event of the second client violates a constraint, and the database's message has the patient's name. */
 async function spoilStore(): Promise<void> {
   const settings = { retentionMs: 1e9, onProblem: () => {}, onBroken: () => {} };
   const store = await openStore({ kind: 'embedded', dir: storeDir }, settings);
@@ -92,7 +92,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
     },
   );
 
-  it('thrown while a subscription begins: an error on its id, and the socket stays open', async () => {
+  it('thrown while a subscription starts: its id gets an error, and the socket stays open', async () => {
     using socket = await dialIn(gateway());
     socket.send(subscribe('1', 'subscription { transcriptReady { cursor } }'));
     expect(await socket.next()).toMatchObject({ id: '1', type: 'error', payload: MASKED });
@@ -103,8 +103,8 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
   it('thrown by the store: 503, and other events are accepted', async () => {
     expect(await webhook(1)).toEqual({ status: 503, text: '' });
     expect(await webhook(0)).toEqual({ status: 200, text: '' });
-    await until(() => server.stdout.some((line) => line.includes('could not be kept')));
-    expect(failureOf(new Error(PATIENT.note))).toEqual({ kind: 'misuse', reason: 'Error' });
+    await until(() => server.stdout.some((line) => line.includes('could not be stored')));
+    expect(sqliteFailureOf(new Error(PATIENT.note))).toEqual({ kind: 'misuse', reason: 'Error' });
   });
 
   it('thrown by an HTTP handler', async () => {
@@ -117,7 +117,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
     expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
   });
 
-  it('in all output of the process', async () => {
+  it('in the output of the whole process', async () => {
     const { text } = await server.ready();
     server.signal('SIGTERM');
     await server.exited;

@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { closeCodeOf, frameOf } from '../../support/ws/frames.ts';
@@ -15,6 +15,13 @@ beforeAll(async () => {
     onLog: (line) => lines.push(line),
   });
   token = await tokenFor(['partner']);
+});
+/** No test leaves a socket open or causes an unexpected error. */
+afterEach(async () => {
+  await until(async () => (await gauge(gateway, 'gateway_sockets')) === 0);
+  await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  lines.length = 0;
 });
 afterAll(() => gateway.close());
 
@@ -169,10 +176,4 @@ describe('an operation', () => {
     expect(await socket.next()).toMatchObject({ id: '1', type: 'error' });
     expect(await socket.next()).toMatchObject({ id: '2', type: 'error' });
   });
-});
-
-it('leaves no socket open, and causes no unexpected error', async () => {
-  await until(async () => (await gauge(gateway, 'gateway_sockets')) === 0);
-  await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
-  expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });

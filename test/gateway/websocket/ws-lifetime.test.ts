@@ -11,7 +11,7 @@ const EVENTS = 'subscription { events { cursor type } }';
 describe('a token that expires', () => {
   it('closes its socket with 4403, and no event follows', async () => {
     await using gateway = await openGateway();
-    const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
+    const token = await tokenFor(['partner'], { expiresInSeconds: 6 });
     // As it is in the token: a timer may fire a moment before the second that it waits for.
     const expiresAt = decodeJwt(token).exp! * 1_000;
     using socket = await dialIn(gateway, token);
@@ -27,7 +27,7 @@ describe('a token that expires', () => {
 
   it('ends the delivery of events', async () => {
     await using gateway = await openGateway();
-    const token = await tokenFor(['partner'], { expiresInSeconds: 3 });
+    const token = await tokenFor(['partner'], { expiresInSeconds: 6 });
     using socket = await dialIn(gateway, token);
     await subscribed(gateway, socket, '1', EVENTS);
     await until(() => Date.now() >= decodeJwt(token).exp! * 1_000, 1);

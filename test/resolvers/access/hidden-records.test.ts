@@ -176,7 +176,7 @@ describe('records of other viewers and records that do not exist get the same an
         const { data, errors, extensions } = await ask(LOOK_UPS[how]!, withOwn(names));
         const { calls, cached, ...rest } = extensions.upstream;
         expect(Object.values(data)).toEqual(Object.values(data).map(() => null));
-        // A filter that was just used is cached, whoever used it and whatever the result.
+        // A filter that was just used is cached for all viewers, whatever the result.
         const cost = { ...rest, read: calls + cached };
         return struckOut(JSON.stringify({ data, errors, cost }), names);
       };

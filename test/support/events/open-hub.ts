@@ -22,7 +22,7 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
     cursors: eventCursors,
     apply: () => undefined,
     places: { of: () => Promise.resolve([]) },
-    setAside: async (entry) => void aside.push(entry),
+    addToQuarantine: async (entry) => void aside.push(entry),
     onProblem: (problem) => void problems.push(problem),
     ...parts,
   });

@@ -22,13 +22,16 @@ async function quarantine({ sandbox, storeDir }: Deployment, ...args: readonly s
 }
 
 it('skips an event that can’t be delivered, and delivers it when it is replayed from quarantine', async () => {
-  const [before, poison] = [randomUUID(), randomUUID()];
+  const [before, failing] = [randomUUID(), randomUUID()];
   const [after, last] = [randomUUID(), randomUUID()];
-  const mistake = { preload: ['test/support/faults/poison.ts'], env: { POISON: poison } };
+  const mistake = {
+    preload: ['test/support/faults/failing-event.ts'],
+    env: { FAILING_NOTE: failing },
+  };
   await using deployment = await openDeployment(mistake);
   const [cursor, token] = [await cursorNow(deployment.server.query), await tokenFor(['partner'])];
   const live = follow({ url: deployment.url, after: cursor, token });
-  for (const noteId of [before, poison, after])
+  for (const noteId of [before, failing, after])
     expect(await sendOne(deployment.url(), deployment.sandbox, noteId)).toBe(200);
   await live.receives(new Set<string>([before, after]));
   const resumed = follow({ url: deployment.url, after: cursor, token });
@@ -38,7 +41,7 @@ it('skips an event that can’t be delivered, and delivers it when it is replaye
     [before, after],
   ]);
   expect([live.closeCodes, live.codes, resumed.codes]).toEqual([[], [], []]);
-  expect(await gauge(deployment.server, 'events_poisonous_total')).toBe(1);
+  expect(await gauge(deployment.server, 'events_failed_total')).toBe(1);
   resumed.close();
 
   await deployment.server.kill();
@@ -47,7 +50,7 @@ it('skips an event that can’t be delivered, and delivers it when it is replaye
   expect(listed).toContain('1 in quarantine');
   await deployment.start({ preload: [] });
   await sendOne(deployment.url(), deployment.sandbox, last);
-  await live.receives(new Set([before, after, poison, last]));
-  expect(live.received).toEqual([before, after, poison, last]);
+  await live.receives(new Set([before, after, failing, last]));
+  expect(live.received).toEqual([before, after, failing, last]);
   live.close();
 }, 120_000);
