@@ -1,6 +1,10 @@
 import type { Uuid } from '../uuid.ts';
-import type { EventFacts, EventType, PartnerEvent } from './partner-event.ts';
-import { isSessionEvent } from './partner-event.ts';
+import {
+  type EventFacts,
+  type EventType,
+  type PartnerEvent,
+  isSessionEvent,
+} from './partner-event.ts';
 
 /** Given fields are combined with AND. An empty list of types matches nothing. */
 export interface EventFilter {

@@ -1,10 +1,15 @@
-import { toUuid } from '../uuid.ts';
-import type { Uuid } from '../uuid.ts';
-import { readMdm, readNote, readNoteOfSession, readScore, readTranscript } from './records.ts';
-import type { Checked, NoteRecord } from './records.ts';
+import { toUuid, type Uuid } from '../uuid.ts';
+import {
+  readMdm,
+  readNote,
+  readNoteOfSession,
+  readScore,
+  readTranscript,
+  type Checked,
+  type NoteRecord,
+} from './records.ts';
 import type { Repeat } from './client/retry.ts';
-import { isObject } from './json.ts';
-import type { JsonObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 
 /** A route: how to call it, how to read its answers, and for how long they are valid. */
 export interface Endpoint<T = unknown> {

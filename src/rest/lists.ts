@@ -1,9 +1,6 @@
-import { PAGE_SIZE, lastPageOf } from '../page.ts';
-import type { Page } from '../page.ts';
-import { toUuid } from '../uuid.ts';
-import type { Uuid } from '../uuid.ts';
-import { LIST_TTL_MS, endpoint } from './endpoints.ts';
-import type { Endpoint } from './endpoints.ts';
+import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
+import { toUuid, type Uuid } from '../uuid.ts';
+import { LIST_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
 import { isObject } from './json.ts';
 import {
   anotherRecord,
@@ -15,8 +12,9 @@ import {
   readOrganization,
   readProgram,
   readSession,
+  type Checked,
+  type ReadRow,
 } from './records.ts';
-import type { Checked, ReadRow } from './records.ts';
 
 /** What GraphQL's Int can hold: `totalCount` is one. */
 const MAX_ROWS = 2_147_483_647;

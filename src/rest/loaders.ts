@@ -1,16 +1,21 @@
 import DataLoader from 'dataloader';
-import { whenLoaded } from '../loaded.ts';
-import type { Loaded } from '../loaded.ts';
+import { whenLoaded, type Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import type { ScoreRecord } from './records.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Client, Target } from './client/client.ts';
-import { endpoints } from './endpoints.ts';
-import type { Endpoint } from './endpoints.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
-import { listKeyOf, lists, pageKeyOf, pathOf } from './lists.ts';
-import type { ListName, ListRef, RecordOf } from './lists.ts';
+import {
+  listKeyOf,
+  lists,
+  pageKeyOf,
+  pathOf,
+  type ListName,
+  type ListRef,
+  type RecordOf,
+} from './lists.ts';
 import type { Usage } from './usage.ts';
 
 interface LoadOptions {

@@ -4,8 +4,7 @@ import type { Config } from '../config.ts';
 import type { partnerObserver } from '../observability/observers.ts';
 import { createClient } from './client/client.ts';
 import { Loaders } from './loaders.ts';
-import { createUsage } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { createUsage, type Usage } from './usage.ts';
 import { createWrites } from './writes.ts';
 
 export interface PartnerConnection {

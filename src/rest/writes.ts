@@ -2,10 +2,8 @@ import type { Uuid } from '../uuid.ts';
 import { secondaryCliniciansBody } from './assumed-names.ts';
 import type { Client } from './client/client.ts';
 import type { Repeat } from './client/retry.ts';
-import { endpoint } from './endpoints.ts';
-import type { Endpoint } from './endpoints.ts';
-import { isObject } from './json.ts';
-import type { JsonObject } from './json.ts';
+import { endpoint, type Endpoint } from './endpoints.ts';
+import { isObject, type JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
 
 /** The answers are undocumented and passed on unchanged; null if the body is empty. */

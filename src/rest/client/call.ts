@@ -16,8 +16,7 @@ import type { Breaker } from './breaker.ts';
 import type { Client, Target } from './client.ts';
 import type { CallQueue, QueuedCall } from './limiter.ts';
 import { failureOf, isAcceptance, jsonOf, notJson, verdictOf } from './response.ts';
-import { isOutage, nextDelay } from './retry.ts';
-import type { Failure } from './retry.ts';
+import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
 /** The limit for all attempts together. A request that must not be repeated gets all of it for its one attempt. */

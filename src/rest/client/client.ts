@@ -1,13 +1,10 @@
 import { systemClock } from '../../clock.ts';
 import type { Uuid } from '../../uuid.ts';
-import { createResponseCache } from '../cache.ts';
-import type { CacheEntry } from '../cache.ts';
-import { authenticate } from '../endpoints.ts';
-import type { Endpoint, PartnerToken } from '../endpoints.ts';
+import { createResponseCache, type CacheEntry } from '../cache.ts';
+import { authenticate, type Endpoint, type PartnerToken } from '../endpoints.ts';
 import { OperationAborted } from '../errors.ts';
 import type { PartnerConnection, PartnerOptions } from '../partner.ts';
-import { createUsage } from '../usage.ts';
-import type { Usage } from '../usage.ts';
+import { createUsage, type Usage } from '../usage.ts';
 import { Breaker } from './breaker.ts';
 import { Call } from './call.ts';
 import { createLimiter } from './limiter.ts';

@@ -11,11 +11,10 @@ import {
   PartnerRejected,
   PartnerRouteMissing,
   PartnerUnavailable,
+  type PartnerError,
 } from '../errors.ts';
-import type { PartnerError } from '../errors.ts';
 import type { Verdict } from './breaker.ts';
-import { retryAfterMsOf } from './retry.ts';
-import type { Failure } from './retry.ts';
+import { retryAfterMsOf, type Failure } from './retry.ts';
 import type { Attempt, Outcome } from './transport.ts';
 
 /** A body that is not JSON. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { authenticate } from '../endpoints.ts';
-import type { PartnerToken } from '../endpoints.ts';
+import { authenticate, type PartnerToken } from '../endpoints.ts';
 import { PartnerCredentialsRefused, PartnerError } from '../errors.ts';
 import type { PartnerObserver } from '../partner.ts';
 import type { Failure } from './retry.ts';

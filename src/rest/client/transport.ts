@@ -1,9 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockList, isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Pool, type Dispatcher } from 'undici';
 
 /**
  * How one attempt ended. `unsent`: no byte of the request was sent. `reset`: the connection broke before any answer.
