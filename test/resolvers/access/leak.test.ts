@@ -23,7 +23,7 @@ import { type Grant, type Shown, type Tree, createTree } from '../../support/lea
  * access checks. Whatever they query concurrently, while clients move and events arrive, neither gets the other's records.
  * For longer: `LEAK_ROUNDS=1000 npx vitest run test/resolvers/access/leak.test.ts`.
  */
-const ROUNDS = Number(process.env['LEAK_ROUNDS'] ?? 40);
+const ROUNDS = Number(process.env['LEAK_ROUNDS'] ?? 25);
 const ACTS_A_ROUND = 25;
 /** Events are read from this many rounds back: some are about clients who have moved since. */
 const ROUNDS_BACK = 4;
