@@ -35,7 +35,7 @@ function traceFields(schema: GraphQLSchema): void {
       field.resolve = (parent: unknown, args, ctx: Context, info) => {
         const end = ctx.trace?.field(name);
         const value: unknown = resolve(parent, args, ctx, info);
-        if (value instanceof Promise) void value.then(end, end);
+        if (end && value instanceof Promise) void value.then(end, end);
         else end?.();
         return value;
       };
