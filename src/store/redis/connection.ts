@@ -3,30 +3,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectsClientError } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
-import { type Address, createBareClient, within } from './address.ts';
+import { type Locate, createBareClient } from './address.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
-export type Connection = Awaited<ReturnType<typeof connect>>;
 type Client = ReturnType<typeof createBareClient>;
+export type Connection = Awaited<ReturnType<typeof connect>>;
+/** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
+export type Command = <Reply>(args: readonly string[], deadlineMs?: number) => Promise<Reply>;
+
+/** A new socket, before it is used. */
+interface Socket {
+  readonly command: Command;
+  readonly subscribe: (channel: string, listener: (message: string) => void) => Promise<void>;
+}
 
 /** Full jitter: instances that lost the same server do not come back as one. */
 const pauseBefore = (retry: number) =>
   Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
 
 /**
- * One socket that comes back by itself; commands fail at once while it is away. Each socket has a client
- * of its own, since a client never goes to another address than its first.
+ * One socket that comes back by itself; commands fail at once while it is away. Each socket has a client of
+ * its own: one that node-redis reconnects never goes to another address than its first.
  */
-export async function connect(
-  { locate }: Address,
-  onProblem: (message: string) => void = () => {},
-) {
+export async function connect(locate: Locate, onProblem: (message: string) => void = () => {}) {
   const closing = new AbortController();
-  const subscriptions = new Map<string, (message: string) => void>();
+  const preparations: ((socket: Socket) => Promise<void>)[] = [];
   const readyListeners: (() => void)[] = [];
   let client: Client | undefined;
   let lastFailure = 'no answer';
@@ -42,9 +47,28 @@ export async function connect(
     void connectWithRetry(pauseBefore(0));
   }
 
+  async function send<Reply>(used: Client, args: readonly string[], deadlineMs = DEADLINE_MS) {
+    try {
+      return await within(used.sendCommand<Reply>(args), deadlineMs);
+    } catch (error) {
+      // Another command's failure closed the socket, and that one knows why.
+      if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
+      const failure = unavailable(error);
+      // A server that hangs or was demoted keeps its socket.
+      if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
+        discard(used, failure.message);
+      throw failure;
+    }
+  }
+
+  const socketOf = (used: Client): Socket => ({
+    command: (args, deadlineMs) => send(used, args, deadlineMs),
+    subscribe: (channel, listener) => within(used.subscribe(channel, listener), DEADLINE_MS),
+  });
+
   async function connectOnce() {
     // Ours is the deadline of all that a connection takes.
-    const next = createBareClient(await locate(), 2 * DEADLINE_MS);
+    const next = createBareClient(await locate(), { connectTimeout: 2 * DEADLINE_MS });
     next.on('error', (error: unknown) => {
       if (next !== client) return;
       onProblem(`Redis is out of reach: ${codeOf(error)}`);
@@ -52,9 +76,7 @@ export async function connect(
     });
     try {
       await within(next.connect(), DEADLINE_MS);
-      for (const [channel, listener] of subscriptions) {
-        await within(next.subscribe(channel, listener), DEADLINE_MS);
-      }
+      for (const prepare of preparations) await prepare(socketOf(next));
       closing.signal.throwIfAborted();
     } catch (error) {
       next.destroy();
@@ -91,28 +113,19 @@ export async function connect(
     return performance.now() - began > limitMs;
   });
 
+  const command: Command = async (args, deadlineMs) => {
+    if (!client) throw outOfReach();
+    return send(client, args, deadlineMs);
+  };
+
   return {
-    /** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
-    async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS): Promise<Reply> {
-      const used = client;
-      if (!used) throw outOfReach();
-      try {
-        return await within(used.sendCommand<Reply>(args), deadlineMs);
-      } catch (error) {
-        // Another command's failure closed the socket, and that one knows why.
-        if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
-        const failure = unavailable(error);
-        // A server that hangs or was demoted keeps its socket.
-        if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
-          discard(used, failure.message);
-        throw failure;
-      }
+    command,
+    /** Runs now, and on every later socket before it is used. */
+    async prepare(preparation: (socket: Socket) => Promise<void>): Promise<void> {
+      preparations.push(preparation);
+      if (client) await preparation(socketOf(client));
     },
-    async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
-      subscriptions.set(channel, listener);
-      if (client) await within(client.subscribe(channel, listener), DEADLINE_MS);
-    },
-    /** Also after every loss of the connection, subscriptions restored. */
+    /** Called when commands can be sent again. */
     onReady: (listener: () => void) => void readyListeners.push(listener),
     /** For a server that turned out to be the wrong one: a new socket may lead to another. */
     reconnect: (reason: string) => discard(client, reason),
@@ -128,6 +141,18 @@ export async function connect(
       client?.destroy();
     },
   };
+}
+
+/** A server that hangs keeps its socket, and node-redis' own timeout ends with the writing of a command. */
+async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
+  const late = Promise.withResolvers<never>();
+  const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);
+  const timer = setTimeout(() => late.reject(error), deadlineMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const REASONS = new Map([

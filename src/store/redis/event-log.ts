@@ -7,9 +7,8 @@ import {
   type StoredEvent,
   dedupeWindowMs,
 } from '../event-log.ts';
-import type { Connection } from './connection.ts';
+import type { Command, Connection } from './connection.ts';
 import {
-  type Send,
   TRIM_BATCH,
   appendScript,
   names,
@@ -59,14 +58,14 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
 
   /** By what is known a lost log is distinguished from ours. */
   async function run<Reply extends readonly [...Head, ...unknown[]]>(
-    send: Send,
+    command: Command,
     script: string,
     options: object,
   ): Promise<Reply> {
     const former = [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' ');
     const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
-    const reply = await runScript<Reply>(send, script, LOG_KEYS, args);
+    const reply = await runScript<Reply>(command, script, LOG_KEYS, args);
     learn(reply);
     return reply;
   }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import type { Command, Connection } from './connection.ts';
 import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
@@ -15,7 +15,6 @@ export async function openWriter(
 ) {
   let replicated = false;
   let known: string | undefined;
-  let verified: Promise<void> | undefined;
 
   /** Perhaps it was cut off, and one of its replicas is the primary now. */
   function wrongServer(reason: string) {
@@ -23,8 +22,8 @@ export async function openWriter(
     return new StoreUnavailable(reason);
   }
 
-  async function inspectServer() {
-    const server = await inspect(connection);
+  async function inspectServer(command = connection.command) {
+    const server = await inspect(command);
     if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
     if (known !== undefined && known !== server.runId) onServerChanged();
@@ -32,28 +31,15 @@ export async function openWriter(
     return server;
   }
 
-  async function verify() {
-    const { runId, appendOnlyFile } = await inspectServer();
-    if (appendOnlyFile) return repairAppendOnlyFile(connection, runId, onProblem);
+  // Behind a new socket may be another server.
+  await connection.prepare(async ({ command }) => {
+    const { runId, appendOnlyFile } = await inspectServer(command);
+    if (appendOnlyFile) return repairAppendOnlyFile(command, runId, onProblem);
     if (replicated) return undefined;
     return onProblem(
       'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
     );
-  }
-
-  /** Nothing is written before the server has been looked at: behind a new socket may be another one. */
-  async function ensureVerified() {
-    verified ??= verify();
-    try {
-      await verified;
-    } catch (error) {
-      verified = undefined;
-      throw error;
-    }
-  }
-
-  await ensureVerified();
-  connection.onReady(() => (verified = undefined));
+  });
 
   return {
     /** Whether replicas have been seen. Once seen they are required: a primary cut off from them must not accept. */
@@ -61,10 +47,9 @@ export async function openWriter(
       return replicated;
     },
     /** Detects replicas that were added. */
-    inspectServer,
+    inspectServer: () => inspectServer(),
     /** Resolves once the write is where a crash of the primary can't take it. */
     async write<Reply>(args: readonly string[]): Promise<Reply> {
-      await ensureVerified();
       if (!replicated) return connection.command<Reply>(args);
       const [reply, confirmed] = await Promise.all([
         connection.command<Reply>(args),
@@ -85,12 +70,11 @@ const valueIn = (info: string, name: string) =>
  * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
-async function inspect(connection: Connection) {
+async function inspect(command: Command) {
   // Not all sections come by default everywhere.
   const sections = ['server', 'memory', 'persistence', 'replication'];
-  const info = (
-    await Promise.all(sections.map((name) => connection.command<string>(['INFO', name])))
-  ).join('\n');
+  const answers = await Promise.all(sections.map((name) => command<string>(['INFO', name])));
+  const info = answers.join('\n');
   const version = valueIn(info, 'redis_version');
   const policy = valueIn(info, 'maxmemory_policy');
   if (Number.parseInt(version, 10) < 7) {
@@ -119,7 +103,7 @@ const CLOSE_TRANSACTION = `
   redis.call('SET', KEYS[1], 2)
 `;
 
-async function rewrite({ command }: Connection): Promise<boolean> {
+async function rewrite(command: Command): Promise<boolean> {
   try {
     await command(['BGREWRITEAOF']);
   } catch (error) {
@@ -147,17 +131,16 @@ async function rewrite({ command }: Connection): Promise<boolean> {
  * closed and the file rewritten from what the server holds.
  */
 async function repairAppendOnlyFile(
-  connection: Connection,
+  command: Command,
   runId: string,
   onProblem: (message: string) => void,
 ): Promise<void> {
-  const { command } = connection;
   const [repaired, epoch] = await command<(string | null)[]>(['MGET', names.repaired, names.epoch]);
   if (repaired === runId) return;
   // With no log yet there is nothing that could be lost.
   if (epoch !== null && epoch !== undefined) {
     await runScript(command, CLOSE_TRANSACTION, [names.transaction], []);
-    if (!(await rewrite(connection))) {
+    if (!(await rewrite(command))) {
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
     }
   }
