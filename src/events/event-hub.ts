@@ -42,7 +42,7 @@ export interface HubParts {
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
   readonly places: Pick<Places, 'of'>;
   /** Keeps an event that can't be handled, for an operator to look at and replay. */
-  readonly setAside: (entry: QuarantineEntry) => Promise<void>;
+  readonly setAside: (entry: QuarantineEntry) => Promise<unknown>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 

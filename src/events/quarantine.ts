@@ -53,7 +53,7 @@ export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions
  * quarantine, and rejects at once with a transient failure.
  */
 export function createAttempt(
-  setAside: (entry: QuarantineEntry) => Promise<void>,
+  setAside: (entry: QuarantineEntry) => Promise<unknown>,
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
 ) {

@@ -90,7 +90,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
 }
 
 /** The outcome is returned even if it can't be stored: the claim then counts as lost, and nothing is sent again for it. */
-const ifPossible = async (noting: Promise<void>): Promise<void> => noting.catch(() => undefined);
+const ifPossible = (noting: Promise<unknown>) => noting.catch(() => undefined);
 
 /** The first caller left, or had used up its calls, before anything was sent: no reason for others to fail. */
 const isOfItsOperation = (error: unknown): boolean =>

@@ -43,18 +43,19 @@ export async function createRedisBus(
     if (envelope.from === me) return awaited.get(envelope.id)?.();
     await handle(envelope);
     // A lost acknowledgement only makes the sender wait a little longer.
-    const answer = ['PUBLISH', `${channel}:${envelope.from}`, String(envelope.id)];
-    await publisher.command(answer).catch(() => {});
+    const [sender, id] = [`${channel}:${envelope.from}`, String(envelope.id)];
+    await publisher.run((redis) => redis.publish(sender, id)).catch(() => {});
   }
 
   const send = (message: Omit<Envelope, 'from'>) =>
-    publisher.command<number>(['PUBLISH', channel, JSON.stringify({ from: me, ...message })]);
+    publisher.run((redis) => redis.publish(channel, JSON.stringify({ from: me, ...message })));
 
-  await subscriber.prepare(async ({ subscribe }) => {
-    await subscribe(channel, (text) => {
-      receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
-    });
-    await subscribe(`${channel}:${me}`, (id) => awaited.get(Number(id))?.());
+  const onMessage = (text: string) =>
+    void receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
+  const onAcknowledgement = (id: string) => awaited.get(Number(id))?.();
+  await subscriber.prepare(async (run) => {
+    await run((redis) => redis.subscribe(channel, onMessage));
+    await run((redis) => redis.subscribe(`${channel}:${me}`, onAcknowledgement));
     gap();
   });
   publisher.onReady(() => {

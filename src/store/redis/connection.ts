@@ -12,14 +12,9 @@ const SILENT_MS = 10_000;
 
 type Client = ReturnType<typeof createBareClient>;
 export type Connection = Awaited<ReturnType<typeof connect>>;
+export type Command<Reply> = (redis: Client) => Promise<Reply>;
 /** Rejects with `StoreUnavailable`. Never sent again by itself: what came of it is not known then. */
-export type Command = <Reply>(args: readonly string[], deadlineMs?: number) => Promise<Reply>;
-
-/** A new socket, before it is used. */
-interface Socket {
-  readonly command: Command;
-  readonly subscribe: (channel: string, listener: (message: string) => void) => Promise<void>;
-}
+export type Run = <Reply>(command: Command<Reply>, deadlineMs?: number) => Promise<Reply>;
 
 /** Full jitter: instances that lost the same server do not come back as one. */
 const pauseBefore = (retry: number) =>
@@ -31,7 +26,7 @@ const pauseBefore = (retry: number) =>
  */
 export async function connect(locate: Locate, onProblem: (message: string) => void = () => {}) {
   const closing = new AbortController();
-  const preparations: ((socket: Socket) => Promise<void>)[] = [];
+  const preparations: ((run: Run) => Promise<void>)[] = [];
   const readyListeners: (() => void)[] = [];
   let client: Client | undefined;
   let lastFailure = 'no answer';
@@ -47,9 +42,9 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
     void connectWithRetry(pauseBefore(0));
   }
 
-  async function send<Reply>(used: Client, args: readonly string[], deadlineMs = DEADLINE_MS) {
+  async function runOn<Reply>(used: Client, command: Command<Reply>, deadlineMs = DEADLINE_MS) {
     try {
-      return await within(used.sendCommand<Reply>(args), deadlineMs);
+      return await within(command(used), deadlineMs);
     } catch (error) {
       // Another command's failure closed the socket, and that one knows why.
       if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
@@ -61,11 +56,6 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
     }
   }
 
-  const socketOf = (used: Client): Socket => ({
-    command: (args, deadlineMs) => send(used, args, deadlineMs),
-    subscribe: (channel, listener) => within(used.subscribe(channel, listener), DEADLINE_MS),
-  });
-
   async function connectOnce() {
     // Ours is the deadline of all that a connection takes.
     const next = createBareClient(await locate(), { connectTimeout: 2 * DEADLINE_MS });
@@ -76,7 +66,7 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
     });
     try {
       await within(next.connect(), DEADLINE_MS);
-      for (const prepare of preparations) await prepare(socketOf(next));
+      for (const prepare of preparations) await prepare((command) => runOn(next, command));
       closing.signal.throwIfAborted();
     } catch (error) {
       next.destroy();
@@ -113,17 +103,17 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
     return performance.now() - began > limitMs;
   });
 
-  const command: Command = async (args, deadlineMs) => {
+  const run: Run = async (command, deadlineMs) => {
     if (!client) throw outOfReach();
-    return send(client, args, deadlineMs);
+    return runOn(client, command, deadlineMs);
   };
 
   return {
-    command,
-    /** Runs now, and on every later socket before it is used. */
-    async prepare(preparation: (socket: Socket) => Promise<void>): Promise<void> {
+    run,
+    /** Done now, and on every later socket before it is used. */
+    async prepare(preparation: (run: Run) => Promise<void>): Promise<void> {
       preparations.push(preparation);
-      if (client) await preparation(socketOf(client));
+      if (client) await preparation(run);
     },
     /** Called when commands can be sent again. */
     onReady: (listener: () => void) => void readyListeners.push(listener),

@@ -54,7 +54,8 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     quarantine: quarantine(writer, reader),
     async check() {
       // Both: after a failover one connection may have found the new primary before the other.
-      await Promise.all([writer.write(['SET', names.checked, '1']), reader.command(['PING'])]);
+      const write = writer.write((redis) => redis.set(names.checked, '1'));
+      await Promise.all([write, reader.run((redis) => redis.ping())]);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -63,38 +64,39 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
 /** Ends are kept by the server's clock: an instance whose own jumps frees nothing early. */
 const keyStore = ({ write }: Writer, reader: Connection): KeyStore => ({
   async claim(key, value, ttlMs) {
-    const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
-    return (await write<string | null>(command)) ?? undefined;
+    const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
+    return (await write((redis) => redis.set(names.fact(key), value, options))) ?? undefined;
   },
-  put: (key, value, ttlMs) => write(['SET', names.fact(key), value, 'PX', `${Math.ceil(ttlMs)}`]),
+  put: (key, value, ttlMs) =>
+    write((redis) => redis.set(names.fact(key), value, { expiration: expiration(ttlMs) })),
   async get(keys) {
     if (keys.length === 0) return [];
-    const values = await reader.command<(string | null)[]>(['MGET', ...keys.map(names.fact)]);
+    const values = await reader.run((redis) => redis.mGet(keys.map(names.fact)));
     return values.map((value) => value ?? undefined);
   },
-  delete: (key) => write(['DEL', names.fact(key)]),
+  delete: (key) => write((redis) => redis.del(names.fact(key))),
 });
 
-type Entry = readonly [id: string, fields: readonly string[]];
+const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
 
 const quarantine = ({ write }: Writer, reader: Connection): Quarantine => ({
   add({ receivedAt, reason, body }) {
-    const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
-    const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
-    return write(['XADD', names.quarantine, ...bound, '*', ...fields]);
+    const fields = { receivedAt: String(receivedAt), reason, body };
+    const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
+    return write((redis) => redis.xAdd(names.quarantine, '*', fields, options));
   },
   async list(limit) {
-    const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
-    const entries = await reader.command<Entry[]>(range);
-    return entries.map(([id, [, receivedAt, , reason = '', , body = '']]) => ({
+    const options = { COUNT: limit };
+    const entries = await reader.run((redis) => redis.xRange(names.quarantine, '-', '+', options));
+    return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
       id,
       receivedAt: Number(receivedAt),
       reason,
       body,
     }));
   },
-  remove: (id) => write(['XDEL', names.quarantine, id]),
-  count: () => reader.command<number>(['XLEN', names.quarantine]),
+  remove: (id) => write((redis) => redis.xDel(names.quarantine, id)),
+  count: () => reader.run((redis) => redis.xLen(names.quarantine)),
 });
 
 /** More lists than a client is in at a time: past it the client's places are forgotten, and found anew. */
@@ -116,17 +118,13 @@ const writePlaces = `
   end
 `;
 
-const placeEngine = ({ command }: Connection): PlaceEngine => ({
+const placeEngine = ({ run }: Connection): PlaceEngine => ({
   async write(changes) {
     const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
-    await runScript(command, writePlaces, [], [PLACES_KEPT_MS, ...args]);
+    await runScript(run, writePlaces, [], [PLACES_KEPT_MS, ...args]);
   },
   async read(clientId) {
-    // As a script, since HGETALL alone is answered as a map by some protocol versions.
-    const script = `return redis.call('HGETALL', KEYS[1])`;
-    const pairs = await runScript<string[]>(command, script, [`${PREFIX}place:${clientId}`], []);
-    return pairs.flatMap((list, at) =>
-      at % 2 === 0 ? [{ list, page: Number(pairs[at + 1]) }] : [],
-    );
+    const pages = await run((redis) => redis.hGetAll(`${PREFIX}place:${clientId}`));
+    return Object.entries(pages).map(([list, page]) => ({ list, page: Number(page) }));
   },
 });

@@ -1,5 +1,5 @@
 import { CLOCK_TOLERANCE_MS, OF_SUBJECT_LIMIT, TIMES_KEPT } from '../event-log.ts';
-import type { Command } from './connection.ts';
+import type { Run } from './connection.ts';
 
 /** One hash tag for all keys: a script may touch any of them, in a cluster too. */
 export const PREFIX = '{partner-graph}:';
@@ -19,11 +19,12 @@ export const names = {
 
 /** EVAL and not EVALSHA: a server that was restarted does not know a hash, and nothing is ever sent twice here. */
 export const runScript = <Reply>(
-  command: Command,
+  run: Run,
   source: string,
-  keys: readonly string[],
+  keys: string[],
   args: readonly (string | number)[],
-): Promise<Reply> => command(['EVAL', source, String(keys.length), ...keys, ...args.map(String)]);
+): Promise<Reply> =>
+  run((redis) => redis.eval(source, { keys, arguments: args.map(String) }) as Promise<Reply>);
 
 /**
  * KEYS: epoch, newest, events. ARGV, as JSON: what the caller knows of the log (its epoch, its newest position and when

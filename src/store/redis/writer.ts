@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import type { Command, Connection } from './connection.ts';
+import type { Command, Connection, Run } from './connection.ts';
 import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
@@ -22,8 +22,8 @@ export async function openWriter(
     return new StoreUnavailable(reason);
   }
 
-  async function inspectServer(command = connection.command) {
-    const server = await inspect(command);
+  async function inspectServer(run: Run = connection.run) {
+    const server = await inspect(run);
     if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
     if (known !== undefined && known !== server.runId) onServerChanged();
@@ -32,9 +32,9 @@ export async function openWriter(
   }
 
   // Behind a new socket may be another server.
-  await connection.prepare(async ({ command }) => {
-    const { runId, appendOnlyFile } = await inspectServer(command);
-    if (appendOnlyFile) return repairAppendOnlyFile(command, runId, onProblem);
+  await connection.prepare(async (run) => {
+    const { runId, appendOnlyFile } = await inspectServer(run);
+    if (appendOnlyFile) return repairAppendOnlyFile(run, runId, onProblem);
     if (replicated) return undefined;
     return onProblem(
       'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
@@ -49,11 +49,11 @@ export async function openWriter(
     /** Detects replicas that were added. */
     inspectServer: () => inspectServer(),
     /** Resolves once the write is where a crash of the primary can't take it. */
-    async write<Reply>(args: readonly string[]): Promise<Reply> {
-      if (!replicated) return connection.command<Reply>(args);
+    async write<Reply>(command: Command<Reply>): Promise<Reply> {
+      if (!replicated) return connection.run(command);
       const [reply, confirmed] = await Promise.all([
-        connection.command<Reply>(args),
-        connection.command<number>(['WAIT', '1', String(WAIT_MS)]),
+        connection.run(command),
+        connection.run((redis) => redis.wait(1, WAIT_MS)),
       ]);
       if (confirmed < 1) {
         throw wrongServer(`no Redis replica confirmed the write within ${WAIT_MS} ms`);
@@ -70,10 +70,10 @@ const valueIn = (info: string, name: string) =>
  * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
-async function inspect(command: Command) {
+async function inspect(run: Run) {
   // Not all sections come by default everywhere.
   const sections = ['server', 'memory', 'persistence', 'replication'];
-  const answers = await Promise.all(sections.map((name) => command<string>(['INFO', name])));
+  const answers = await Promise.all(sections.map((name) => run((redis) => redis.info(name))));
   const info = answers.join('\n');
   const version = valueIn(info, 'redis_version');
   const policy = valueIn(info, 'maxmemory_policy');
@@ -103,9 +103,9 @@ const CLOSE_TRANSACTION = `
   redis.call('SET', KEYS[1], 2)
 `;
 
-async function rewrite(command: Command): Promise<boolean> {
+async function rewrite(run: Run): Promise<boolean> {
   try {
-    await command(['BGREWRITEAOF']);
+    await run((redis) => redis.bgRewriteAof());
   } catch (error) {
     // One that another instance asked for will do as well.
     const { cause } = error instanceof Error ? error : {};
@@ -113,7 +113,7 @@ async function rewrite(command: Command): Promise<boolean> {
   }
   const deadline = performance.now() + LONGEST_WAIT_MS;
   while (performance.now() < deadline) {
-    const info = await command<string>(['INFO', 'persistence']);
+    const info = await run((redis) => redis.info('persistence'));
     const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];
     if (busy.every((name) => valueIn(info, name) !== '1')) {
       return valueIn(info, 'aof_last_bgrewrite_status') === 'ok';
@@ -131,18 +131,18 @@ async function rewrite(command: Command): Promise<boolean> {
  * closed and the file rewritten from what the server holds.
  */
 async function repairAppendOnlyFile(
-  command: Command,
+  run: Run,
   runId: string,
   onProblem: (message: string) => void,
 ): Promise<void> {
-  const [repaired, epoch] = await command<(string | null)[]>(['MGET', names.repaired, names.epoch]);
+  const [repaired, epoch] = await run((redis) => redis.mGet([names.repaired, names.epoch]));
   if (repaired === runId) return;
   // With no log yet there is nothing that could be lost.
   if (epoch !== null && epoch !== undefined) {
-    await runScript(command, CLOSE_TRANSACTION, [names.transaction], []);
-    if (!(await rewrite(command))) {
+    await runScript(run, CLOSE_TRANSACTION, [names.transaction], []);
+    if (!(await rewrite(run))) {
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
     }
   }
-  await command(['SET', names.repaired, runId]);
+  await run((redis) => redis.set(names.repaired, runId));
 }
