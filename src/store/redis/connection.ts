@@ -39,7 +39,7 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
     lastFailure = reason;
     // Its pending commands are rejected by its own error first, which says more.
     queueMicrotask(() => lost.destroy());
-    void connectWithRetry(pauseBefore(0));
+    void connectWithRetry();
   }
 
   async function runOn<Reply>(used: Client, command: Command<Reply>, deadlineMs = DEADLINE_MS) {
@@ -64,9 +64,13 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
       onProblem(`Redis is out of reach: ${codeOf(error)}`);
       discard(next, codeOf(error));
     });
+    const run: Run = async (command) => {
+      closing.signal.throwIfAborted();
+      return runOn(next, command);
+    };
     try {
       await within(next.connect(), DEADLINE_MS);
-      for (const prepare of preparations) await prepare((command) => runOn(next, command));
+      for (const prepare of preparations) await prepare(run);
       closing.signal.throwIfAborted();
     } catch (error) {
       next.destroy();
@@ -76,12 +80,9 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
     for (const listener of readyListeners) listener();
   }
 
-  async function connectWithRetry(
-    pauseMs: number,
-    isFinal: (error: unknown) => boolean = () => false,
-  ) {
-    for (let retry = 1, ms = pauseMs; ; retry += 1, ms = pauseBefore(retry)) {
-      await pause(ms, undefined, closing).catch(() => {});
+  async function connectWithRetry(isFinal: (error: unknown) => boolean = () => false) {
+    for (let retry = 0; ; retry += 1) {
+      await pause(pauseBefore(retry), undefined, closing).catch(() => {});
       if (closing.signal.aborted) return;
       try {
         return await connectOnce();
@@ -98,7 +99,7 @@ export async function connect(locate: Locate, onProblem: (message: string) => vo
 
   // A refused connection is reported soon. Silence is given more time: machines are busy while everything starts.
   const began = performance.now();
-  await connectWithRetry(0, (error) => {
+  await connectWithRetry((error) => {
     const limitMs = error instanceof StoreUnavailable ? SILENT_MS : REFUSED_MS;
     return performance.now() - began > limitMs;
   });
