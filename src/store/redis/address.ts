@@ -2,9 +2,6 @@ import { createClient } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
 
-/** The URL of the primary as it is now. It may change, so it is asked for before every connection. */
-export type Locate = () => Promise<string>;
-
 /** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
 const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(\/\d+)?$/;
 const SENTINEL_PORT = 26_379;
@@ -38,11 +35,13 @@ async function ask(sentinel: string, name: string): Promise<readonly string[]> {
 }
 
 /**
+ * Answers the URL of the primary as it is now. It may change, so it is asked for before every connection.
+ *
  * node-redis' `createSentinel` goes over to a new primary between two commands, before that one has been verified, and
  * stays with an old primary that still answers. So a Sentinel is only asked for the address. Another one is asked first
  * each time: one that is cut off from the rest goes on naming the old primary.
  */
-export function locatorOf(url: string): Locate {
+export function locatorOf(url: string): () => Promise<string> {
   const [, tls, user = '', hosts, name = '', database = ''] = SENTINELS.exec(url) ?? [];
   if (hosts === undefined) return async () => url;
   let sentinels = hosts

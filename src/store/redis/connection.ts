@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectsClientError } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
-import { type Locate, createBareClient } from './address.ts';
+import { createBareClient, locatorOf } from './address.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
@@ -24,7 +24,8 @@ const pauseBefore = (retry: number) =>
  * One socket that comes back by itself; commands fail at once while it is away. Each socket has a client of
  * its own: one that node-redis reconnects never goes to another address than its first.
  */
-export async function connect(locate: Locate, onProblem: (message: string) => void = () => {}) {
+export async function connect(url: string, onProblem: (message: string) => void = () => {}) {
+  const locate = locatorOf(url);
   const closing = new AbortController();
   const preparations: ((run: Run) => Promise<void>)[] = [];
   const readyListeners: (() => void)[] = [];

@@ -7,7 +7,6 @@ import {
   type Store,
   type StoreSettings,
 } from '../store.ts';
-import { locatorOf } from './address.ts';
 import { createRedisBus } from './bus.ts';
 import { type Connection, connect } from './connection.ts';
 import { openRedisLog } from './event-log.ts';
@@ -21,10 +20,8 @@ const INSPECT_EVERY_MS = 10_000;
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
   const { retentionMs, clock, onProblem = () => {} } = settings;
-  const locate = locatorOf(url);
   await using opened = new AsyncDisposableStack();
-  const open = async (onLost?: (message: string) => void) =>
-    opened.use(await connect(locate, onLost));
+  const open = async (onLost?: (message: string) => void) => opened.use(await connect(url, onLost));
   const writing = await open(onProblem);
   // WAIT and XREAD hold up their connection, and a subscriber's is for messages only.
   const [reader, tail, subscriber] = await Promise.all([open(), open(), open()]);
@@ -36,7 +33,7 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
   const places = createPlaces(placeEngine(reader));
   // Messages are for all databases of a server.
-  const [database = ''] = /\/\d+$/.exec(url) ?? [];
+  const [database = ''] = /\/\d*$/.exec(url) ?? [];
   const bus = await createRedisBus(subscriber, reader, names.bus(database), onProblem);
   // What it waits for may be a second away.
   opened.defer(() => tail.destroy());

@@ -4,6 +4,8 @@ import type { Command, Connection, Run } from './connection.ts';
 import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
+const NOT_DURABLE =
+  'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
 export type Writer = Awaited<ReturnType<typeof openWriter>>;
 
@@ -22,7 +24,7 @@ export async function openWriter(
     return new StoreUnavailable(reason);
   }
 
-  async function inspectServer(run: Run = connection.run) {
+  async function inspectServer(run: Run) {
     const server = await inspect(run);
     if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
@@ -34,11 +36,8 @@ export async function openWriter(
   // Behind a new socket may be another server.
   await connection.prepare(async (run) => {
     const { runId, appendOnlyFile } = await inspectServer(run);
-    if (appendOnlyFile) return repairAppendOnlyFile(run, runId, onProblem);
-    if (replicated) return undefined;
-    return onProblem(
-      'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
-    );
+    if (appendOnlyFile) await repairAppendOnlyFile(run, runId, onProblem);
+    else if (!replicated) onProblem(NOT_DURABLE);
   });
 
   return {
@@ -47,7 +46,7 @@ export async function openWriter(
       return replicated;
     },
     /** Detects replicas that were added. */
-    inspectServer: () => inspectServer(),
+    inspectServer: () => inspectServer(connection.run),
     /** Resolves once the write is where a crash of the primary can't take it. */
     async write<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!replicated) return connection.run(command);
@@ -72,9 +71,7 @@ const valueIn = (info: string, name: string) =>
  */
 async function inspect(run: Run) {
   // Not all sections come by default everywhere.
-  const sections = ['server', 'memory', 'persistence', 'replication'];
-  const answers = await Promise.all(sections.map((name) => run((redis) => redis.info(name))));
-  const info = answers.join('\n');
+  const info = await run((redis) => redis.info('all'));
   const version = valueIn(info, 'redis_version');
   const policy = valueIn(info, 'maxmemory_policy');
   if (Number.parseInt(version, 10) < 7) {
@@ -138,7 +135,7 @@ async function repairAppendOnlyFile(
   const [repaired, epoch] = await run((redis) => redis.mGet([names.repaired, names.epoch]));
   if (repaired === runId) return;
   // With no log yet there is nothing that could be lost.
-  if (epoch !== null && epoch !== undefined) {
+  if (epoch) {
     await runScript(run, CLOSE_TRANSACTION, [names.transaction], []);
     if (!(await rewrite(run))) {
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
