@@ -42,7 +42,7 @@ export interface HubParts {
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
   readonly places: Pick<Places, 'of'>;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
-  readonly addToQuarantine: (entry: QuarantineEntry) => Promise<void>;
+  readonly addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 

@@ -53,7 +53,7 @@ export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions
  * rejects immediately with a transient failure.
  */
 export function createAttempt(
-  addToQuarantine: (entry: QuarantineEntry) => Promise<void>,
+  addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>,
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
 ) {

@@ -90,7 +90,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
 }
 
 /** The outcome is returned even if it can't be stored. The claim then counts as lost, and nothing is sent again. */
-const ifPossible = async (noting: Promise<void>): Promise<void> => noting.catch(() => undefined);
+const ifPossible = (noting: Promise<unknown>) => noting.catch(() => undefined);
 
 /** The first caller disconnected or used up its calls before anything was sent, so others may go on. */
 const isOfItsOperation = (error: unknown): boolean =>

@@ -9,17 +9,20 @@ export interface Place {
   readonly page?: number | undefined;
 }
 
-/** `page` 0 is an unknown page, -1 a place to remove. */
-export interface PlaceChange {
-  readonly clientId: string;
+export interface ListPage {
   /** `clinic:<uuid>` or `clinician:<uuid>`. */
   readonly list: string;
+  /** 0 is an unknown page, -1 a place to remove. */
   readonly page: number;
+}
+
+export interface PlaceChange extends ListPage {
+  readonly clientId: string;
 }
 
 export interface PlaceEngine {
   write(changes: readonly PlaceChange[]): Promise<void>;
-  read(clientId: string): Promise<readonly { readonly list: string; readonly page: number }[]>;
+  read(clientId: string): Promise<readonly ListPage[]>;
 }
 
 export const NO_PAGE = 0;

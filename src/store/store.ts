@@ -30,9 +30,9 @@ export interface Store extends AsyncDisposable {
 export interface KeyStore {
   /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
   claim(key: string, value: string, ttlMs: number): Promise<string | undefined>;
-  put(key: string, value: string, ttlMs: number): Promise<void>;
+  put(key: string, value: string, ttlMs: number): Promise<unknown>;
   get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
-  delete(key: string): Promise<void>;
+  delete(key: string): Promise<unknown>;
 }
 
 export interface QuarantineEntry {
@@ -47,10 +47,10 @@ export interface QuarantinedEntry extends QuarantineEntry {
 
 /** Signed events that could not be understood or handled, for an operator to look at and replay. */
 export interface Quarantine {
-  add(entry: QuarantineEntry): Promise<void>;
+  add(entry: QuarantineEntry): Promise<unknown>;
   /** Oldest first. */
   list(limit: number): Promise<readonly QuarantinedEntry[]>;
-  remove(id: string): Promise<void>;
+  remove(id: string): Promise<unknown>;
   count(): Promise<number>;
 }
 

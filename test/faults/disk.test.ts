@@ -23,7 +23,7 @@ describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
       for (let i = 0; i < 20; i += 1) expect(await sendOne(server.url, sandbox)).toBe(503);
       const { status, text } = await server.ready();
       expect(status).toBe(503);
-      expect(text).toContain('the disk is full');
+      expect(text).toContain('disk is full');
       expect((await server.query(LISTS)).errors).toBeUndefined();
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 
@@ -49,7 +49,7 @@ describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
     const { server } = deployment;
     const { settle } = await deployment.load();
     expect((await server.exited).code).toBe(1);
-    expect(server.stdout.join('\n')).toContain('the event store stopped: the disk failed');
+    expect(server.stdout.join('\n')).toContain('the event store stopped: disk I/O error');
     await deployment.start({ under: [] });
     expect(await settle()).toEqual(NO_LOSSES);
   });

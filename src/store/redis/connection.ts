@@ -3,15 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectsClientError } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
-import { type Address, createBareClient, within } from './address.ts';
+import { createBareClient, locatorOf } from './address.ts';
 
 const DEADLINE_MS = 3_000;
 const LONGEST_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
-export type RedisConnection = Awaited<ReturnType<typeof connect>>;
 type RedisClient = ReturnType<typeof createBareClient>;
+export type RedisConnection = Awaited<ReturnType<typeof connect>>;
+export type Command<Reply> = (redis: RedisClient) => Promise<Reply>;
+/** Rejects with `StoreUnavailable`. A command is never sent again, since its outcome is then unknown. */
+export type Run = <Reply>(command: Command<Reply>, deadlineMs?: number) => Promise<Reply>;
 
 /** Full jitter: instances that lost the same server do not reconnect at the same time. */
 const pauseBefore = (retry: number) =>
@@ -19,14 +22,12 @@ const pauseBefore = (retry: number) =>
 
 /**
  * A socket that reconnects by itself; commands fail immediately while it is disconnected. Each socket has its own
- * client, since a client never changes its address.
+ * client, since a client that node-redis reconnects never changes its address.
  */
-export async function connect(
-  { locate }: Address,
-  onProblem: (message: string) => void = () => {},
-) {
+export async function connect(url: string, onProblem: (message: string) => void = () => {}) {
+  const locate = locatorOf(url);
   const closing = new AbortController();
-  const subscriptions = new Map<string, (message: string) => void>();
+  const preparations: ((run: Run) => Promise<void>)[] = [];
   const readyListeners: (() => void)[] = [];
   let client: RedisClient | undefined;
   let lastFailure = 'no answer';
@@ -39,22 +40,42 @@ export async function connect(
     lastFailure = reason;
     // Its pending commands are rejected by its own error first, which says more.
     queueMicrotask(() => lost.destroy());
-    void connectWithRetry(pauseBefore(0));
+    void connectWithRetry();
+  }
+
+  async function runOn<Reply>(
+    used: RedisClient,
+    command: Command<Reply>,
+    deadlineMs = DEADLINE_MS,
+  ) {
+    try {
+      return await within(command(used), deadlineMs);
+    } catch (error) {
+      // Another command's failure closed the socket, and has the cause.
+      if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
+      const failure = unavailable(error);
+      // A server that hangs or was demoted keeps its socket open.
+      if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
+        discard(used, failure.message);
+      throw failure;
+    }
   }
 
   async function connectOnce() {
     // Our own deadline covers the whole connection.
-    const next = createBareClient(await locate(), 2 * DEADLINE_MS);
+    const next = createBareClient(await locate(), { connectTimeout: 2 * DEADLINE_MS });
     next.on('error', (error: unknown) => {
       if (next !== client) return;
       onProblem(`Redis is out of reach: ${codeOf(error)}`);
       discard(next, codeOf(error));
     });
+    const run: Run = async (command) => {
+      closing.signal.throwIfAborted();
+      return runOn(next, command);
+    };
     try {
       await within(next.connect(), DEADLINE_MS);
-      for (const [channel, listener] of subscriptions) {
-        await within(next.subscribe(channel, listener), DEADLINE_MS);
-      }
+      for (const prepare of preparations) await prepare(run);
       closing.signal.throwIfAborted();
     } catch (error) {
       next.destroy();
@@ -64,12 +85,9 @@ export async function connect(
     for (const listener of readyListeners) listener();
   }
 
-  async function connectWithRetry(
-    pauseMs: number,
-    isFinal: (error: unknown) => boolean = () => false,
-  ) {
-    for (let retry = 1, ms = pauseMs; ; retry += 1, ms = pauseBefore(retry)) {
-      await pause(ms, undefined, closing).catch(() => {});
+  async function connectWithRetry(isFinal: (error: unknown) => boolean = () => false) {
+    for (let retry = 0; ; retry += 1) {
+      await pause(pauseBefore(retry), undefined, closing).catch(() => {});
       if (closing.signal.aborted) return;
       try {
         return await connectOnce();
@@ -86,33 +104,24 @@ export async function connect(
 
   // A refused connection is reported soon. Silence is given more time: machines are busy while everything starts.
   const began = performance.now();
-  await connectWithRetry(0, (error) => {
+  await connectWithRetry((error) => {
     const limitMs = error instanceof StoreUnavailable ? SILENT_MS : REFUSED_MS;
     return performance.now() - began > limitMs;
   });
 
+  const run: Run = async (command, deadlineMs) => {
+    if (!client) throw outOfReach();
+    return runOn(client, command, deadlineMs);
+  };
+
   return {
-    /** Rejects with `StoreUnavailable`. A command is never sent again, since its outcome is then unknown. */
-    async command<Reply>(args: readonly string[], deadlineMs = DEADLINE_MS): Promise<Reply> {
-      const used = client;
-      if (!used) throw outOfReach();
-      try {
-        return await within(used.sendCommand<Reply>(args), deadlineMs);
-      } catch (error) {
-        // Another command's failure closed the socket, and has the cause.
-        if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
-        const failure = unavailable(error);
-        // A server that hangs or was demoted keeps its socket open.
-        if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
-          discard(used, failure.message);
-        throw failure;
-      }
+    run,
+    /** Runs now, and on every later socket before it is used. */
+    async prepare(preparation: (run: Run) => Promise<void>): Promise<void> {
+      preparations.push(preparation);
+      if (client) await preparation(run);
     },
-    async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
-      subscriptions.set(channel, listener);
-      if (client) await within(client.subscribe(channel, listener), DEADLINE_MS);
-    },
-    /** Called after every reconnect too, once subscriptions are restored. */
+    /** Called when commands can be sent again. */
     onReady: (listener: () => void) => void readyListeners.push(listener),
     /** For a wrong server: a new socket may lead to another one. */
     reconnect: (reason: string) => discard(client, reason),
@@ -128,6 +137,18 @@ export async function connect(
       client?.destroy();
     },
   };
+}
+
+/** A server that hangs keeps its socket open, and node-redis' timeout covers only the writing of a command. */
+async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
+  const late = Promise.withResolvers<never>();
+  const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);
+  const timer = setTimeout(() => late.reject(error), deadlineMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const REASONS = new Map([

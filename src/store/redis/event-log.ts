@@ -7,9 +7,8 @@ import {
   type StoredEvent,
   dedupeWindowMs,
 } from '../event-log.ts';
-import type { RedisConnection } from './connection.ts';
+import type { RedisConnection, Run } from './connection.ts';
 import {
-  type Send,
   TRIM_BATCH,
   appendScript,
   names,
@@ -58,15 +57,15 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
   const formerEpochs = new Set<string>();
 
   /** Sends the last seen state, so that the script can detect a lost log. */
-  async function run<Reply extends readonly [...Head, ...unknown[]]>(
-    send: Send,
+  async function runOnLog<Reply extends readonly [...Head, ...unknown[]]>(
+    run: Run,
     script: string,
     options: object,
   ): Promise<Reply> {
     const former = [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' ');
     const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
-    const reply = await runScript<Reply>(send, script, LOG_KEYS, args);
+    const reply = await runScript<Reply>(run, script, LOG_KEYS, args);
     learn(reply);
     return reply;
   }
@@ -80,14 +79,14 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
   }
 
   async function read(after: number, limit: number): Promise<LogPage> {
-    const reply = await run<PageReply>(reader.command, pageScript, { after, limit });
+    const reply = await runOnLog<PageReply>(reader.run, pageScript, { after, limit });
     const [current, top, , oldest, entries] = reply;
     return { epoch: current, newest: top, oldest, events: entries.map(eventOf) };
   }
 
   async function appendGroup(group: readonly (readonly NewEvent[])[]) {
     const events = group.flat();
-    const [, , , positions] = await run<AppendReply>(writer.write, appendScript, {
+    const [, , , positions] = await runOnLog<AppendReply>(writer.write, appendScript, {
       windowMs: dedupeWindowMs(retentionMs),
       subjectMs: retentionMs + SUBJECT_GRACE_MS,
       replicated: writer.replicated,
@@ -110,19 +109,19 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     bounds: () => read(0, 0),
     // Only wakes the reader, which then reads a page.
     changed(position) {
-      const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(LOOK_AGAIN_MS), 'STREAMS'];
-      const args = [...wait, names.events, `${position}-0`];
-      return tail.command(args, LOOK_AGAIN_MS + LOOK_GRACE_MS);
+      const after = { key: names.events, id: `${position}-0` };
+      const options = { COUNT: 1, BLOCK: LOOK_AGAIN_MS };
+      return tail.run((redis) => redis.xRead(after, options), LOOK_AGAIN_MS + LOOK_GRACE_MS);
     },
     async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
       const keys = [names.ofSubject(subject), names.events];
-      return (await runScript<Entry[]>(reader.command, subjectScript, keys, [limit])).map(eventOf);
+      return (await runScript<Entry[]>(reader.run, subjectScript, keys, [limit])).map(eventOf);
     },
     async trim() {
       let trimmed = TRIM_BATCH;
       while (trimmed === TRIM_BATCH) {
         const args = [retentionMs, clock?.() ?? ''];
-        trimmed = await runScript(reader.command, trimScript, [names.events], args);
+        trimmed = await runScript(reader.run, trimScript, [names.events], args);
       }
     },
   };

@@ -7,7 +7,6 @@ import {
   type Store,
   type StoreSettings,
 } from '../store.ts';
-import { addressOf } from './address.ts';
 import { createRedisBus } from './bus.ts';
 import { type RedisConnection, connect } from './connection.ts';
 import { openRedisLog } from './event-log.ts';
@@ -21,10 +20,8 @@ const INSPECT_EVERY_MS = 10_000;
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
   const { retentionMs, clock, onProblem = () => {} } = settings;
-  const address = addressOf(url);
   await using opened = new AsyncDisposableStack();
-  const open = async (onLost?: (message: string) => void) =>
-    opened.use(await connect(address, onLost));
+  const open = async (onLost?: (message: string) => void) => opened.use(await connect(url, onLost));
   const writing = await open(onProblem);
   // WAIT and XREAD block their connection, and a subscriber's takes no other commands.
   const [reader, tail, subscriber] = await Promise.all([open(), open(), open()]);
@@ -35,7 +32,9 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   });
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
   const places = createPlaces(placeEngine(reader));
-  const bus = await createRedisBus(subscriber, reader, address.database, onProblem);
+  // Messages are for all databases of a server.
+  const [database = ''] = /\/\d*$/.exec(url) ?? [];
+  const bus = await createRedisBus(subscriber, reader, names.bus(database), onProblem);
   // Destroyed, since its XREAD may take another second.
   opened.defer(() => tail.destroy());
   opened.defer(drained);
@@ -52,7 +51,8 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     quarantine: quarantine(writer, reader),
     async check() {
       // Both connections are checked: after a failover one may have found the new primary before the other.
-      await Promise.all([writer.write(['SET', names.checked, '1']), reader.command(['PING'])]);
+      const write = writer.write((redis) => redis.set(names.checked, '1'));
+      await Promise.all([write, reader.run((redis) => redis.ping())]);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -61,38 +61,39 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
 /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
 const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
-    const command = ['SET', names.fact(key), value, 'NX', 'GET', 'PX', String(Math.ceil(ttlMs))];
-    return (await write<string | null>(command)) ?? undefined;
+    const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
+    return (await write((redis) => redis.set(names.fact(key), value, options))) ?? undefined;
   },
-  put: (key, value, ttlMs) => write(['SET', names.fact(key), value, 'PX', `${Math.ceil(ttlMs)}`]),
+  put: (key, value, ttlMs) =>
+    write((redis) => redis.set(names.fact(key), value, { expiration: expiration(ttlMs) })),
   async get(keys) {
     if (keys.length === 0) return [];
-    const values = await reader.command<(string | null)[]>(['MGET', ...keys.map(names.fact)]);
+    const values = await reader.run((redis) => redis.mGet(keys.map(names.fact)));
     return values.map((value) => value ?? undefined);
   },
-  delete: (key) => write(['DEL', names.fact(key)]),
+  delete: (key) => write((redis) => redis.del(names.fact(key))),
 });
 
-type StreamEntry = readonly [id: string, fields: readonly string[]];
+const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
 
 const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => ({
   add({ receivedAt, reason, body }) {
-    const bound = ['MAXLEN', String(QUARANTINE_MAX_ENTRIES)];
-    const fields = ['receivedAt', String(receivedAt), 'reason', reason, 'body', body];
-    return write(['XADD', names.quarantine, ...bound, '*', ...fields]);
+    const fields = { receivedAt: String(receivedAt), reason, body };
+    const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
+    return write((redis) => redis.xAdd(names.quarantine, '*', fields, options));
   },
   async list(limit) {
-    const range = ['XRANGE', names.quarantine, '-', '+', 'COUNT', String(limit)];
-    const entries = await reader.command<StreamEntry[]>(range);
-    return entries.map(([id, [, receivedAt, , reason = '', , body = '']]) => ({
+    const options = { COUNT: limit };
+    const entries = await reader.run((redis) => redis.xRange(names.quarantine, '-', '+', options));
+    return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
       id,
       receivedAt: Number(receivedAt),
       reason,
       body,
     }));
   },
-  remove: (id) => write(['XDEL', names.quarantine, id]),
-  count: () => reader.command<number>(['XLEN', names.quarantine]),
+  remove: (id) => write((redis) => redis.xDel(names.quarantine, id)),
+  count: () => reader.run((redis) => redis.xLen(names.quarantine)),
 });
 
 /** More lists than a client is in at a time. Past it the client's places are removed, and found again. */
@@ -114,17 +115,13 @@ const writePlaces = `
   end
 `;
 
-const placeEngine = ({ command }: RedisConnection): PlaceEngine => ({
+const placeEngine = ({ run }: RedisConnection): PlaceEngine => ({
   async write(changes) {
     const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
-    await runScript(command, writePlaces, [], [PLACES_KEPT_MS, ...args]);
+    await runScript(run, writePlaces, [], [PLACES_KEPT_MS, ...args]);
   },
   async read(clientId) {
-    // As a script, since HGETALL alone is answered as a map by some protocol versions.
-    const script = `return redis.call('HGETALL', KEYS[1])`;
-    const pairs = await runScript<string[]>(command, script, [`${PREFIX}place:${clientId}`], []);
-    return pairs.flatMap((list, at) =>
-      at % 2 === 0 ? [{ list, page: Number(pairs[at + 1]) }] : [],
-    );
+    const pages = await run((redis) => redis.hGetAll(`${PREFIX}place:${clientId}`));
+    return Object.entries(pages).map(([list, page]) => ({ list, page: Number(page) }));
   },
 });

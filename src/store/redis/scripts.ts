@@ -1,4 +1,5 @@
 import { CLOCK_TOLERANCE_MS, OF_SUBJECT_LIMIT, TIMES_KEPT } from '../event-log.ts';
+import type { Run } from './connection.ts';
 
 /** One hash tag for all keys: a script may touch any of them, in a cluster too. */
 export const PREFIX = '{partner-graph}:';
@@ -16,15 +17,14 @@ export const names = {
   bus: (database: string) => `${PREFIX}bus:${database}`,
 };
 
-export type Send = <Reply>(args: readonly string[]) => Promise<Reply>;
-
 /** EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here. */
 export const runScript = <Reply>(
-  send: Send,
+  run: Run,
   source: string,
-  keys: readonly string[],
+  keys: string[],
   args: readonly (string | number)[],
-): Promise<Reply> => send(['EVAL', source, String(keys.length), ...keys, ...args.map(String)]);
+): Promise<Reply> =>
+  run((redis) => redis.eval(source, { keys, arguments: args.map(String) }) as Promise<Reply>);
 
 /**
  * KEYS: epoch, newest, events. ARGV, as JSON: what the caller knows of the log (its epoch, its newest position and when

@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
-import type { RedisConnection } from './connection.ts';
+import type { Command, RedisConnection, Run } from './connection.ts';
 import { names, runScript } from './scripts.ts';
 
 const WAIT_MS = 1_000;
+const NOT_DURABLE =
+  'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
 export type Writer = Awaited<ReturnType<typeof openWriter>>;
 
@@ -15,7 +17,6 @@ export async function openWriter(
 ) {
   let replicated = false;
   let known: string | undefined;
-  let verified: Promise<void> | undefined;
 
   /** The server may be cut off, with one of its replicas as the primary. */
   function wrongServer(reason: string) {
@@ -23,8 +24,8 @@ export async function openWriter(
     return new StoreUnavailable(reason);
   }
 
-  async function inspectServer() {
-    const server = await inspect(connection);
+  async function inspectServer(run: Run) {
+    const server = await inspect(run);
     if (!server.isPrimary) throw wrongServer('Redis failed: it is a read-only replica (READONLY)');
     replicated ||= server.replicas > 0;
     if (known !== undefined && known !== server.runId) onServerChanged();
@@ -32,28 +33,12 @@ export async function openWriter(
     return server;
   }
 
-  async function verify() {
-    const { runId, appendOnlyFile } = await inspectServer();
-    if (appendOnlyFile) return repairAppendOnlyFile(connection, runId, onProblem);
-    if (replicated) return undefined;
-    return onProblem(
-      'Redis has neither an append-only file nor a replica: if it crashes, events are lost',
-    );
-  }
-
-  /** The server is inspected before the first write: a new socket may lead to another one. */
-  async function ensureVerified() {
-    verified ??= verify();
-    try {
-      await verified;
-    } catch (error) {
-      verified = undefined;
-      throw error;
-    }
-  }
-
-  await ensureVerified();
-  connection.onReady(() => (verified = undefined));
+  // A new socket may lead to another server.
+  await connection.prepare(async (run) => {
+    const { runId, appendOnlyFile } = await inspectServer(run);
+    if (appendOnlyFile) await repairAppendOnlyFile(run, runId, onProblem);
+    else if (!replicated) onProblem(NOT_DURABLE);
+  });
 
   return {
     /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
@@ -61,14 +46,13 @@ export async function openWriter(
       return replicated;
     },
     /** Detects replicas that were added. */
-    inspectServer,
+    inspectServer: () => inspectServer(connection.run),
     /** Resolves once the write survives a crash of the primary. */
-    async write<Reply>(args: readonly string[]): Promise<Reply> {
-      await ensureVerified();
-      if (!replicated) return connection.command<Reply>(args);
+    async write<Reply>(command: Command<Reply>): Promise<Reply> {
+      if (!replicated) return connection.run(command);
       const [reply, confirmed] = await Promise.all([
-        connection.command<Reply>(args),
-        connection.command<number>(['WAIT', '1', String(WAIT_MS)]),
+        connection.run(command),
+        connection.run((redis) => redis.wait(1, WAIT_MS)),
       ]);
       if (confirmed < 1) {
         throw wrongServer(`no Redis replica confirmed the write within ${WAIT_MS} ms`);
@@ -85,12 +69,9 @@ const valueIn = (info: string, name: string) =>
  * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
  * CONFIG is not.
  */
-async function inspect(connection: RedisConnection) {
+async function inspect(run: Run) {
   // Not all sections come by default everywhere.
-  const sections = ['server', 'memory', 'persistence', 'replication'];
-  const info = (
-    await Promise.all(sections.map((name) => connection.command<string>(['INFO', name])))
-  ).join('\n');
+  const info = await run((redis) => redis.info('all'));
   const version = valueIn(info, 'redis_version');
   const policy = valueIn(info, 'maxmemory_policy');
   if (Number.parseInt(version, 10) < 7) {
@@ -119,9 +100,9 @@ const CLOSE_TRANSACTION = `
   redis.call('SET', KEYS[1], 2)
 `;
 
-async function rewrite({ command }: RedisConnection): Promise<boolean> {
+async function rewrite(run: Run): Promise<boolean> {
   try {
-    await command(['BGREWRITEAOF']);
+    await run((redis) => redis.bgRewriteAof());
   } catch (error) {
     // A rewrite that another instance began is enough.
     const { cause } = error instanceof Error ? error : {};
@@ -129,7 +110,7 @@ async function rewrite({ command }: RedisConnection): Promise<boolean> {
   }
   const deadline = performance.now() + LONGEST_WAIT_MS;
   while (performance.now() < deadline) {
-    const info = await command<string>(['INFO', 'persistence']);
+    const info = await run((redis) => redis.info('persistence'));
     const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];
     if (busy.every((name) => valueIn(info, name) !== '1')) {
       return valueIn(info, 'aof_last_bgrewrite_status') === 'ok';
@@ -147,19 +128,18 @@ async function rewrite({ command }: RedisConnection): Promise<boolean> {
  * closed and the file rewritten from what the server holds.
  */
 async function repairAppendOnlyFile(
-  connection: RedisConnection,
+  run: Run,
   runId: string,
   onProblem: (message: string) => void,
 ): Promise<void> {
-  const { command } = connection;
-  const [repaired, epoch] = await command<(string | null)[]>(['MGET', names.repaired, names.epoch]);
+  const [repaired, epoch] = await run((redis) => redis.mGet([names.repaired, names.epoch]));
   if (repaired === runId) return;
   // With no log yet there is nothing that could be lost.
-  if (epoch !== null && epoch !== undefined) {
-    await runScript(command, CLOSE_TRANSACTION, [names.transaction], []);
-    if (!(await rewrite(connection))) {
+  if (epoch) {
+    await runScript(run, CLOSE_TRANSACTION, [names.transaction], []);
+    if (!(await rewrite(run))) {
       onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
     }
   }
-  await command(['SET', names.repaired, runId]);
+  await run((redis) => redis.set(names.repaired, runId));
 }

@@ -12,35 +12,24 @@ export interface SqliteFailure {
 // https://sqlite.org/rescode.html
 const BUSY = 5;
 const IOERR = 10;
-const SHORTAGES = new Map([
-  [BUSY, 'the database is locked'],
-  [7, 'out of memory'],
-  [8, 'the directory is read-only'],
-  [13, 'the disk is full'],
-  [14, 'the database file cannot be opened'],
-  [IOERR | (12 << 8), 'out of memory'],
-  [IOERR | (19 << 8), 'the disk is full'],
-]);
-const DAMAGES = new Map([
-  [IOERR, 'the disk failed to read, write or sync'],
-  [11, 'the database file is damaged'],
-  [26, 'the file is not a database'],
-]);
+/** Busy, no memory, read-only, full, can't be opened; as I/O errors: no memory, no room for shared memory. */
+const SHORTAGES = [BUSY, 7, 8, 13, 14, IOERR | (12 << 8), IOERR | (19 << 8)];
+/** I/O error, corrupt, not a database. */
+const DAMAGES = [IOERR, 11, 26];
 
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+const isSqliteError = (error: unknown): error is { errcode: number; errstr: string } =>
+  error instanceof Error && 'errcode' in error;
 
-export const isLocked = (error: unknown) => (codeOf(error) & 0xff) === BUSY;
+export const isLocked = (error: unknown) => isSqliteError(error) && (error.errcode & 0xff) === BUSY;
 
 /** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost. */
 export function sqliteFailureOf(error: unknown): SqliteFailure {
   if (error instanceof StoreUnavailable) return { kind: 'misuse', reason: error.message };
-  const code = codeOf(error);
-  const shortage = SHORTAGES.get(code) ?? SHORTAGES.get(code & 0xff);
-  if (shortage) return { kind: 'shortage', reason: shortage };
-  const damage = DAMAGES.get(code & 0xff);
-  if (damage) return { kind: 'damage', reason: `${damage} (SQLite code ${code})` };
-  // Its class alone: a message may quote the value that did not fit, and the reason will be logged.
+  // Never its message: that may quote the value that did not fit, and the reason will be logged.
   const name = error instanceof Error ? error.name : 'unknown';
-  return { kind: 'misuse', reason: code ? `SQLite code ${code}` : name };
+  if (!isSqliteError(error)) return { kind: 'misuse', reason: name };
+  const { errcode, errstr } = error;
+  const isOneOf = (codes: number[]) => codes.includes(errcode) || codes.includes(errcode & 0xff);
+  const kind = isOneOf(SHORTAGES) ? 'shortage' : isOneOf(DAMAGES) ? 'damage' : 'misuse';
+  return { kind, reason: `${errstr} (SQLite code ${errcode})` };
 }

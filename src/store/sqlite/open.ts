@@ -107,16 +107,13 @@ async function openThread(
   // Batches of reads and of writes take turns in the worker, so that neither delays the other.
   const reads = createBatches((calls: readonly DbCall[]) => run('reads', calls), MAX_READS);
   const writes = createBatches((calls: readonly DbCall[]) => run('writes', calls), MAX_WRITES);
-  const remote = ({ call }: typeof reads) =>
-    new Proxy(
-      {},
-      {
-        get:
-          (_, name: string) =>
-          (...args: unknown[]) =>
-            call([name, ...args]),
-      },
-    );
+  const remote = ({ call }: typeof reads) => {
+    const get =
+      (_: object, name: string) =>
+      (...args: unknown[]) =>
+        call([name, ...args]);
+    return new Proxy({}, { get });
+  };
 
   return {
     opened,

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
   CLOCK_TOLERANCE_MS,
@@ -8,87 +8,88 @@ import {
   TIMES_KEPT,
   dedupeWindowMs,
 } from '../event-log.ts';
-import { GONE, MAX_PLACES, NO_PAGE, PLACES_KEPT_MS, type PlaceChange } from '../places.ts';
+import {
+  GONE,
+  type ListPage,
+  MAX_PLACES,
+  NO_PAGE,
+  PLACES_KEPT_MS,
+  type PlaceChange,
+} from '../places.ts';
 import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } from '../store.ts';
 
 const TRIM_BATCH = 500;
 
 /** The worker's operations, by name. Writes run within its transaction. */
 export function createOperations(db: DatabaseSync, retentionMs: number, clock: () => number) {
-  const statements = new Map<string, StatementSync>();
-  function sql(text: string): StatementSync {
-    const statement = statements.get(text) ?? db.prepare(text);
-    statements.set(text, statement);
-    return statement;
-  }
   const windowMs = dedupeWindowMs(retentionMs);
+
+  const statements = new Map<TemplateStringsArray, StatementSync>();
+  /** Values are bound as parameters; each template is prepared once. */
+  function sql(template: TemplateStringsArray, ...values: SQLInputValue[]) {
+    const statement = statements.get(template) ?? db.prepare(template.join('?'));
+    statements.set(template, statement);
+    return { statement, values };
+  }
+  type Query = ReturnType<typeof sql>;
+  const run = ({ statement, values }: Query) => statement.run(...values);
+  const rows = <Row>({ statement, values }: Query) => statement.all(...values) as Row[];
+  const numberIn = (query: Query) => Number(Object.values(rows<object>(query)[0] ?? {})[0] ?? 0);
 
   /** The unique index of `seen` detects a copy. Entries older than the window count as absent. */
   function isNew({ key, time = '' }: NewEvent): boolean {
     const now = clock();
-    const accepted = sql(
-      `INSERT INTO seen VALUES (?1, ?2, ?3)
-       ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ?4`,
-    ).run(key, time, now, now - windowMs);
-    if (accepted.changes === 0) return false;
+    const { changes } = run(sql`
+      INSERT INTO seen VALUES (${key}, ${time}, ${now})
+      ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ${now - windowMs}`);
+    if (changes === 0) return false;
     if (time === '') return true;
     // For events of this key without a time.
-    sql("INSERT OR REPLACE INTO seen VALUES (?, '', ?)").run(key, now);
-    sql(
-      `DELETE FROM seen WHERE key = ?1 AND time IN (SELECT time FROM seen
-       WHERE key = ?1 AND time <> '' ORDER BY at DESC, time DESC LIMIT -1 OFFSET ${TIMES_KEPT})`,
-    ).run(key);
+    run(sql`INSERT OR REPLACE INTO seen VALUES (${key}, '', ${now})`);
+    run(sql`DELETE FROM seen WHERE key = ${key} AND time IN (
+      SELECT time FROM seen WHERE key = ${key} AND time <> ''
+      ORDER BY at DESC, time DESC LIMIT -1 OFFSET ${TIMES_KEPT})`);
     return true;
   }
 
-  const add = ({ receivedAt, subject, body }: NewEvent): number =>
-    Number(
-      sql('INSERT INTO event (received_at, subject, body) VALUES (?, ?, ?)').run(
-        Math.round(receivedAt),
-        subject ?? null,
-        body,
-      ).lastInsertRowid,
-    );
+  function add({ receivedAt, subject, body }: NewEvent): number {
+    const { lastInsertRowid } = run(sql`INSERT INTO event (received_at, subject, body)
+      VALUES (${Math.round(receivedAt)}, ${subject ?? null}, ${body})`);
+    return Number(lastInsertRowid);
+  }
 
-  const factOf = (key: string): string | undefined => {
-    const row = sql('SELECT value FROM fact WHERE key = ? AND ends_at > ?').get(key, clock());
-    return row && String(row['value']);
-  };
+  function factOf(key: string): string | undefined {
+    const [fact] = rows<{ readonly value: string }>(sql`
+      SELECT value FROM fact WHERE key = ${key} AND ends_at > ${clock()}`);
+    return fact?.value;
+  }
 
-  const numberOf = (text: string): number => Number(Object.values(sql(text).get() ?? {})[0] ?? 0);
-  const quarantined = () => numberOf('SELECT count(*) FROM quarantine');
+  const countQuarantined = () => numberIn(sql`SELECT count(*) FROM quarantine`);
 
   const reads = {
     bounds(): LogBounds {
-      const newest = numberOf("SELECT seq FROM sqlite_sequence WHERE name = 'event'");
-      const first = numberOf('SELECT min(position) FROM event');
-      const epoch = String(sql("SELECT value FROM meta WHERE name = 'epoch'").get()?.['value']);
-      return { epoch, oldest: first > 0 ? first - 1 : newest, newest };
+      const newest = numberIn(sql`SELECT seq FROM sqlite_sequence WHERE name = 'event'`);
+      const first = numberIn(sql`SELECT min(position) FROM event`);
+      const [meta] = rows<{ readonly epoch: string }>(sql`
+        SELECT value AS epoch FROM meta WHERE name = 'epoch'`);
+      return { epoch: meta?.epoch ?? '', oldest: first > 0 ? first - 1 : newest, newest };
     },
     eventsAfter: (position: number, limit: number) =>
-      sql(
-        `SELECT position, received_at AS receivedAt, body FROM event
-         WHERE position > ? ORDER BY position LIMIT ?`,
-      ).all(position, limit) as unknown as StoredEvent[],
+      rows<StoredEvent>(sql`
+        SELECT position, received_at AS receivedAt, body FROM event
+        WHERE position > ${position} ORDER BY position LIMIT ${limit}`),
     eventsOfSubject: (subject: string, limit: number) =>
-      sql(
-        `SELECT position, received_at AS receivedAt, body FROM event
-         WHERE subject = ? ORDER BY position DESC LIMIT ?`,
-      )
-        .all(subject, limit)
-        .toReversed() as unknown as StoredEvent[],
+      rows<StoredEvent>(sql`
+        SELECT position, received_at AS receivedAt, body FROM event
+        WHERE subject = ${subject} ORDER BY position DESC LIMIT ${limit}`).toReversed(),
     facts: (keys: readonly string[]) => keys.map(factOf),
     quarantined: (limit: number) =>
-      sql(
-        `SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
-         ORDER BY quarantine.id LIMIT ?`,
-      ).all(limit) as unknown as QuarantinedEntry[],
-    countQuarantined: quarantined,
+      rows<QuarantinedEntry>(sql`
+        SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
+        ORDER BY quarantine.id LIMIT ${limit}`),
+    countQuarantined,
     placesOf: (client: string) =>
-      sql('SELECT list, page FROM place WHERE client = ?').all(client) as unknown as {
-        readonly list: string;
-        readonly page: number;
-      }[],
+      rows<ListPage>(sql`SELECT list, page FROM place WHERE client = ${client}`),
   };
 
   const writes = {
@@ -99,61 +100,50 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
       if (taken === undefined) writes.putFact(key, value, ttlMs);
       return taken;
     },
-    putFact: (key: string, value: string, ttlMs: number) =>
-      void sql('INSERT OR REPLACE INTO fact VALUES (?, ?, ?)').run(key, value, clock() + ttlMs),
-    deleteFact: (key: string) => void sql('DELETE FROM fact WHERE key = ?').run(key),
-    quarantine({ receivedAt, reason, body }: QuarantineEntry): void {
-      sql('INSERT INTO quarantine (received_at, reason, body) VALUES (?, ?, ?)').run(
-        receivedAt,
-        reason,
-        body,
-      );
-      sql('DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine ORDER BY id LIMIT ?)').run(
-        Math.max(0, quarantined() - QUARANTINE_MAX_ENTRIES),
-      );
+    putFact(key: string, value: string, ttlMs: number): void {
+      run(sql`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`);
     },
-    removeQuarantined: (id: string) => void sql('DELETE FROM quarantine WHERE id = ?').run(id),
+    deleteFact: (key: string) => void run(sql`DELETE FROM fact WHERE key = ${key}`),
+    quarantine({ receivedAt, reason, body }: QuarantineEntry): void {
+      run(sql`INSERT INTO quarantine (received_at, reason, body)
+        VALUES (${receivedAt}, ${reason}, ${body})`);
+      const excess = Math.max(0, countQuarantined() - QUARANTINE_MAX_ENTRIES);
+      run(sql`DELETE FROM quarantine WHERE id IN (
+        SELECT id FROM quarantine ORDER BY id LIMIT ${excess})`);
+    },
+    removeQuarantined: (id: string) => void run(sql`DELETE FROM quarantine WHERE id = ${id}`),
     writePlaces(changes: readonly PlaceChange[]): void {
       for (const { clientId, list, page } of changes) {
         if (page === GONE)
-          sql('DELETE FROM place WHERE client = ? AND list = ?').run(clientId, list);
+          run(sql`DELETE FROM place WHERE client = ${clientId} AND list = ${list}`);
         else
-          sql(
-            `INSERT INTO place VALUES (?1, ?2, ?3, ?4) ON CONFLICT (client, list)
-             DO UPDATE SET page = iif(?3 = ${NO_PAGE}, page, ?3), seen_at = ?4`,
-          ).run(clientId, list, page, clock());
+          run(sql`INSERT INTO place VALUES (${clientId}, ${list}, ${page}, ${clock()})
+            ON CONFLICT (client, list) DO UPDATE SET seen_at = excluded.seen_at,
+            page = iif(excluded.page = ${NO_PAGE}, page, excluded.page)`);
       }
     },
-    touch: () => void sql("INSERT OR REPLACE INTO meta VALUES ('checked', ?)").run(`${clock()}`),
-    /** Removes some expired rows, one table after the other. Returns whether there may be more. */
+    touch: () => void run(sql`INSERT OR REPLACE INTO meta VALUES ('checked', ${String(clock())})`),
+    /** Removes some of what is past its time. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();
-      const steps = [
+      const isFull = numberIn(sql`SELECT count(*) FROM place`) > MAX_PLACES;
+      const removals = [
         // Only the oldest events are removed: the log has no holes.
-        () =>
-          sql(
-            `DELETE FROM event WHERE position IN (
-               WITH oldest AS (SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH})
-               SELECT position FROM oldest WHERE position < ifnull(
-                 (SELECT min(position) FROM oldest WHERE received_at BETWEEN ? AND ?), 9e15))`,
-          ).run(now - retentionMs, now + CLOCK_TOLERANCE_MS),
-        () =>
-          sql(
-            `DELETE FROM seen WHERE (key, time) IN
-             (SELECT key, time FROM seen WHERE at < ? ORDER BY at LIMIT ${TRIM_BATCH})`,
-          ).run(now - windowMs),
-        () =>
-          sql(
-            `DELETE FROM fact WHERE key IN
-             (SELECT key FROM fact WHERE ends_at <= ? LIMIT ${TRIM_BATCH})`,
-          ).run(now),
-        () =>
-          sql(
-            `DELETE FROM place WHERE (client, list) IN
-             (SELECT client, list FROM place WHERE seen_at < ? ORDER BY seen_at LIMIT ${TRIM_BATCH})`,
-          ).run(numberOf('SELECT count(*) FROM place') > MAX_PLACES ? now : now - PLACES_KEPT_MS),
+        run(sql`DELETE FROM event WHERE position IN (
+          WITH oldest AS (
+            SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH})
+          SELECT position FROM oldest WHERE position < ifnull(
+            (SELECT min(position) FROM oldest
+             WHERE received_at BETWEEN ${now - retentionMs} AND ${now + CLOCK_TOLERANCE_MS}), 9e15))`),
+        run(sql`DELETE FROM seen WHERE (key, time) IN (
+          SELECT key, time FROM seen WHERE at < ${now - windowMs} ORDER BY at LIMIT ${TRIM_BATCH})`),
+        run(sql`DELETE FROM fact WHERE key IN (
+          SELECT key FROM fact WHERE ends_at <= ${now} LIMIT ${TRIM_BATCH})`),
+        run(sql`DELETE FROM place WHERE (client, list) IN (
+          SELECT client, list FROM place WHERE seen_at < ${isFull ? now : now - PLACES_KEPT_MS}
+          ORDER BY seen_at LIMIT ${TRIM_BATCH})`),
       ];
-      return steps.some((step) => Number(step().changes) === TRIM_BATCH);
+      return removals.some(({ changes }) => changes === TRIM_BATCH);
     },
   };
 

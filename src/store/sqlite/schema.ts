@@ -5,38 +5,43 @@ const VERSION = 3;
 
 /** AUTOINCREMENT: a position is never used twice, not even when all events are gone. */
 const TABLES = `
-  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE event (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
+  CREATE TABLE IF NOT EXISTS event (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX event_of_subject ON event (subject) WHERE subject IS NOT NULL;
-  CREATE TABLE seen (
+  CREATE INDEX IF NOT EXISTS event_of_subject ON event (subject) WHERE subject IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS seen (
     key TEXT NOT NULL, time TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (key, time)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS seen_at ON seen (at);
 
-  CREATE TABLE place (
+  CREATE TABLE IF NOT EXISTS place (
     client TEXT NOT NULL, list TEXT NOT NULL, page INTEGER NOT NULL, seen_at INTEGER NOT NULL,
     PRIMARY KEY (client, list)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX place_seen ON place (seen_at);
+  CREATE INDEX IF NOT EXISTS place_seen ON place (seen_at);
 
-  CREATE TABLE fact (key TEXT PRIMARY KEY, value TEXT NOT NULL, ends_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE INDEX fact_ends ON fact (ends_at);
+  CREATE TABLE IF NOT EXISTS fact (
+    key TEXT PRIMARY KEY, value TEXT NOT NULL, ends_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS fact_ends ON fact (ends_at);
 
-  CREATE TABLE quarantine (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, received_at INTEGER NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL
+  CREATE TABLE IF NOT EXISTS quarantine (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX quarantine_count ON quarantine (received_at);
+  CREATE INDEX IF NOT EXISTS quarantine_count ON quarantine (received_at);
 `;
 
 /**
  * Checkpoints are rare, so that a page with a hundred changes is copied once; this takes up to 64 MB of write-ahead
- * log. The exclusive lock is held from the first access until the process ends, however it ends.
+ * price is some 64 MB of write-ahead log, read through in a moment after a crash. The exclusive lock is
+ * taken with the first access and held until the process ends, however it ends.
  */
 export function prepareDatabase(db: DatabaseSync): void {
   db.exec(`
-    PRAGMA busy_timeout = 1000;
     PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -50,12 +55,7 @@ export function prepareDatabase(db: DatabaseSync): void {
       `it has format ${version}, but this version reads ${VERSION} only; set EVENT_STORE_DIR to another directory`,
     );
   }
-  db.exec('BEGIN IMMEDIATE');
-  if (version === 0) {
-    db.exec(TABLES);
-    db.prepare("INSERT INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
-  }
-  // Added after the first stores of this version.
-  db.exec('CREATE INDEX IF NOT EXISTS seen_at ON seen (at)');
+  db.exec(`BEGIN IMMEDIATE; ${TABLES}`);
+  db.prepare("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
   db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
 }

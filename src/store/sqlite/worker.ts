@@ -30,6 +30,8 @@ const { dir, retentionMs } = workerData as WorkerData;
 const port = parentPort;
 if (!port) throw new Error('this file is the worker thread of the embedded store');
 
+/** A process that is about to end may still have the file locked. */
+const LOCK_MS = 1_000;
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
 const NOT_A_DIRECTORY = `is a file, or lies below one, and must be a directory: remove the file, or ${OTHER_DIR}`;
@@ -63,7 +65,7 @@ function openDatabase(): DatabaseSync {
   // SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read.
   for (const name of [file, `${file}-wal`, `${file}-shm`])
     if (fs.existsSync(name)) fs.chmodSync(name, 0o600);
-  const db = new DatabaseSync(file);
+  const db = new DatabaseSync(file, { timeout: LOCK_MS });
   prepareDatabase(db);
   return db;
 }
