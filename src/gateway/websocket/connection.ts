@@ -34,8 +34,8 @@ const AS_TEXT = { binary: false };
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   readonly ws: WebSocket;
-  /** Of the upgrade. Each operation has its own. */
-  readonly requestId: string;
+  /** Of the upgrade, until the client has authenticated. Each operation has its own. */
+  requestId: string | undefined;
   /** Undefined until the client has authenticated. */
   viewer: Viewer | undefined;
   /** False once it is closing: nothing more is sent. */
@@ -69,6 +69,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
       return false;
     }
     this.viewer = viewer;
+    this.requestId = undefined;
     return true;
   }
 
