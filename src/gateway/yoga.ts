@@ -17,6 +17,7 @@ import { corsOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
+import { useExecution } from './plugins/use-execution.ts';
 import { useHttpRequests } from './plugins/use-http-requests.ts';
 import { useAudit, useOperationContext, useOperationLog } from './plugins/use-operation.ts';
 import { useSubscriptions } from './plugins/use-subscriptions.ts';
@@ -95,6 +96,7 @@ export function createGatewayYoga(
       useAudit(),
       useOperationLog(parts.observer),
       useTracing(schema),
+      useExecution(),
       useSubscriptions(parts, subscriptions),
     ],
   });

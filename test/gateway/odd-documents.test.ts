@@ -113,6 +113,7 @@ const TAKEN: readonly Odd[] = [
   ['"described" query A { viewer { subject } }'],
   ['{ __schema: viewer { subject } }'],
   ['{ __proto__: viewer { constructor: subject toString: subject } }'],
+  ['{ then: viewer { then: subject } catch: __typename }'],
   ['{ viewer @skip(if: true) { subject } }'],
   ['{ viewer { subject } }', { nobody: { asked: ['for', 'this'] } }],
   ['query A { viewer { subject } } query B { __typename }', {}, 'B'],
@@ -126,6 +127,22 @@ const TAKEN: readonly Odd[] = [
 const titled = (odd: Odd): [string, Odd] => [JSON.stringify(odd).slice(0, 90), odd];
 
 describe('an unusual document', () => {
+  it('is executed with the variables that its cost was estimated by', async () => {
+    const document = `query($__proto__: Boolean!, $constructor: String) {
+      organizations(first: 5) {
+        nodes { clinics(first: 5) @skip(if: $__proto__) { nodes { name } } }
+      }
+      clinic(id: "${gateway.sandbox.ids.clinic(0)}") {
+        clients(first: 1, filter: { name: $constructor }) { totalCount }
+      }
+    }`;
+    const { data, errors, extensions } = await ask([document, JSON.parse('{"__proto__":true}')]);
+    expect(errors).toBeUndefined();
+    expect(data.organizations.nodes[0]).toEqual({});
+    expect(data.clinic.clients.totalCount).toBeGreaterThan(0);
+    expect(extensions.upstream).toMatchObject({ estimated: 2, calls: 2 });
+  });
+
   it.each(REFUSED.map(titled))('is rejected with a message of the gateway: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, data]).toEqual([400, undefined]);

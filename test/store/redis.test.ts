@@ -74,8 +74,9 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const store = await open(server.url);
     const { log } = store;
     const seen: number[] = [];
+    const epoch = await epochOf(log);
     const following = (async () => {
-      for await (const batch of follow(log, 0, await epochOf(log))) {
+      for await (const batch of follow(log, 0, epoch)) {
         seen.push(...batch.map(({ position }) => position));
         if (seen.includes(40)) return;
       }
