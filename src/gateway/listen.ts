@@ -68,8 +68,11 @@ export async function listen(
   server.closeIdleConnections = () => {
     if (!open.areWriting()) closeIdle();
   };
-  // This server is not a proxy.
-  server.on('connect', (_req, socket) => socket.end(rawResponse(405)));
+  // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
+  server.on('connect', (_req, socket) => {
+    socket.on('error', () => undefined);
+    socket.end(rawResponse(405), () => socket.destroy());
+  });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     // On a connection with earlier responses, part of a response may be sent already.
     const isUnanswered = socket instanceof Socket && socket.bytesWritten === 0;
@@ -82,6 +85,8 @@ export async function listen(
     server.once('error', (error) => reject(explained(error, options)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
+  // A connection that can't be accepted. Without a listener it would end the process.
+  server.on('error', () => options.onRefused(1));
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
   /** Still answers, with `Connection: close`, so that keep-alive clients do not meet a reset later. */

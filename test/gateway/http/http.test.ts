@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
@@ -88,6 +91,20 @@ describe('methods', () => {
   it.each(['PUT', 'DELETE', 'PATCH'])('answers %s with 405', async (method) => {
     expect((await request({ method })).status).toBe(405);
   });
+
+  it.each(['before', 'after'])(
+    'keeps running when a client resets its connection %s the answer to a CONNECT',
+    async (moment) => {
+      const { hostname, port } = new URL(gateway.url);
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+      if (moment === 'after') await once(socket, 'data');
+      socket.resetAndDestroy();
+      await once(socket, 'close');
+      expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    },
+  );
 
   it.each(['TRACE / HTTP/1.1', 'OPTIONS * HTTP/1.1', 'CONNECT a:1 HTTP/1.1'])(
     'rejects %s',
