@@ -8,6 +8,7 @@ import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
 import type { EventBudget } from './resolvers/event-log.ts';
 import type { ListedRef } from './resolvers/refs.ts';
+import type { ListRef } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
 import type { GlobalIds } from './schema/global-id.ts';
@@ -56,7 +57,7 @@ export function createContext(
   trace?: OperationTrace,
 ) {
   /** How long the operation's response may be cached, apart from the Partner API's own answers. */
-  const cachePolicy = { isCacheable: true, expiresAt: Number.POSITIVE_INFINITY };
+  const cachePolicy = { isCacheable: true, proofs: [] as (readonly [ListRef, string])[] };
   return {
     ...services,
     viewer,
@@ -80,9 +81,9 @@ export function createContext(
     doNotCache(): void {
       cachePolicy.isCacheable = false;
     },
-    /** The answer is valid until this time at most, on the clock of the REST cache. */
-    expiresBy(at: number): void {
-      cachePolicy.expiresAt = Math.min(cachePolicy.expiresAt, at);
+    /** The answer is right only while a page that was read lately shows that the list holds the record. */
+    restsOn(list: ListRef, id: string): void {
+      cachePolicy.proofs.push([list, id]);
     },
   };
 }

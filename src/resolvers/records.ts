@@ -112,9 +112,9 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
 /** The client in the session's id, list or event. Otherwise it is looked up by the client argument or in the event log. */
 export const clientOfSession = parentLink('Client', (session: SessionRef, ctx) => {
   if (session.clientId) return session.clientId;
-  return session.named?.clientId
-    ? find(session, ctx).then((found) => found?.clientId)
-    : ctx.hub.clientOfSession(session.id);
+  if (session.named?.clientId) return find(session, ctx).then((found) => found?.clientId);
+  ctx.doNotCache();
+  return ctx.hub.clientOfSession(session.id);
 });
 
 const idOf = (node: { readonly id: string }): string => node.id;

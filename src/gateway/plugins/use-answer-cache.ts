@@ -15,6 +15,8 @@ interface CachedAnswer {
   readonly body: Buffer | string;
   /** Paths of the Partner API's answers that it was made of. */
   readonly paths: readonly string[];
+  /** Lists that have to prove access on every use: an event may contradict them. */
+  readonly proofs: ExecutionContext['cachePolicy']['proofs'];
   /** Logs, counts and audits that the answer was given again. */
   readonly onRepeated: (requestId: string) => void;
 }
@@ -91,7 +93,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     };
     const body = text.length > SHORT ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
-    answers.set(key, { body, paths, onRepeated }, { ttl });
+    answers.set(key, { body, paths, proofs: context.cachePolicy.proofs, onRepeated }, { ttl });
   }
 
   /** True if the request was answered. Yoga handles all others, and those with errors. */
@@ -101,7 +103,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     try {
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
-      if (!known) return false;
+      if (!known?.proofs.every(([list, id]) => services.recentLists.proves(list, id))) return false;
       known.onRepeated(requestIdOf(res));
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),
@@ -137,8 +139,5 @@ const keyOf = ({ reach, subject }: Viewer, body: string): string =>
 /** The earliest expiry of its parts, or 0 if the response depends on anything else or a record was denied. */
 function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
   if (!cachePolicy.isCacheable || audit?.denied.size || usage.entries.size === 0) return 0;
-  return Array.from(usage.entries).reduce(
-    (at, { expiresAt }) => Math.min(at, expiresAt),
-    cachePolicy.expiresAt,
-  );
+  return Math.min(...Array.from(usage.entries, ({ expiresAt }) => expiresAt));
 }

@@ -97,23 +97,21 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
 /** The response expires with the page that proves it. */
 function isProvenByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
   for (const list of lists) {
-    const until = ctx.recentLists.provenUntil(list, id);
-    if (until === undefined) continue;
-    ctx.expiresBy(until);
+    if (!ctx.recentLists.proves(list, id)) continue;
+    ctx.restsOn(list, id);
     return true;
   }
   return false;
 }
 
-function isProvenUnderOrganization(clientId: Uuid, { reach, recentLists, expiresBy }: Context) {
+function isProvenUnderOrganization(clientId: Uuid, { reach, recentLists, restsOn }: Context) {
   return reach.granted('organization').some((id) => {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
       const list = { name: 'clientsOfClinic', id: clinic as Uuid } as const;
-      const inClinic = recentLists.provenUntil(list, clientId);
-      const inOrganization = inClinic && recentLists.provenUntil(clinics, clinic);
-      if (!inClinic || !inOrganization) continue;
-      expiresBy(Math.min(inClinic, inOrganization));
+      if (!recentLists.proves(list, clientId) || !recentLists.proves(clinics, clinic)) continue;
+      restsOn(list, clientId);
+      restsOn(clinics, clinic);
       return true;
     }
     return false;

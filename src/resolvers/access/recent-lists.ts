@@ -79,12 +79,10 @@ export function createRecentLists(now: () => number) {
       readAt.delete(name);
       readAt.set(name, known, { size: known.size + 1 });
     },
-    /** On the clock of `now`. Undefined if the list has to be read. */
-    provenUntil(list: ListRef, id: string): number | undefined {
+    /** True if a recent page has the record. If false, the list has to be read. */
+    proves(list: ListRef, id: string): boolean {
       const at = readAt.get(nameOf(list))?.get(id);
-      if (at === undefined || at + PROOF_MS <= now() || isContradicted(list, id, at))
-        return undefined;
-      return at + PROOF_MS;
+      return at !== undefined && at + PROOF_MS > now() && !isContradicted(list, id, at);
     },
     /** True if the cached list may be older than an event that contradicts it. */
     isDoubtful(list: ListRef, id: string): boolean {

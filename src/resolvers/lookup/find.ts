@@ -161,7 +161,7 @@ export async function isClientUnder(
   ctx: Context,
 ): Promise<boolean> {
   const isIn = async (lists: readonly ClientList[]) =>
-    lists.some((list) => ctx.recentLists.provenUntil(list, id) !== undefined) ||
+    lists.some((list) => ctx.recentLists.proves(list, id)) ||
     (await findClientIn(lists, id, ctx, { trustAbsence: true })) !== undefined;
   if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
   if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;

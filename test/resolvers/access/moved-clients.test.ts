@@ -98,6 +98,19 @@ describe('a client who moves to another clinician', () => {
     expect((await old(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
   });
 
+  it('is hidden from the old clinician in a cached answer too, as soon as an event names the new one', async () => {
+    const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
+    const TRANSCRIPT = 'query($id: ID!) { node(id: $id) { id } }';
+    for (let i = 0; i < 3; i += 1)
+      expect((await old(TRANSCRIPT, { id })).data.node).toEqual({ id });
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    gateway.sandbox.startSession(ids.client(0));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    expect((await old(TRANSCRIPT, { id })).data.node).toBeNull();
+  });
+
   it('is readable by the new clinician at once', async () => {
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     const fresh = await viewerWith(gateway, [`clinician:${ids.clinician(20)}`]);
