@@ -34,10 +34,14 @@ function traceFields(schema: GraphQLSchema): void {
       const name = `${type.name}.${field.name}`;
       field.resolve = (parent: unknown, args, ctx: Context, info) => {
         const end = ctx.trace?.field(name);
-        const value: unknown = resolve(parent, args, ctx, info);
-        if (end && value instanceof Promise) void value.then(end, end);
-        else end?.();
-        return value;
+        let value: unknown;
+        try {
+          value = resolve(parent, args, ctx, info);
+          return value;
+        } finally {
+          if (end && value instanceof Promise) void value.then(end, end);
+          else end?.();
+        }
       };
     }
   }

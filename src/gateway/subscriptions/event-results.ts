@@ -41,11 +41,12 @@ type Shared = Promise<EventResult | undefined>;
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskError }: GatewayParts) {
   const { maxUpstreamCalls } = config.operation;
-  const usages = new LRUCache<string, Usage>({ max: CACHED_RESULTS, ttl: CACHED_MS });
+  const expiring = { ttl: CACHED_MS, ttlAutopurge: true };
+  const usages = new LRUCache<string, Usage>({ max: CACHED_RESULTS, ...expiring });
   const results = new LRUCache<string, Shared>({
     max: CACHED_RESULTS,
     maxSize: CACHED_BYTES,
-    ttl: CACHED_MS,
+    ...expiring,
   });
 
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {

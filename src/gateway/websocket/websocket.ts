@@ -140,7 +140,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
       if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
-      enqueue(() => server.handleUpgrade(req, socket, head, accept));
+      enqueue(() => {
+        if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
+        else socket.destroy();
+      });
     },
   };
 }
