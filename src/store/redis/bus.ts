@@ -58,11 +58,13 @@ export async function createRedisBus(
     await run((redis) => redis.subscribe(`${channel}:${me}`, onAcknowledgement));
     gap();
   });
-  publisher.onReady(() => {
+  /** Other instances then drop their caches, since they missed a message. */
+  function announceGap() {
     if (!hasUnsent) return;
     hasUnsent = false;
     send({ id: 0 }).catch(() => (hasUnsent = true));
-  });
+  }
+  publisher.onReady(announceGap);
 
   return {
     async publish(topic, message) {
@@ -76,9 +78,9 @@ export async function createRedisBus(
       });
       try {
         wanted = await send({ id, topic, message });
+        announceGap();
         if (received < wanted) await promise;
       } catch {
-        // A gap is sent once the others can be reached, which makes them drop their caches.
         hasUnsent = true;
       } finally {
         clearTimeout(timer);

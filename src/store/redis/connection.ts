@@ -30,6 +30,8 @@ export async function connect(url: string, onProblem: (message: string) => void 
   const preparations: ((run: Run) => Promise<void>)[] = [];
   const readyListeners: (() => void)[] = [];
   let client: RedisClient | undefined;
+  /** Incremented by `reconnect`, which a connection that is being made must not outlive. */
+  let generation = 0;
   let lastFailure = 'no answer';
 
   const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
@@ -62,6 +64,7 @@ export async function connect(url: string, onProblem: (message: string) => void 
   }
 
   async function connectOnce() {
+    const begunIn = generation;
     // Our own deadline covers the whole connection.
     const next = createBareClient(await locate(), { connectTimeout: 2 * DEADLINE_MS });
     next.on('error', (error: unknown) => {
@@ -73,12 +76,19 @@ export async function connect(url: string, onProblem: (message: string) => void 
       closing.signal.throwIfAborted();
       return runOn(next, command);
     };
+    const connecting = next.connect();
     try {
-      await within(next.connect(), DEADLINE_MS);
+      await within(connecting, DEADLINE_MS);
       for (const prepare of preparations) await prepare(run);
       closing.signal.throwIfAborted();
+      if (begunIn !== generation) throw outOfReach();
     } catch (error) {
       next.destroy();
+      // A socket that is opened after all would stay open.
+      connecting.then(
+        () => next.destroy(),
+        () => {},
+      );
       throw error;
     }
     client = next;
@@ -124,7 +134,10 @@ export async function connect(url: string, onProblem: (message: string) => void 
     /** Called when commands can be sent again. */
     onReady: (listener: () => void) => void readyListeners.push(listener),
     /** For a wrong server: a new socket may lead to another one. */
-    reconnect: (reason: string) => discard(client, reason),
+    reconnect(reason: string): void {
+      generation += 1;
+      discard(client, reason);
+    },
     /** Waits for pending commands first. */
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();

@@ -30,6 +30,8 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     for (const connection of [reader, tail, subscriber])
       connection.reconnect('another server took over');
   });
+  for (const connection of [reader, tail, subscriber])
+    await connection.prepare(writer.requireSameServer);
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
   const places = createPlaces(placeEngine(reader));
   // Messages are for all databases of a server.

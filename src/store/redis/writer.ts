@@ -45,6 +45,11 @@ export async function openWriter(
     get replicated(): boolean {
       return replicated;
     },
+    /** For the other connections: a Sentinel that is cut off may have led them to a former primary. */
+    async requireSameServer(run: Run): Promise<void> {
+      const { runId } = await inspect(run);
+      if (runId !== known) throw new StoreUnavailable('Redis failed: it is not the primary');
+    },
     /** Detects replicas that were added. */
     inspectServer: () => inspectServer(connection.run),
     /** Resolves once the write survives a crash of the primary. */
