@@ -186,7 +186,11 @@ function closeInOrder(server: Server, log: Log, output: Output): void {
     setTimeout(() => process.exit(1), CLOSING_MS).unref();
     server.retire();
     await delay(noticeMs);
-    await server[Symbol.asyncDispose]();
+    try {
+      await server[Symbol.asyncDispose]();
+    } catch (error) {
+      log.error('closing failed', { error });
+    }
     await output.close();
     process.exit(exitCode);
   };

@@ -68,6 +68,7 @@ async function openThread(
     workerData,
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const [opened] = (await once(worker, 'message')) as [Opened];
   if (typeof opened === 'string') throw new StoreUnavailable(opened);
 
@@ -122,7 +123,6 @@ async function openThread(
     /** Resolves when all calls are done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
-      const exited = once(worker, 'exit');
       if (ended) void worker.terminate();
       else post('close');
       ended ??= new StoreUnavailable('the event store is closed');
