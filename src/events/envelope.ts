@@ -16,7 +16,7 @@ export interface ParsedEvent {
   readonly entry: NewEvent;
 }
 
-export type Envelope =
+type Envelope =
   /** A known event. The list is empty for an assessment event without scores. */
   | {
       readonly kind: 'events';

@@ -19,7 +19,7 @@ export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefin
 }
 
 /** More events arrived than may wait. Going on would leave a gap. */
-export class EventsOverflowed extends Error {
+class EventsOverflowed extends Error {
   override readonly name = 'EventsOverflowed';
   readonly code = 'EVENTS_OVERFLOWED';
 }

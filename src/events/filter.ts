@@ -70,7 +70,7 @@ const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
 const mayBeAmong = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
   wanted === undefined || ids.size === 0 || ids.has(wanted);
 
-export interface IndexedListener<L> {
+interface IndexedListener<L> {
   readonly filter: EventFilter;
   readonly listener: L;
   /** False once removed: a listener may remove another one while an event is delivered. */

@@ -10,7 +10,7 @@ import type { GatewayYoga } from './yoga.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-export interface Routes {
+interface Routes {
   readonly yoga: GatewayYoga;
   readonly answers: AnswerCache;
   readonly webhooks: Handler;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { inBackground } from './background.ts';
 
 /** A list that held a client, and the page. A hint where to look first, not proof. */
-export interface Place {
+interface Place {
   readonly kind: 'clinic' | 'clinician';
   readonly id: string;
   readonly page?: number | undefined;

@@ -101,7 +101,7 @@ describe('an invalid response', () => {
 
 describe('a missing response', () => {
   it('is unavailable after the last attempt on a hanging upstream', async () => {
-    await using setup = await setUp(() => {}, { timeoutMs: 30 });
+    await using setup = await setUp(() => {}, { timeoutMs: 300 });
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.partner.state().inFlight).toBe(0);
@@ -114,7 +114,7 @@ describe('a missing response', () => {
         const timer = setInterval(() => response.write(' '), 5);
         response.once('close', () => clearInterval(timer));
       },
-      { timeoutMs: 40 },
+      { timeoutMs: 300 },
     );
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
   });
