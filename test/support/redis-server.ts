@@ -32,8 +32,10 @@ export const redisAvailable = isInstalled();
 async function launch(port: number, dir: string, options: readonly string[]) {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''];
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always'];
+  // In a session of its own: the kernel hangs up a group of processes that has a stopped one in it and loses its parent.
   const server = spawn('redis-server', [...args, ...durable, ...options], {
     stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
   });
   const exited = once(server, 'exit');
   const ready = new Promise<void>((resolve) => {

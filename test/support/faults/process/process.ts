@@ -81,7 +81,13 @@ function launch(options: ProcessOptions, storeDir: string): ChildProcess {
     join(root, 'src/server.ts'),
   ];
   const env = environmentOf(options, storeDir);
-  return spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // In a session of its own, as servers of Redis are: some tests stop it.
+  return spawn(program, args, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
 }
 
 /** Reads what a process writes from its first byte on. */
