@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createPages } from '../pages/pages.ts';
 import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import { REQUEST_ID_HEADER, newRequestId, requestIdOf } from './request.ts';
+import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayYoga } from './yoga.ts';
 
@@ -87,7 +87,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   };
 
   return (req: IncomingMessage, res: ServerResponse): void => {
-    res.setHeader(REQUEST_ID_HEADER, newRequestId(req));
+    res.setHeader(REQUEST_ID_HEADER, requestIdFor(req));
     const failed = (error: unknown): void => {
       parts.onUnexpected(error, requestIdOf(res));
       if (res.headersSent) res.destroy();

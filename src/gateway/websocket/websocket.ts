@@ -10,7 +10,7 @@ import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import type { Origins } from '../origins.ts';
 import { isUnauthenticated } from '../plugins/use-viewer.ts';
-import { REQUEST_ID_HEADER, newRequestId } from '../request.ts';
+import { REQUEST_ID_HEADER, requestIdFor } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -134,7 +134,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       return size;
     },
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-      req.headers[REQUEST_ID_HEADER] = newRequestId(req);
+      req.headers[REQUEST_ID_HEADER] = requestIdFor(req);
       const isOpen = parts.isServing() && !parts.isShortOfMemory();
       const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
       // A client that leaves while it waits is no failure.
