@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-import { openBrowser, openPage } from '../test/support/browser.ts';
+import { closeBrowser, openPage } from '../test/support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../test/support/gateway.ts';
 import { nameOfClient, nameOfClinician, openLiveNotes } from '../test/support/live-notes.ts';
 import { indexedPng } from './indexed-png.ts';
@@ -35,9 +35,8 @@ async function keep(page: Page, name: string): Promise<void> {
 
 /** A clinician's sessions: one note rewritten, one finalized, one being written. */
 async function photographLiveNotes(gateway: Gateway): Promise<void> {
-  const browser = await openBrowser();
   const { sandbox } = gateway;
-  const notes = await openLiveNotes(browser, gateway, WINDOW);
+  const notes = await openLiveNotes(gateway, WINDOW);
   const { page } = notes;
   const client = (nth: number) => sandbox.ids.client(nth);
   await page.getByRole('link', { name: await nameOfClinician(gateway, 1) }).click();
@@ -62,12 +61,10 @@ async function photographLiveNotes(gateway: Gateway): Promise<void> {
   await page.locator('h1').click();
   await page.locator('#detail').evaluate('(pane) => pane.scrollTo(0, 0)');
   await keep(page, 'live-notes.png');
-  await browser.close();
 }
 
 async function photographGraphiql(gateway: Gateway): Promise<void> {
-  const browser = await openBrowser();
-  const { page } = await openPage(browser, WINDOW);
+  const { page } = await openPage(WINDOW);
   const authorization = `Bearer ${await tokenFor(['partner'])}`;
   await page.setExtraHTTPHeaders({ authorization });
   await page.goto(`${gateway.url}/graphql`);
@@ -78,7 +75,6 @@ async function photographGraphiql(gateway: Gateway): Promise<void> {
   await page.getByRole('link', { name: 'Query', exact: true }).click();
   await page.locator('.graphiql-doc-explorer-title').filter({ hasText: 'Query' }).waitFor();
   await keep(page, 'graphiql.png');
-  await browser.close();
 }
 
 mkdirSync(folder, { recursive: true });
@@ -86,5 +82,6 @@ const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-screenshots-'));
 const gateway = await openGateway({ storeDir });
 await photographLiveNotes(gateway);
 await photographGraphiql(gateway);
+await closeBrowser();
 await gateway.close();
 rmSync(storeDir, { recursive: true, force: true });

@@ -9,11 +9,23 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // The first two are pages of the browser's own window, which take more CPU than ours. The rest are Playwright's.
+  '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AimEnabled,HttpsUpgrades,LensOverlay,MediaRouter,OptimizationHints,PaintHolding',
 ];
 
-/** Debian's Chromium: the same everywhere the tests run, and nothing to download. */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+let browser: Promise<Browser> | undefined;
+
+/**
+ * Debian's Chromium: the same everywhere the tests run, and nothing to download. All tests of a process share it, each
+ * with contexts of its own. It ends with the process.
+ */
+const sharedBrowser = (): Promise<Browser> =>
+  (browser ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS }));
+
+/** For scripts that end by themselves. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+}
 
 export interface Watched {
   readonly page: Page;
@@ -31,9 +43,10 @@ export interface WatchOptions {
 }
 
 /** A new tab that records its requests and errors. */
-export async function openPage(browser: Browser, options: WatchOptions = {}): Promise<Watched> {
+export async function openPage(options: WatchOptions = {}): Promise<Watched> {
   const { width = 1280, height = 800, colorScheme = 'light' } = options;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const chrome = await sharedBrowser();
+  const context = await chrome.newContext({ viewport: { width, height }, colorScheme });
   // Under the test's own limit, so that the message names the step that did not happen.
   context.setDefaultTimeout(25_000);
   const page = await context.newPage();

@@ -1,4 +1,4 @@
-import type { Browser, Locator } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 
 import { type WatchOptions, type Watched, openPage } from './browser.ts';
 import { type Gateway, tokenFor } from './gateway.ts';
@@ -17,11 +17,10 @@ export type Serving = Pick<Gateway, 'url' | 'query' | 'sandbox'>;
 
 /** The front page in a tab, signed in. */
 export async function openLiveNotes(
-  browser: Browser,
   gateway: Serving,
   options: WatchOptions = {},
 ): Promise<LiveNotes> {
-  const watched = await openPage(browser, options);
+  const watched = await openPage(options);
   const { page } = watched;
   const token = await tokenFor(['partner']);
   await page.addInitScript(`sessionStorage.setItem('live-notes-token', '${token}')`);

@@ -1,9 +1,9 @@
 import { parse, validate } from 'graphql';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { schema } from '../../src/schema/schema.ts';
-import { type Watched, openBrowser, openPage } from '../support/browser.ts';
+import { type Watched, openPage } from '../support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 
 const { examples } = (await import(
@@ -31,21 +31,20 @@ it('serves a small page with a strict content security policy', async () => {
 });
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout: 60_000 }, () => {
-  let browser: Browser;
   let gateway: Gateway;
   let watched: Watched;
   let page: Page;
   const answer = (text: string) => page.locator('.result-window').getByText(text).first();
 
   beforeAll(async () => {
-    [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
-    watched = await openPage(browser, { width: 1440, height: 900 });
+    gateway = await openGateway();
+    watched = await openPage({ width: 1440, height: 900 });
     page = watched.page;
     await page.goto(`${gateway.url}/graphql`);
     await page.getByRole('tab', { name: names[0]! }).waitFor();
   }, 60_000);
   afterAll(async () => {
-    await browser.close();
+    await watched.close();
     await gateway.close();
   });
 
@@ -107,7 +106,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
   });
 
   it('fits a phone: the response is below the query', async () => {
-    const phone = await openPage(browser, { width: 390, height: 844 });
+    const phone = await openPage({ width: 390, height: 844 });
     await phone.page.goto(`${gateway.url}/graphql`);
     const box = (selector: string) => phone.page.locator(selector).boundingBox();
     await phone.page.getByRole('tab', { name: names[0]! }).waitFor();
@@ -124,7 +123,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
   });
 
   it('shows the same tabs after a reload', async () => {
-    const fresh = await openPage(browser);
+    const fresh = await openPage();
     const tabs = fresh.page.getByRole('tab');
     await fresh.page.goto(`${gateway.url}/graphql`);
     await tabs.first().waitFor();

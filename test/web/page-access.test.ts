@@ -1,7 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openBrowser } from '../support/browser.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
 
@@ -39,21 +38,17 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   'the accessibility of live notes',
   { timeout: 60_000 },
   () => {
-    let browser: Browser;
     let gateway: Gateway;
     let clinician: string;
 
     beforeAll(async () => {
-      [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+      gateway = await openGateway();
       clinician = await nameOfClinician(gateway, 1);
     }, 60_000);
-    afterAll(async () => {
-      await browser.close();
-      await gateway.close();
-    });
+    afterAll(() => gateway.close());
 
     it('allows find, select, open and edit by keyboard only', async () => {
-      const notes = await openLiveNotes(browser, gateway);
+      const notes = await openLiveNotes(gateway);
       const { page } = notes;
       await page.getByRole('link', { name: clinician }).waitFor();
       await page.locator('#find').focus();
@@ -81,7 +76,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     });
 
     it('keeps the focus where it is when events arrive', async () => {
-      const notes = await openLiveNotes(browser, gateway);
+      const notes = await openLiveNotes(gateway);
       const { page } = notes;
       await page.getByRole('link', { name: clinician }).click();
       await notes.live();
@@ -96,7 +91,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it.each([360, 1024, 1440])(
       'fits a window of %i pixels, and every control has a name',
       async (width) => {
-        const notes = await openLiveNotes(browser, gateway, { width, height: 740 });
+        const notes = await openLiveNotes(gateway, { width, height: 740 });
         const { page } = notes;
         const checked = async () => {
           const wide =
@@ -131,7 +126,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it.each(['light', 'dark'] as const)(
       'has enough contrast in the %s scheme',
       async (colorScheme) => {
-        const notes = await openLiveNotes(browser, gateway, { colorScheme });
+        const notes = await openLiveNotes(gateway, { colorScheme });
         const { page } = notes;
         await page.getByRole('link', { name: clinician }).click();
         await notes.rows.first().click();

@@ -1,24 +1,21 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openBrowser } from '../support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { type LiveNotes, openLiveNotes } from '../support/live-notes.ts';
 
 const UNKNOWN_ID = '11111111-1111-4111-8111-111111111111';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 60_000 }, () => {
-  let browser: Browser;
   let gateway: Gateway;
   let notes: LiveNotes;
 
   beforeAll(async () => {
-    [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
-    notes = await openLiveNotes(browser, gateway);
+    gateway = await openGateway();
+    notes = await openLiveNotes(gateway);
     await notes.live();
   }, 60_000);
   afterAll(async () => {
-    await browser.close();
+    await notes.close();
     await gateway.close();
   });
 
@@ -110,7 +107,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
   });
 
   it('reaches the magic edit at 1024 × 768 without scrolling', async () => {
-    const small = await openLiveNotes(browser, gateway, { width: 1024, height: 768 });
+    const small = await openLiveNotes(gateway, { width: 1024, height: 768 });
     await small.rows.first().click();
     const box = await small.page.getByRole('button', { name: 'Rewrite note' }).boundingBox();
     expect(box && box.y + box.height).toBeLessThan(768);
@@ -118,7 +115,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
   });
 
   it('reaches the transcript on a phone with one tap', async () => {
-    const phone = await openLiveNotes(browser, gateway, { width: 390, height: 844 });
+    const phone = await openLiveNotes(gateway, { width: 390, height: 844 });
     await phone.rows.first().click();
     const button = phone.page.locator('#jump').getByRole('button', { name: 'Transcript' });
     expect((await button.boundingBox())?.y).toBeLessThan(844);

@@ -1,7 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openBrowser } from '../support/browser.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { type LiveNotes, nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
 
@@ -9,17 +8,16 @@ const dateIn = async (page: Page) =>
   (await page.locator('#detail-hint').textContent())?.split(' · ')[0];
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 }, () => {
-  let browser: Browser;
   let gateway: Gateway;
   let notes: LiveNotes;
   let sessionId: string;
 
   beforeAll(async () => {
-    [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
-    notes = await openLiveNotes(browser, gateway);
+    gateway = await openGateway();
+    notes = await openLiveNotes(gateway);
   }, 60_000);
   afterAll(async () => {
-    await browser.close();
+    await notes.close();
     await gateway.close();
   });
 

@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
-import { openBrowser } from '../support/browser.ts';
 import { type ServerProcess, startServer } from '../support/faults/process/process.ts';
 import { DETERMINISTIC } from '../support/gateway.ts';
 import {
@@ -19,7 +17,6 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   'live notes with a server that is killed',
   { timeout: 60_000 },
   () => {
-    let browser: Browser;
     let sandbox: Sandbox;
     let server: ServerProcess;
     let storeDir: string;
@@ -45,16 +42,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
 
     beforeAll(async () => {
       sandbox = await openSandbox({ switches: DETERMINISTIC, firstRetryMs: 50 });
-      browser = await openBrowser();
       await startAt('0', newFolder());
-      notes = await openLiveNotes(browser, serving());
+      notes = await openLiveNotes(serving());
       const name = await nameOfClinician(serving(), 0);
       await notes.page.getByRole('link', { name }).click();
       await notes.page.getByRole('heading', { name }).waitFor();
       await notes.live();
     }, 60_000);
     afterAll(async () => {
-      await browser.close();
+      await notes.close();
       await server.kill();
       await sandbox.close();
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openServer } from '../../src/server.ts';
-import { openBrowser, openPage } from '../support/browser.ts';
+import { openPage } from '../support/browser.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { nameOfClinician } from '../support/live-notes.ts';
 
@@ -15,19 +14,15 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   'signing in to live notes',
   { timeout: 60_000 },
   () => {
-    let browser: Browser;
     let gateway: Gateway;
 
     beforeAll(async () => {
-      [browser, gateway] = await Promise.all([openBrowser(), openGateway()]);
+      gateway = await openGateway();
     }, 60_000);
-    afterAll(async () => {
-      await browser.close();
-      await gateway.close();
-    });
+    afterAll(() => gateway.close());
 
     it('asks for a token first, rejects a wrong one, and discards it on signing out', async () => {
-      const { page, problems, close } = await openPage(browser);
+      const { page, problems, close } = await openPage();
       await page.goto(gateway.url);
       await page.getByLabel('Access token').waitFor();
       await page.getByText('Not signed in').waitFor();
@@ -46,7 +41,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     });
 
     it('shows a clinician their own sessions at once', async () => {
-      const { page, problems, close } = await openPage(browser);
+      const { page, problems, close } = await openPage();
       const token = await tokenFor([`clinician:${gateway.sandbox.ids.clinician(2)}`]);
       await page.goto(gateway.url);
       await page.getByLabel('Access token').fill(token);
@@ -60,7 +55,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     });
 
     it('asks again when the token has expired', async () => {
-      const { page, close } = await openPage(browser);
+      const { page, close } = await openPage();
       await page.goto(gateway.url);
       const grant = `clinician:${gateway.sandbox.ids.clinician(2)}`;
       await page.getByLabel('Access token').fill(await tokenFor([grant], { expiresInSeconds: 3 }));
@@ -76,7 +71,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       const dir = mkdtempSync(join(tmpdir(), 'partner-graph-open-'));
       const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
       const server = await openServer(config, createLog('silent'));
-      const { page, problems, close } = await openPage(browser);
+      const { page, problems, close } = await openPage();
       await page.goto(server.url);
       await page.locator('#state[data-state=live]').waitFor();
       await page.getByText('everybody here is made up').waitFor();

@@ -138,8 +138,14 @@ function nullPosition(path: readonly (string | number)[], data: unknown): string
 
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
 
-/** Compares paths of the same field in several rows, or under several aliases. */
-const byPath = new Intl.Collator('en', { numeric: true });
+/** Two paths of the same field differ in an index, or in the alias of a parent. */
+function byPath(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []): number {
+  const at = a.findIndex((key, index) => key !== b[index]);
+  if (at < 0) return 0;
+  const [one, other] = [a[at], b[at]];
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  return String(one) < String(other) ? -1 : 1;
+}
 
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
-  startOf(a) - startOf(b) || byPath.compare(String(a.path), String(b.path));
+  startOf(a) - startOf(b) || byPath(a.path, b.path);
