@@ -7,11 +7,20 @@ import { setImmediate } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { createOutput } from '../../src/observability/output.ts';
+import { type Output, createOutput } from '../../src/observability/output.ts';
 import { until } from '../support/ws/raw-socket.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const opened: Output[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map(async (output) => output.close()));
+  rmSync(dir, { recursive: true, force: true });
+});
+function openOutput(give: (bytes: Buffer) => number): Output {
+  const output = createOutput(give);
+  opened.push(output);
+  return output;
+}
 const newPath = (): string => join(dir, `${crypto.randomUUID()}.spool`);
 
 const audit = (n: number, outcome = 'read') =>
@@ -51,7 +60,7 @@ describe('with a reader', () => {
 
   it('writes a line about a change immediately', () => {
     const { give, audited } = reader(Infinity);
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     lines.write(audit(0));
     expect(audited()).toEqual([]);
     lines.write(audit(1, 'magicEdit: asked for'));
@@ -60,7 +69,7 @@ describe('with a reader', () => {
 
   it('writes lines unchanged, and no file', async () => {
     const [path, { give, text }] = [newPath(), reader(Infinity)];
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     lines.openSpool(path);
     const written = numbers(0, 500).map((n) => (n % 2 ? audit(n) : `{"level":"info","n":${n}}\n`));
     for (const line of written) lines.write(line);
@@ -73,7 +82,7 @@ describe('with a reader', () => {
 describe.concurrent('without a reader', { timeout: 20_000 }, () => {
   it('keeps audit lines, and writes each once, whole and in order, when it is read again', async () => {
     const { give, read, audited, text } = reader(100);
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     lines.openSpool(newPath());
     for (const n of numbers(0, 300)) {
       lines.write(audit(n));
@@ -97,12 +106,12 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('leaves audit lines to the next process, an incomplete one included', async () => {
     const [path, first, second] = [newPath(), reader(130), reader(Infinity)];
-    const killed = createOutput(first.give);
+    const killed = openOutput(first.give);
     killed.openSpool(path);
     for (const n of numbers(0, 50)) killed.write(audit(n));
     await until(() => killed.counts().spooled > 0);
     appendFileSync(path, '{"level":"audit","n":50,"outc');
-    const lines = createOutput(second.give);
+    const lines = openOutput(second.give);
     lines.openSpool(path);
     lines.write(audit(51));
     await lines.close();
@@ -112,7 +121,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('keeps at most 10,000 audit lines, the last ones for changes, and then reports a problem', async () => {
     const { give, read, audited } = reader(0);
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     lines.openSpool(newPath());
     lines.write(audit(0));
     await until(() => lines.counts().spooled === 1);
@@ -134,7 +143,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('keeps audit lines in memory while the disk fails too, and reports a problem', async () => {
     const { give, read, audited } = reader(0);
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     // A directory that can't be made: a file stands there.
     const file = newPath();
     appendFileSync(file, '');
@@ -151,7 +160,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('keeps no more than a second of other lines in memory', async () => {
     const { give } = reader(0);
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     const line = `{"level":"info","n":"${'x'.repeat(1_000)}"}\n`;
     for (let n = 0; n < 3_000; n += 1) {
       lines.write(line);
@@ -162,7 +171,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
   });
 
   it('keeps no more than 10,000 lines in memory, however fast they come', () => {
-    const lines = createOutput(reader(0).give);
+    const lines = openOutput(reader(0).give);
     for (let n = 0; n < 25_000; n += 1) lines.write('{"level":"info"}\n');
     expect(lines.counts().queued).toBeLessThanOrEqual(10_000);
     expect(lines.counts().dropped).toBeGreaterThanOrEqual(15_000);
@@ -171,7 +180,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
   });
 
   it('keeps no more than 16 MB in memory, however long the lines are', () => {
-    const lines = createOutput(reader(0).give);
+    const lines = openOutput(reader(0).give);
     const line = `{"level":"audit","subject":"${'x'.repeat(100_000)}","outcome":"read"}\n`;
     for (let n = 0; n < 1_000; n += 1) lines.write(line);
     expect(lines.counts().queued).toBeLessThan(168);
@@ -181,7 +190,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('spools a change immediately, and other audit lines at exit', () => {
     const path = newPath();
-    const lines = createOutput(reader(0).give);
+    const lines = openOutput(reader(0).give);
     lines.openSpool(path);
     lines.update(true);
     lines.write(audit(0));
@@ -195,7 +204,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('writes the spool for its own user only, and empties it when its lines are written', async () => {
     const [path, { give, read }] = [newPath(), reader(0)];
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     lines.openSpool(path);
     lines.write(audit(1));
     await until(() => lines.counts().spooled === 1);
@@ -207,7 +216,7 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
 
   it('counts characters of several bytes right when a write ends within a line', () => {
     const { give, read, text } = reader(7);
-    const lines = createOutput(give);
+    const lines = openOutput(give);
     const written = numbers(0, 20).map((n) => `{"level":"info","n":"é€😀${n}"}\n`);
     for (const line of written) lines.write(line);
     for (let part = 1; text().length === 0 || lines.counts().queued > 0; part += 5) {
