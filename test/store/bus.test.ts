@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { names } from '../../src/store/redis/scripts.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 
@@ -9,11 +10,9 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
   let server: RedisServer;
   let stores: Store[] = [];
 
-  async function open(path = ''): Promise<Store> {
-    const store = await openStore(
-      { kind: 'redis', url: server.url + path },
-      { retentionMs: 1_000 },
-    );
+  async function open(path = '', port = server.port): Promise<Store> {
+    const url = `redis://127.0.0.1:${port}${path}`;
+    const store = await openStore({ kind: 'redis', url }, { retentionMs: 1_000 });
     stores.push(store);
     return store;
   }
@@ -90,6 +89,14 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     const { bus } = await open();
     const gap = new Promise<void>((resolve) => bus.onGap(resolve));
     server.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await gap;
+  });
+
+  it('reports a gap when that connection is dead and nothing closes it', async () => {
+    await using relay = await openRelay(server.port);
+    const { bus } = await open('', relay.port);
+    const gap = new Promise<void>((resolve) => bus.onGap(resolve));
+    relay.drop();
     await gap;
   });
 

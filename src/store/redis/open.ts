@@ -16,6 +16,8 @@ import { type Writer, openWriter } from './writer.ts';
 const CLEANUP_EVERY_MS = 60_000;
 /** How soon an added replica is noticed. */
 const INSPECT_EVERY_MS = 10_000;
+/** How soon a dead connection of the subscriber is noticed: it sends nothing by itself. */
+const PING_EVERY_MS = 2_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
@@ -41,6 +43,8 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   opened.defer(() => tail.destroy());
   opened.defer(drained);
   opened.defer(places.close);
+  const ping = () => subscriber.run((redis) => redis.ping());
+  opened.use(inBackground(PING_EVERY_MS, ping, onProblem));
   opened.use(inBackground(INSPECT_EVERY_MS, writer.inspectServer, onProblem));
   opened.use(inBackground(CLEANUP_EVERY_MS, log.trim, onProblem));
   const parts = opened.move();

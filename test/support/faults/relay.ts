@@ -17,6 +17,8 @@ export interface Relay extends AsyncDisposable {
   /** Nothing arrives any more, and no connection is closed: a partition. */
   stall(): void;
   flow(): void;
+  /** The open connections lose all data and stay open, as when a firewall forgets them. New ones work. */
+  drop(): void;
   /** Resets the open connections; data in flight is lost. */
   cut(): void;
 }
@@ -25,6 +27,7 @@ const WITHOUT_LOSS: Transfer = (bytes) => bytes;
 
 export async function openRelay(target: number, transfer: Transfer = WITHOUT_LOSS): Promise<Relay> {
   const ends = new Set<Socket>();
+  const dropped = new WeakSet<Socket>();
   let leadsTo = target;
   let dialled = 0;
   let gate: PromiseWithResolvers<void> | undefined;
@@ -33,6 +36,7 @@ export async function openRelay(target: number, transfer: Transfer = WITHOUT_LOS
     for await (const chunk of from as AsyncIterable<Buffer>) {
       const arriving = await transfer(chunk.length);
       await gate?.promise;
+      if (dropped.has(from)) continue;
       if (to.destroyed) return;
       to.write(chunk.subarray(0, arriving));
       if (arriving < chunk.length) return;
@@ -67,6 +71,7 @@ export async function openRelay(target: number, transfer: Transfer = WITHOUT_LOS
     redirectTo: (port) => void (leadsTo = port),
     stall: () => void (gate = Promise.withResolvers()),
     flow,
+    drop: () => ends.forEach((end) => dropped.add(end)),
     cut,
     async [Symbol.asyncDispose]() {
       cut();
