@@ -38,7 +38,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
       req.resume();
       res.setHeaders(new Map(Object.entries(corsHeadersOf(parts.origins, req.headers.origin))));
       res.setHeader('retry-after', '5');
-      parts.observer.rejected('UPSTREAM_UNAVAILABLE', requestIdOf(res), 503);
+      parts.observer.rejected('UPSTREAM_UNAVAILABLE', { requestId: requestIdOf(res), status: 503 });
       return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');
     }
     return routes.answers.serve(req, res).then((isServed) => {

@@ -10,8 +10,8 @@ import {
 import type { WebSocket } from 'ws';
 
 import type { Context, Transport } from '../context.ts';
+import type { Unauthenticated } from '../viewer/authenticate.ts';
 import type { Viewer } from '../viewer/viewer.ts';
-import type { ClientError } from './client-error.ts';
 import type { GatewayParts } from './gateway.ts';
 import { corsOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
@@ -48,7 +48,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over WebSocket. */
   readonly socket?: WebSocket;
   body?: string;
-  unauthenticated?: ClientError;
+  unauthenticated?: Unauthenticated;
   requestId?: string;
   requester?: Viewer;
   transport?: Transport;

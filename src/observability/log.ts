@@ -3,7 +3,9 @@ import type { AuditLine } from './audit.ts';
 
 /** The only fields of a line. Others that the caller passes are left out. */
 const PLAIN = ['route', 'status', 'code', 'reason', 'count', 'partner', 'store', 'origin'] as const;
-export type LogFields = { readonly [Name in (typeof PLAIN)[number]]?: string | number } & {
+export type LogFields = {
+  readonly [Name in (typeof PLAIN)[number]]?: string | number | undefined;
+} & {
   readonly requestId?: string | undefined;
   readonly error?: unknown;
 };

@@ -1,4 +1,4 @@
-import type { Log, OperationLine } from './log.ts';
+import type { Log, LogFields, OperationLine } from './log.ts';
 import type { Metrics, WebhookRefusal } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
 
@@ -15,9 +15,9 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
   return {
     finished,
-    /** An operation that was not executed. The status is HTTP's. */
-    rejected(code: string, requestId?: string, status?: number): void {
-      log.info('operation rejected', { code, requestId, ...(status && { status }) });
+    /** An operation that was not executed. The status is HTTP's, and the reason is why a token was not accepted. */
+    rejected(code: string, fields: Pick<LogFields, 'requestId' | 'status' | 'reason'>): void {
+      log.info('operation rejected', { code, ...fields });
       metrics.operation(undefined, code, 0);
     },
   };

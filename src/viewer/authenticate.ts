@@ -11,12 +11,14 @@ const MESSAGES = {
   expired: 'The bearer token has expired.',
 } as const;
 
-/** No valid token. The message never says what is wrong with an invalid one. */
+/** No valid token. The message never says what is wrong with an invalid one: `reason` does, for the log. */
 export class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated';
   readonly code = 'UNAUTHENTICATED';
-  constructor(reason: keyof typeof MESSAGES) {
-    super(MESSAGES[reason]);
+  readonly reason: string;
+  constructor(problem: keyof typeof MESSAGES, reason: string = problem) {
+    super(MESSAGES[problem]);
+    this.reason = reason;
   }
 }
 
@@ -64,7 +66,10 @@ export function createAuthenticator(
       return viewerOf(payload, clock.wallNow());
     } catch (error) {
       // jose reports an expired token only after its signature was verified.
-      throw new Unauthenticated(error instanceof errors.JWTExpired ? 'expired' : 'invalid');
+      if (error instanceof errors.JWTExpired) throw new Unauthenticated('expired');
+      throw error instanceof Unauthenticated
+        ? error
+        : new Unauthenticated('invalid', reasonOf(error));
     }
   }
 
@@ -91,6 +96,12 @@ export function createAuthenticator(
   };
 }
 
+/** What jose found wrong, in its own terms: a code, or a claim's name. */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTClaimValidationFailed) return `${error.claim}: ${error.reason}`;
+  return error instanceof errors.JOSEError ? error.code : 'the keys are not available';
+}
+
 function keyOf(secret: string): JWTVerifyGetKey {
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   const key = crypto.subtle.importKey('raw', Buffer.from(secret), hmac, false, ['verify']);
@@ -101,8 +112,10 @@ function keyOf(secret: string): JWTVerifyGetKey {
 function viewerOf({ sub, exp, grants: claim }: JWTPayload, now: number): Viewer {
   const grants = grantsFromClaim(claim);
   const nameless = typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH;
-  if (!grants || nameless || typeof exp !== 'number' || exp > LAST_SECOND)
-    throw new Unauthenticated('invalid');
+  if (!grants) throw new Unauthenticated('invalid', 'grants: not an array');
+  if (nameless) throw new Unauthenticated('invalid', 'sub: empty or too long');
+  if (typeof exp !== 'number' || exp > LAST_SECOND)
+    throw new Unauthenticated('invalid', 'exp: not a date');
   if (exp * 1_000 <= now) throw new errors.JWTExpired('expired', {});
   return createViewer(sub, grants, exp * 1_000);
 }

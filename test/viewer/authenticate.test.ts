@@ -42,21 +42,23 @@ describe('with a secret', () => {
     expect((await authenticate(`${scheme} ${await sign(CLAIMS)}`)).subject).toBe('anna');
   });
 
-  const wrongClaims: [string, Claims][] = [
-    ['no exp', { ...CLAIMS, exp: undefined }],
-    ['an exp that is a string', { ...CLAIMS, exp: String(IN_AN_HOUR) }],
-    ['an exp beyond all dates', { ...CLAIMS, exp: 1e300 }],
-    ['an exp just past', { ...CLAIMS, exp: NOW / 1_000 }],
-    ['an nbf in the future', { ...CLAIMS, nbf: NOW / 1_000 + 6 }],
-    ['no sub', { ...CLAIMS, sub: undefined }],
-    ['an empty sub', { ...CLAIMS, sub: ' ' }],
-    ['a sub of 257 characters', { ...CLAIMS, sub: 'x'.repeat(257) }],
-    ['no grants', { ...CLAIMS, grants: undefined }],
-    ['grants that are a string', { ...CLAIMS, grants: 'partner' }],
-    ['grants that are an object', { ...CLAIMS, grants: { partner: true } }],
+  const wrongClaims: [string, Claims, string][] = [
+    ['no exp', { ...CLAIMS, exp: undefined }, 'exp: missing'],
+    ['an exp that is a string', { ...CLAIMS, exp: String(IN_AN_HOUR) }, 'exp: invalid'],
+    ['an exp beyond all dates', { ...CLAIMS, exp: 1e300 }, 'exp: not a date'],
+    ['an exp just past', { ...CLAIMS, exp: NOW / 1_000 }, 'expired'],
+    ['an nbf in the future', { ...CLAIMS, nbf: NOW / 1_000 + 6 }, 'nbf: check_failed'],
+    ['no sub', { ...CLAIMS, sub: undefined }, 'sub: missing'],
+    ['an empty sub', { ...CLAIMS, sub: ' ' }, 'sub: empty or too long'],
+    ['a sub of 257 characters', { ...CLAIMS, sub: 'x'.repeat(257) }, 'sub: empty or too long'],
+    ['no grants', { ...CLAIMS, grants: undefined }, 'grants: missing'],
+    ['grants that are a string', { ...CLAIMS, grants: 'partner' }, 'grants: not an array'],
+    ['grants that are an object', { ...CLAIMS, grants: { a: 1 } }, 'grants: not an array'],
   ];
-  it.each(wrongClaims)('rejects %s', async (_, claims) => {
-    await expect(withSecret().bearer(await sign(claims))).rejects.toThrow(Unauthenticated);
+  it.each(wrongClaims)('rejects %s, with the reason for the log', async (_, claims, reason) => {
+    const rejected = expect(withSecret().bearer(await sign(claims))).rejects;
+    await rejected.toThrow(Unauthenticated);
+    await rejected.toMatchObject({ reason });
   });
 
   it('reports whether the token is missing, invalid or expired, and nothing more', async () => {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
-import { forClient } from '../client-error.ts';
+import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
@@ -27,10 +27,13 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
-    const problem = requestProblem(context.req, bodyBytes) ?? context.unauthenticated;
+    const { req, unauthenticated } = context;
+    const problem = requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
+    if (unauthenticated)
+      return { errors: [requestRejected(401, unauthenticated.message, unauthenticated.code)] };
     try {
-      context.body = await bodyOf(context.req, bodyBytes);
+      context.body = await bodyOf(req, bodyBytes);
       return await runOperation(yoga, context, parseParams(context.body, trusted));
     } catch (error) {
       return { errors: [maskError(error, context.requestId)] };
@@ -46,8 +49,9 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   }
 
   /** The status is the one that Yoga would use. */
-  function responseTo({ req, res, requestId }: HttpContext, result: Result, fetchAPI: FetchAPI) {
+  function responseTo(context: HttpContext, result: Result, fetchAPI: FetchAPI) {
     if (result instanceof Subscription) return streamOf(result, fetchAPI);
+    const { req, res, requestId } = context;
     const { json } = acceptedBy(req.headers.accept);
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);
     const details = errors.flatMap(({ http }) => http ?? []);
@@ -55,7 +59,9 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       json === 'application/graphql-response+json' ? details : details.filter(({ spec }) => !spec);
     const status = Math.max(200, ...counts.map((http) => http.status ?? 200));
     if (errors[0] && !('data' in result)) {
-      observer.rejected(String(errors[0]['code']), requestId, status);
+      const code = String(errors[0]['code']);
+      const reason = status === 401 ? context.unauthenticated?.reason : undefined;
+      observer.rejected(code, { requestId, status, reason });
     }
     const body = forClient(result, requestId);
     // A client that accepts only events still gets HTTP errors as JSON.

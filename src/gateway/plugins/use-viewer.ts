@@ -1,6 +1,4 @@
-import { hasCode } from '../../has-code.ts';
-import type { Authenticator } from '../../viewer/authenticate.ts';
-import { requestRejected } from '../client-error.ts';
+import { type Authenticator, Unauthenticated } from '../../viewer/authenticate.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /**
@@ -13,12 +11,9 @@ export function useViewer({ authenticate }: Authenticator): GatewayPlugin {
       try {
         serverContext.requester = await authenticate(serverContext.req.headers.authorization);
       } catch (error) {
-        if (!isUnauthenticated(error)) throw error;
-        serverContext.unauthenticated = requestRejected(401, error.message, 'UNAUTHENTICATED');
+        if (!(error instanceof Unauthenticated)) throw error;
+        serverContext.unauthenticated = error;
       }
     },
   };
 }
-
-export const isUnauthenticated = (error: unknown): error is Error =>
-  hasCode(error, 'UNAUTHENTICATED');

@@ -6,10 +6,10 @@ import { type ExecutionResult, type FormattedExecutionResult, parse } from 'grap
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+import { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import type { Origins } from '../origins.ts';
-import { isUnauthenticated } from '../plugins/use-viewer.ts';
 import { REQUEST_ID_HEADER, requestIdFor } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
@@ -45,8 +45,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         const token = typeof given === 'string' ? given : undefined;
         return extra.enter(await parts.authenticator.authenticate(token));
       } catch (error) {
-        if (isUnauthenticated(error)) {
-          observer.rejected('UNAUTHENTICATED', extra.requestId);
+        if (error instanceof Unauthenticated) {
+          observer.rejected(error.code, { requestId: extra.requestId, reason: error.reason });
           extra.closeWithReason(CLOSE.forbidden, error.message);
         } else maskError(error, extra.requestId);
         return false;
@@ -75,7 +75,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       }
       const response = forClient(result, requestId);
       if ('data' in response) return { schema, document: ANY_DOCUMENT, contextValue: response };
-      observer.rejected(String(response.errors?.[0]?.extensions['code']), requestId);
+      observer.rejected(String(response.errors?.[0]?.extensions['code']), { requestId });
       return response.errors;
     },
     execute: ({ contextValue }) => contextValue as ExecutionResult,

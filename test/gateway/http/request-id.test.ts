@@ -135,6 +135,7 @@ describe('an operation that is rejected', () => {
           code,
           status,
           requestId: 'x-9',
+          ...(status === 401 && { reason: 'missing' }),
         },
       ]);
     },
@@ -202,6 +203,7 @@ describe('over WebSocket', () => {
     const echoed = upgrade.headers['x-request-id'];
     expect(echoed).toMatch(id === 'ws-7' ? /^ws-7$/ : UUID);
     expect(logged()).toEqual([['operation rejected', 'UNAUTHENTICATED', echoed]]);
+    expect(lines[0]).toMatchObject({ reason: 'ERR_JWS_INVALID' });
   });
 
   it('a rejected origin is logged with the id of the upgrade', async () => {
