@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import type { StoredEvent } from '../../src/store/event-log.ts';
+import { connect } from '../../src/store/redis/connection.ts';
+import { openWriter } from '../../src/store/redis/writer.ts';
 import { openStore } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -40,6 +42,15 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(open(server.url)).rejects.toThrow(
       'Redis must have maxmemory-policy noeviction, but it is allkeys-lru: events would be evicted',
     );
+  });
+
+  it('reports once that a server was set to evict while it was in use', async () => {
+    const server = await start();
+    await using connection = await connect(server.url);
+    const writer = await openWriter(connection, problems.push.bind(problems), () => {});
+    server.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    for (let inspection = 0; inspection < 2; inspection += 1) await writer.inspectServer();
+    expect(problems).toEqual([expect.stringContaining('but it is allkeys-lru')]);
   });
 
   it('rejects a replica, and an address without a server', async () => {

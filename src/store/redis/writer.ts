@@ -17,6 +17,7 @@ export async function openWriter(
 ) {
   let replicated = false;
   let known: string | undefined;
+  let reported: string | undefined;
 
   /** The server may be cut off, with one of its replicas as the primary. */
   function wrongServer(reason: string) {
@@ -35,7 +36,8 @@ export async function openWriter(
 
   // A new socket may lead to another server.
   await connection.prepare(async (run) => {
-    const { runId, appendOnlyFile } = await inspectServer(run);
+    const { runId, appendOnlyFile, problem } = await inspectServer(run);
+    if (problem) throw new StoreUnavailable(problem);
     if (appendOnlyFile) await repairAppendOnlyFile(run, runId, onProblem);
     else if (!replicated) onProblem(NOT_DURABLE);
   });
@@ -50,8 +52,12 @@ export async function openWriter(
       const { runId } = await inspect(run);
       if (runId !== known) throw new StoreUnavailable('Redis failed: it is not the primary');
     },
-    /** Detects replicas that were added. */
-    inspectServer: () => inspectServer(connection.run),
+    /** Detects replicas that were added, and reports a setting that was changed. */
+    async inspectServer(): Promise<void> {
+      const { problem } = await inspectServer(connection.run);
+      if (problem && problem !== reported) onProblem(problem);
+      reported = problem;
+    },
     /** Resolves once the write survives a crash of the primary. */
     async write<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!replicated) return connection.run(command);
@@ -70,30 +76,29 @@ export async function openWriter(
 const valueIn = (info: string, name: string) =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 
-/**
- * Rejects a server that would lose what was acknowledged. INFO shows all of it, and is allowed where
- * CONFIG is not.
- */
+/** INFO shows all of it, and is allowed where CONFIG is not. */
 async function inspect(run: Run) {
   // Not all sections come by default everywhere.
   const info = await run((redis) => redis.info('all'));
-  const version = valueIn(info, 'redis_version');
-  const policy = valueIn(info, 'maxmemory_policy');
-  if (Number.parseInt(version, 10) < 7) {
-    throw new StoreUnavailable(`Redis 7 or newer is required, but this server is ${version}`);
-  }
-  if (policy !== 'noeviction') {
-    throw new StoreUnavailable(
-      `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`,
-    );
-  }
   return {
+    problem: problemIn(info),
     /** Changes with every start of the server. */
     runId: valueIn(info, 'run_id'),
     isPrimary: valueIn(info, 'role') !== 'slave',
     replicas: Number(valueIn(info, 'connected_slaves')),
     appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
   };
+}
+
+/** Why the server would lose what was acknowledged. */
+function problemIn(info: string): string | undefined {
+  const version = valueIn(info, 'redis_version');
+  const policy = valueIn(info, 'maxmemory_policy');
+  if (Number.parseInt(version, 10) < 7)
+    return `Redis 7 or newer is required, but this server is ${version}`;
+  if (policy !== 'noeviction')
+    return `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`;
+  return undefined;
 }
 
 const POLL_MS = 50;
