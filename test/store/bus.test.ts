@@ -63,6 +63,15 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     expect(received).toEqual([]);
   });
 
+  it('is the same one however the first database is written', async () => {
+    const [one, two, three] = [await open(), await open('/'), await open('/0')];
+    const received: string[] = [];
+    for (const { bus } of [two, three])
+      bus.subscribe('stale', (message) => void received.push(message));
+    await one.bus.publish('stale', 'note');
+    expect(received).toEqual(['note', 'note']);
+  });
+
   it('continues after a handler that fails', async () => {
     const [one, two] = [await open(), await open()];
     const received: string[] = [];
@@ -80,7 +89,7 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     const received: string[] = [];
     two.bus.subscribe('stale', (message) => void received.push(message));
     // Both would end the process if their failure went unhandled.
-    for (const text of ['{', 'null']) expect(server.cli('PUBLISH', names.bus(''), text)).toBe('2');
+    for (const text of ['{', 'null']) expect(server.cli('PUBLISH', names.bus('0'), text)).toBe('2');
     await one.bus.publish('stale', 'next');
     expect(received).toEqual(['next']);
   });

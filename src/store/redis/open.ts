@@ -36,8 +36,8 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     await connection.prepare(writer.requireSameServer);
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
   const places = createPlaces(placeEngine(reader));
-  // Messages are for all databases of a server.
-  const [database = ''] = /\/\d*$/.exec(url) ?? [];
+  // Messages are for all databases of a server. Without a number the URL names the first.
+  const [, database = '0'] = /\/(\d+)$/.exec(url) ?? [];
   const bus = await createRedisBus(subscriber, reader, names.bus(database), onProblem);
   // Destroyed, since its XREAD may take another second.
   opened.defer(() => tail.destroy());
