@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-const MOST_COLOURS = 256;
+const MAX_COLOURS = 256;
 
 /** A PNG of at most 256 colours, the most frequent ones: a third of the size, and for a page no worse to look at. */
 export function indexedPng(width: number, height: number, rgba: Uint8Array): Buffer {
@@ -12,7 +12,7 @@ export function indexedPng(width: number, height: number, rgba: Uint8Array): Buf
   }
   const palette = [...counts]
     .toSorted(([, a], [, b]) => b - a)
-    .slice(0, MOST_COLOURS)
+    .slice(0, MAX_COLOURS)
     .map(([colour]) => colour);
   const indexOf = new Map<number, number>();
   for (const colour of counts.keys()) indexOf.set(colour, nearest(palette, colour));

@@ -2,7 +2,7 @@ import { authorization } from './graphql.js';
 
 const PROTOCOL = 'graphql-transport-ws';
 const FIRST_WAIT_MS = 400;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 /** A dead connection is noticed after two of these. */
 const PING_MS = 15_000;
 /** Close codes after which reconnecting is of no use. */
@@ -93,7 +93,7 @@ export function subscribe({
     clearInterval(pinging);
     if (isOver) return;
     if (FINAL.has(code)) return end(() => onRefused(FINAL.get(code), code));
-    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
+    const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
     failures += 1;
     // Spread out, so that many pages do not come back in the same moment.
     waiting = setTimeout(connect, longest * (0.5 + Math.random() / 2));

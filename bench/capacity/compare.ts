@@ -24,7 +24,7 @@ export interface Compared {
 
 /** Enough for a p99 that does not jump about. */
 const ARRIVALS = 250_000;
-const [LEAST_SECONDS, MOST_SECONDS] = [4, 120];
+const [MIN_SECONDS, MAX_SECONDS] = [4, 120];
 const PRECISION = 0.02;
 /** Past this a queue grows for as long as one looks. */
 const SATURATED = 0.95;
@@ -47,7 +47,7 @@ export function compare(
   function run(share: number): Simulated {
     const load = loadOf(amount * share);
     const arrivals = load.operations + load.webhooks * Math.sqrt(instances);
-    const seconds = Math.min(MOST_SECONDS, Math.max(LEAST_SECONDS, ARRIVALS / arrivals));
+    const seconds = Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, ARRIVALS / arrivals));
     const done = runs.get(share) ?? simulate({ load, instances, figures, seed, seconds, upstream });
     runs.set(share, done);
     return done;

@@ -11,7 +11,7 @@ import type { Upstream } from './upstream-gate.ts';
 
 /** As in the gateway: events of one script, of one page; how often their links are written, and those of how many at once. */
 const MOST_TAKEN = 200;
-const MOST_READ = 500;
+const MAX_READ = 500;
 const LINKS_EVERY_US = 250_000;
 const EVENTS_OF_LINKS = 230;
 
@@ -87,7 +87,7 @@ export function createInstance(parts: InstanceParts): Instance {
     if (!isReading) return;
     redis.read(f.redisReadGroup, () => {
       const from = position;
-      position = Math.min(log.newest, from + MOST_READ);
+      position = Math.min(log.newest, from + MAX_READ);
       const count = position - from;
       thread.submit(work(f.readGroup + count * f.readEvent), () => {
         for (let event = from; event < from + count; event += 1) tell(event);

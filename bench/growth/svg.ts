@@ -22,14 +22,14 @@ function logScale(values: readonly number[], from: number, to: number): Scale {
   return { at, ticks };
 }
 
-const MOST_TICKS = 8;
+const MAX_TICKS = 8;
 
 /** From zero: a curve must not look steeper than it is. */
 function linearScale(values: readonly number[], from: number, to: number): Scale {
   const most = Math.max(...values, Number.MIN_VALUE);
   const tens = 10 ** Math.floor(Math.log10(most));
   const steps = [0.1, 0.2, 0.5, 1, 2].map((part) => part * tens);
-  const step = steps.find((each) => most / each <= MOST_TICKS) ?? tens;
+  const step = steps.find((each) => most / each <= MAX_TICKS) ?? tens;
   const parts = Math.ceil(most / step);
   const at = (value: number) => from + (value / (parts * step)) * (to - from);
   return { at, ticks: Array.from({ length: parts + 1 }, (_, i) => step * i) };

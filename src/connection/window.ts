@@ -28,7 +28,7 @@ export class BadWindow extends Error {
   }
 }
 
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 const DEFAULT_ROWS = 10;
 
 /** Throws `BadWindow` with every problem. Without a `key`, a cursor of any list is accepted. */
@@ -58,8 +58,8 @@ export function countIssues(args: WindowArgs): string[] {
   const issues: string[] = [];
   for (const name of ['first', 'last'] as const) {
     const count = args[name] ?? DEFAULT_ROWS;
-    if (Number.isInteger(count) && count >= 1 && count <= MOST_ROWS) continue;
-    issues.push(`"${name}" must be between 1 and ${MOST_ROWS}, but got ${count}`);
+    if (Number.isInteger(count) && count >= 1 && count <= MAX_ROWS) continue;
+    issues.push(`"${name}" must be between 1 and ${MAX_ROWS}, but got ${count}`);
   }
   if (typeof args.first === 'number' && typeof args.last === 'number') {
     issues.push('"first" and "last" exclude each other, but got both');

@@ -47,13 +47,13 @@ export interface HubParts {
 }
 
 /** A position before every log. */
-const NOWHERE: Position = -1;
+const BEFORE_ANY_LOG: Position = -1;
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
 const BATCH = 256;
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
@@ -86,7 +86,7 @@ export async function openHub(parts: HubParts) {
   }
 
   /** False if the event can't be applied. If the store stays down after retries, the event is delivered all the same. */
-  async function isApplied(event: PartnerEvent): Promise<boolean> {
+  async function applyWithRetries(event: PartnerEvent): Promise<boolean> {
     const apply = async () => {
       await parts.apply(event);
       return true;
@@ -104,7 +104,11 @@ export async function openHub(parts: HubParts) {
       batch.map(async (stored) => {
         const event = fromStored(stored);
         return (
-          event && { event, applied: await isApplied(event), location: await locationOf(event) }
+          event && {
+            event,
+            applied: await applyWithRetries(event),
+            location: await locationOf(event),
+          }
         );
       }),
     );
@@ -137,13 +141,13 @@ export async function openHub(parts: HubParts) {
   const reaches = (bounds: LogBounds, after: Position): boolean =>
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 
-  function mustReach(bounds: LogBounds, after: Position): void {
+  function requireAvailable(bounds: LogBounds, after: Position): void {
     if (!reaches(bounds, after))
       throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
   }
 
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
-  function restartAt(bounds: LogBounds): void {
+  function resetTo(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
     generation += 1;
     clients.clear();
@@ -156,7 +160,7 @@ export async function openHub(parts: HubParts) {
       try {
         const page = await log.read(position, BATCH);
         if (signal.aborted) return;
-        if (!reaches(page, position)) restartAt(page);
+        if (!reaches(page, position)) resetTo(page);
         else if (page.events.length > 0) await (receiving = receive(page.events));
         else await log.changed(position);
         failures = 0;
@@ -165,7 +169,7 @@ export async function openHub(parts: HubParts) {
         const isDown = error instanceof StoreUnavailable;
         if (!isDown) onProblem('follow', error);
         const pauseMs = FIRST_PAUSE_MS * 2 ** (isDown ? 2 : (failures += 1));
-        await pause(Math.min(pauseMs, LONGEST_PAUSE_MS), signal);
+        await pause(Math.min(pauseMs, MAX_PAUSE_MS), signal);
       }
     }
   }
@@ -200,7 +204,10 @@ export async function openHub(parts: HubParts) {
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
       if (decoded === undefined) throw new BadCursor();
-      mustReach(await log.bounds(), decoded.epoch === epoch ? decoded.position : NOWHERE);
+      requireAvailable(
+        await log.bounds(),
+        decoded.epoch === epoch ? decoded.position : BEFORE_ANY_LOG,
+      );
       return decoded.position;
     },
     /** The position before the oldest stored event: where to begin without a cursor. */
@@ -215,7 +222,7 @@ export async function openHub(parts: HubParts) {
       try {
         await setImmediate();
         const page = await log.read(after, limit);
-        mustReach(page, after);
+        requireAvailable(page, after);
         const known = page.events.filter((stored) => stored.position <= position);
         return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
       } finally {

@@ -4,7 +4,7 @@ import { type EventFilter, isCandidate } from './filter.ts';
 import type { PartnerEvent } from './partner-event.ts';
 
 /** Most live events that may wait to be read. Past them the stream ends, and the reader resumes by its cursor. */
-const MOST_WAITING = 10_000;
+const MAX_QUEUED = 10_000;
 /** Events per read: few enough not to delay other work. */
 const CHUNK = 100;
 
@@ -54,7 +54,7 @@ export function openEventStream(
     else waiter?.reject(error);
   }
 
-  function handOver(): void {
+  function resolvePending(): void {
     const event = waiter && waiting.shift();
     if (!event) return;
     waiter?.resolve({ done: false, value: event });
@@ -69,8 +69,8 @@ export function openEventStream(
     stop = hub.subscribe(filter, (event) => {
       if (event.position <= joinedAt) return;
       waiting.push(event);
-      if (waiting.length > MOST_WAITING) end(new EventsOverflowed());
-      handOver();
+      if (waiting.length > MAX_QUEUED) end(new EventsOverflowed());
+      resolvePending();
     });
   }
 
@@ -81,7 +81,7 @@ export function openEventStream(
       for (const event of events)
         if (await isCandidate(filter, event, hub.locationOf)) waiting.push(event);
       replayedTo = scannedTo;
-      if (waiting.length > 0) return handOver();
+      if (waiting.length > 0) return resolvePending();
     }
   }
 
@@ -92,15 +92,15 @@ export function openEventStream(
       return replayedTo === undefined;
     },
     get isIdle() {
-      const isLevel = replayedTo === undefined && joinedAt <= hub.position;
-      return isLevel && waiting.length === 0 && !isOver;
+      const hasCaughtUp = replayedTo === undefined && joinedAt <= hub.position;
+      return hasCaughtUp && waiting.length === 0 && !isOver;
     },
     next() {
       if (failure !== undefined) return Promise.reject(failure);
       if (isOver) return Promise.resolve(DONE);
       waiter = Promise.withResolvers<Result>();
       const { promise } = waiter;
-      handOver();
+      resolvePending();
       if (waiter && replayedTo !== undefined) replay().catch(end);
       return promise;
     },

@@ -38,13 +38,13 @@ export const needsLocation = (filter: EventFilter, event: EventFacts): boolean =
  */
 export function matches(filter: EventFilter, event: EventFacts, location: ClientLocation): boolean {
   if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
-  if (!agrees(filter.clientId, event.clientId)) return false;
+  if (!equalsIfSet(filter.clientId, event.clientId)) return false;
   if (isSessionEvent(event)) {
     return (
-      agrees(filter.sessionId, event.sessionId) &&
-      agrees(filter.clinicianId, event.clinicianId) &&
-      agrees(filter.clinicId, event.clinicId) &&
-      agrees(filter.organizationId, event.organizationId)
+      equalsIfSet(filter.sessionId, event.sessionId) &&
+      equalsIfSet(filter.clinicianId, event.clinicianId) &&
+      equalsIfSet(filter.clinicId, event.clinicId) &&
+      equalsIfSet(filter.organizationId, event.organizationId)
     );
   }
   return (
@@ -64,7 +64,7 @@ export async function isCandidate(
   return matches(filter, event, location);
 }
 
-const agrees = (wanted: Uuid | undefined, is: Uuid): boolean =>
+const equalsIfSet = (wanted: Uuid | undefined, is: Uuid): boolean =>
   wanted === undefined || wanted === is;
 
 const mayBeAmong = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>

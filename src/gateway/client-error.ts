@@ -27,11 +27,14 @@ export const requestRejected = (
 ) => new ClientError(code, message, {}, { status, headers });
 
 /** A name in a document may be as long as the document. */
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_CHARACTERS = 300;
 
 /** An error of graphql's parser or validation, with its own message: it holds names and no values. */
 export const documentRejected = ({ message, source, positions }: GraphQLError) =>
-  operationRejected('BAD_USER_INPUT', message.slice(0, LONGEST_MESSAGE), { source, positions });
+  operationRejected('BAD_USER_INPUT', message.slice(0, MAX_MESSAGE_CHARACTERS), {
+    source,
+    positions,
+  });
 
 /** A result as it is sent to a client. Its errors have the request's id, and come first to be seen. */
 export function forClient({ data, errors, extensions }: ExecutionResult, requestId?: string) {

@@ -128,8 +128,8 @@ function explained(error: NodeJS.ErrnoException, { host, port }: ListenOptions):
 }
 
 /** More open sockets than this are a mistake or an attack. */
-const MOST_CONNECTIONS = 30_000;
-const LEAST_CONNECTIONS = 16;
+const MAX_CONNECTIONS = 30_000;
+const MIN_CONNECTIONS = 16;
 /** File descriptors for the store and the server itself. Without them the system refuses every connection. */
 const OWN_DESCRIPTORS = 64;
 /** Past this share, connections without any traffic are closed to make room for others. */
@@ -143,8 +143,8 @@ const SILENT_MS = 1_000;
  * unused ones: browsers open connections ahead of need, and Node takes them for busy.
  */
 function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOptions) {
-  const most = Math.min(MOST_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
-  server.maxConnections = Math.max(LEAST_CONNECTIONS, most);
+  const most = Math.min(MAX_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
+  server.maxConnections = Math.max(MIN_CONNECTIONS, most);
   let open: { readonly socket: Socket; readonly since: number }[] = [];
   let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0];
 

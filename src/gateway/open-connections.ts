@@ -13,11 +13,11 @@ export interface OpenConnection {
   destroy(): void;
 }
 
-const MOST_CHECK_MS = 250;
+const MAX_CHECK_MS = 250;
 
 /** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
 export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits) {
-  const checkMs = Math.min(MOST_CHECK_MS, Math.ceil(socketPingMs / 4));
+  const checkMs = Math.min(MAX_CHECK_MS, Math.ceil(socketPingMs / 4));
   const open = new Set<OpenConnection>();
   const countBySubject = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 
-import { MOST_LEVELS, isNestedTooDeep } from '../rest/json.ts';
+import { MAX_LEVELS, isNestedTooDeep } from '../rest/json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
@@ -70,7 +70,7 @@ export function paramsFrom(body: unknown, trusted?: TrustedDocuments): Operation
 
 const wrong = (message: string) => requestRejected(400, message);
 
-const NESTED_TOO_DEEP = `"variables" may be nested at most ${MOST_LEVELS} levels deep, and these are deeper.`;
+const NESTED_TOO_DEEP = `"variables" may be nested at most ${MAX_LEVELS} levels deep, and these are deeper.`;
 
 function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): string {
   const { query } = body;

@@ -11,9 +11,9 @@ import { BadInput, ResolverError } from './errors.ts';
 import type { SessionRef } from './refs.ts';
 
 const DEFAULT_EVENTS = 10;
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 /** Most events that one operation reads, matching or not, in all its fields together. */
-const MOST_READ = 2_000;
+const MAX_READ = 2_000;
 const CHUNK = 100;
 
 interface EventsArgs {
@@ -29,7 +29,7 @@ export interface EventBudget {
 }
 
 const budgetOf = (ctx: Context): EventBudget =>
-  (ctx.eventBudget ??= { left: MOST_READ, lastRead: Promise.resolve() });
+  (ctx.eventBudget ??= { left: MAX_READ, lastRead: Promise.resolve() });
 
 function runSequentially<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
   const reading = budget.lastRead.then(task);
@@ -40,8 +40,8 @@ function runSequentially<T>(budget: EventBudget, task: () => Promise<T>): Promis
 /** Events of the log that the viewer may see, oldest first. */
 export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
   const first = args.first ?? DEFAULT_EVENTS;
-  if (first < 1 || first > MOST_EVENTS) {
-    throw new BadInput(`"first" must be between 1 and ${MOST_EVENTS}, but got ${first}`);
+  if (first < 1 || first > MAX_EVENTS) {
+    throw new BadInput(`"first" must be between 1 and ${MAX_EVENTS}, but got ${first}`);
   }
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);
@@ -105,7 +105,7 @@ const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context):
   (await maySeeEvent(event, ctx)) &&
   (await matchesByList(filter, event, ctx));
 
-const MOST_OF_SESSION = 1_000;
+const MAX_OF_SESSION = 1_000;
 
 /** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
 export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
@@ -116,12 +116,12 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
   ctx.doNotCache();
   const budget = budgetOf(ctx);
   return runSequentially(budget, async () => {
-    const limit = Math.min(MOST_OF_SESSION, budget.left);
+    const limit = Math.min(MAX_OF_SESSION, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;
-    if (limit < MOST_OF_SESSION && events.length === limit) {
+    if (limit < MAX_OF_SESSION && events.length === limit) {
       // This field has no cursor to continue from.
-      const message = `One operation reads at most ${MOST_READ} events: ask for the events of fewer sessions at once.`;
+      const message = `One operation reads at most ${MAX_READ} events: ask for the events of fewer sessions at once.`;
       throw new ResolverError('QUERY_TOO_EXPENSIVE', message);
     }
     return events;

@@ -18,9 +18,9 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
  * Parsing JSON is not limited by its depth, but serializing it takes stack for each level. Real data stays far below
  * this.
  */
-export const MOST_LEVELS = 200;
+export const MAX_LEVELS = 200;
 
-export function isNestedTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
+export function isNestedTooDeep(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   // Plain loops, since every answer of the Partner API is checked.

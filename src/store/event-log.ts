@@ -48,10 +48,10 @@ export interface EventLog {
 }
 
 /** A sender's retries end long before this, so a key that is older can't come back as a copy. */
-const SHORTEST_WINDOW_MS = 7 * 24 * 3_600_000;
+const MIN_WINDOW_MS = 7 * 24 * 3_600_000;
 
 /** A key outlives its event, or a late copy would be appended next to the original. */
-export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, SHORTEST_WINDOW_MS);
+export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, MIN_WINDOW_MS);
 
 export const OF_SUBJECT_LIMIT = 1_000;
 

@@ -7,9 +7,9 @@ import type { KeyStore } from './store.ts';
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
 /** A write takes at most 15 s: an older claim belongs to a process that died. */
-const LONGEST_MS = 20_000;
-const FIRST_LOOK_MS = 25;
-const MOST_BETWEEN_LOOKS_MS = 400;
+const MAX_RUN_MS = 20_000;
+const MIN_POLL_MS = 25;
+const MAX_POLL_MS = 400;
 
 type Claim =
   | { readonly state: 'running'; readonly print: string; readonly since: number }
@@ -58,7 +58,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
 
   async function claimAndRun<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
-    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * 2, MOST_BETWEEN_LOOKS_MS)) {
+    for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine: Claim = { state: 'running', print, since: now() };
       const theirs = await keys.claim(key, JSON.stringify(mine), KEPT_MS);
       if (theirs === undefined) return runAndSettle(key, print, run);
@@ -67,7 +67,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       if (claim.state === 'done') return claim.outcome as T;
       if (claim.state === 'unknown') throw new FirstCallUnknown();
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
-      const isLost = waitedMs > LONGEST_MS || now() - claim.since > LONGEST_MS;
+      const isLost = waitedMs > MAX_RUN_MS || now() - claim.since > MAX_RUN_MS;
       if (isLost) throw new FirstCallUnknown();
       await delay(pauseMs);
       waitedMs += pauseMs;

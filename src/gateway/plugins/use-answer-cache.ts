@@ -18,16 +18,16 @@ interface CachedAnswer {
   /** Lists that have to prove access on every use: an event may contradict them. */
   readonly proofs: ExecutionContext['cachePolicy']['proofs'];
   /** Logs, counts and audits that the answer was given again. */
-  readonly onRepeated: (requestId: string) => void;
+  readonly onHit: (requestId: string) => void;
 }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
 /** Counts response bodies and keys. */
 const CACHE_BYTES = 64 * 1024 * 1024;
-const LARGEST_BYTES = 4 * 1024 * 1024;
+const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
-const SHORT = 16_384;
+const MAX_STRING_BODY = 16_384;
 const RECENT_REQUESTS = 2_500;
 const RECENT_CHARACTERS = 2_000_000;
 
@@ -42,7 +42,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   const keysByPath = new Map<string, Set<string>>();
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
-    maxEntrySize: LARGEST_BYTES,
+    maxEntrySize: MAX_ENTRY_BYTES,
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: parts.clock,
@@ -75,7 +75,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     return known;
   }
 
-  function keep(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
+  function store(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
     const ttl = expiryOf(context) - parts.clock.now();
     // An answer that was invalidated while the operation ran is no longer in the REST cache.
     const entries = [...context.usage.entries];
@@ -85,15 +85,17 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
     const { subject } = context.requester!;
-    const written = context.audit?.read.size ? services.audit?.again(subject, name, id) : undefined;
+    const auditHit = context.audit?.read.size
+      ? services.audit?.again(subject, name, id)
+      : undefined;
     const repeated = { id, kind: 'query', name, durationMs: 0, usage, codes: [] } as const;
-    const onRepeated = (requestId: string): void => {
-      written?.(requestId);
+    const onHit = (requestId: string): void => {
+      auditHit?.(requestId);
       parts.observer.finished({ ...repeated, requestId });
     };
-    const body = text.length > SHORT ? Buffer.from(text) : text;
+    const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
-    answers.set(key, { body, paths, proofs: context.cachePolicy.proofs, onRepeated }, { ttl });
+    answers.set(key, { body, paths, proofs: context.cachePolicy.proofs, onHit }, { ttl });
   }
 
   /** True if the request was answered. Yoga handles all others, and those with errors. */
@@ -104,7 +106,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
       if (!known?.proofs.every(([list, id]) => services.recentLists.proves(list, id))) return false;
-      known.onRepeated(requestIdOf(res));
+      known.onHit(requestIdOf(res));
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),
         'content-type': `${json}; charset=utf-8`,
@@ -125,7 +127,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
         if (body === undefined || operation?.kind !== 'query') return;
         if (isAsyncIterable(result) || result.errors) return;
         const key = keyOf(requester!, body);
-        if (isRepeated(key)) keep(key, result, context);
+        if (isRepeated(key)) store(key, result, context);
       },
     }),
   };

@@ -6,7 +6,7 @@ import {
   Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  ValuesOfCorrectTypeRule as QuotingRule,
+  ValuesOfCorrectTypeRule as GraphQLValuesOfCorrectTypeRule,
   parse,
   specifiedRules,
   validate,
@@ -25,9 +25,9 @@ export interface DocumentOptions {
 
 /** Mostly for the syntax tree, which takes some 500 bytes a token. */
 const CACHE_BYTES = 12 * 1024 * 1024;
-const BYTES_A_TOKEN = 500;
-const BYTES_A_CHARACTER = 4;
-export const SHOWN_ERRORS = 5;
+const BYTES_PER_TOKEN = 500;
+const BYTES_PER_CHARACTER = 4;
+export const MAX_REPORTED_ERRORS = 5;
 
 /**
  * Rejects documents that are too long, too deep or too wide (`onParse`) or invalid (`onValidate`). Valid ones are
@@ -37,7 +37,7 @@ export function useDocumentLimits({ limits, introspection }: DocumentOptions): G
   const cache = new LRUCache<string, DocumentNode>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ tokenCount = 0 }, source) =>
-      BYTES_A_TOKEN * (1 + tokenCount) + BYTES_A_CHARACTER * source.length,
+      BYTES_PER_TOKEN * (1 + tokenCount) + BYTES_PER_CHARACTER * source.length,
   });
   const valid = new WeakSet<DocumentNode>();
 
@@ -73,10 +73,10 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
   }
   const document = parseTokens(source, limits.documentTokens);
   for (const shape of shapesOf(document)) {
-    for (const [part, name] of PARTS) {
-      if (shape[part] > limits[part]) {
+    for (const [measure, name] of MEASURES) {
+      if (shape[measure] > limits[measure]) {
         throw tooLarge(
-          `An operation may have at most ${limits[part]} ${name}, and this one has more.`,
+          `An operation may have at most ${limits[measure]} ${name}, and this one has more.`,
         );
       }
     }
@@ -98,7 +98,9 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
   }
 }
 
-const RULES = specifiedRules.map((rule) => (rule === QuotingRule ? ValuesOfCorrectTypeRule : rule));
+const RULES = specifiedRules.map((rule) =>
+  rule === GraphQLValuesOfCorrectTypeRule ? ValuesOfCorrectTypeRule : rule,
+);
 
 /** If introspection is off, suggestions would reveal names of the schema. */
 export function documentProblems(
@@ -107,9 +109,9 @@ export function documentProblems(
   introspection: boolean,
 ): readonly ClientError[] {
   const rules = introspection ? RULES : [...RULES, NoSchemaIntrospectionCustomRule];
-  const options = { maxErrors: SHOWN_ERRORS, hideSuggestions: !introspection };
+  const options = { maxErrors: MAX_REPORTED_ERRORS, hideSuggestions: !introspection };
   // graphql adds one more error, which says that there are too many.
-  const problems = validate(schema, document, rules, options).slice(0, SHOWN_ERRORS);
+  const problems = validate(schema, document, rules, options).slice(0, MAX_REPORTED_ERRORS);
   return problems.map(({ message, source, positions }) => {
     // One of graphql's rules ignores `hideSuggestions`.
     const text = introspection ? message : message.replace(/ Did you mean .*$/, '');
@@ -125,22 +127,22 @@ interface Shape {
   readonly rootFields: number;
 }
 
-const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
-const PARTS = [
+const EMPTY_SHAPE: Shape = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
+const MEASURES = [
   ['depth', 'levels deep'],
   ['aliases', 'aliases'],
   ['rootFields', 'root fields'],
   ['directives', 'directives'],
 ] as const;
 
-type Selecting = Pick<FieldNode, 'selectionSet' | 'directives'>;
+type NodeWithSelections = Pick<FieldNode, 'selectionSet' | 'directives'>;
 
 /** `ofType` unwraps a type by one layer and leads nowhere else, so it adds no depth: IDEs ask for nine in a row. */
-const UNWRAPS = 'ofType';
+const UNWRAPPING_FIELD = 'ofType';
 
 /** The shape of each operation. Each fragment is measured once: expanding it could take exponential time. */
 function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
-  const fragments = new Map<string, Selecting>();
+  const fragments = new Map<string, NodeWithSelections>();
   for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION)
       fragments.set(definition.name.value, definition);
@@ -151,20 +153,23 @@ function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
     const known = measured.get(spread);
     if (known === 'measuring') throw tooLarge('Fragments must not spread themselves.');
     const fragment = fragments.get(spread);
-    if (known || !fragment) return known ?? NOTHING;
+    if (known || !fragment) return known ?? EMPTY_SHAPE;
     measured.set(spread, 'measuring');
     const shape = ofSelections(fragment);
     measured.set(spread, shape);
     return shape;
   }
 
-  function ofSelections({ selectionSet, directives: own = [] }: Selecting): Shape {
-    let { depth, aliases, directives, rootFields } = { ...NOTHING, directives: own.length };
+  function ofSelections({ selectionSet, directives: own = [] }: NodeWithSelections): Shape {
+    let { depth, aliases, directives, rootFields } = { ...EMPTY_SHAPE, directives: own.length };
     for (const selection of selectionSet?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
       const inner = isSpread ? ofFragment(selection.name.value) : ofSelections(selection);
-      depth = Math.max(depth, inner.depth + (isField && selection.name.value !== UNWRAPS ? 1 : 0));
+      depth = Math.max(
+        depth,
+        inner.depth + (isField && selection.name.value !== UNWRAPPING_FIELD ? 1 : 0),
+      );
       aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
       directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
       rootFields += isField ? 1 : inner.rootFields;

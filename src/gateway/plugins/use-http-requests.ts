@@ -11,7 +11,7 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
 /** If the socket is closed immediately, the client may lose the response. */
-const LINGER_MS = 250;
+const CLOSE_DELAY_MS = 250;
 
 type Result = ExecutionResult | Subscription;
 
@@ -55,9 +55,9 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     const { json } = acceptedBy(req.headers.accept);
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);
     const details = errors.flatMap(({ http }) => http ?? []);
-    const counts =
+    const statusErrors =
       json === 'application/graphql-response+json' ? details : details.filter(({ spec }) => !spec);
-    const status = Math.max(200, ...counts.map((http) => http.status ?? 200));
+    const status = Math.max(200, ...statusErrors.map((http) => http.status ?? 200));
     if (errors[0] && !('data' in result)) {
       const code = String(errors[0]['code']);
       const reason = status === 401 ? context.unauthenticated?.reason : undefined;
@@ -88,5 +88,5 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
 /** The rest of the body is not read. */
 function closeAfterwards(res: ServerResponse): void {
   res.setHeader('connection', 'close');
-  res.once('finish', () => setTimeout(() => res.req.socket.destroy(), LINGER_MS).unref());
+  res.once('finish', () => setTimeout(() => res.req.socket.destroy(), CLOSE_DELAY_MS).unref());
 }

@@ -24,13 +24,13 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
       });
       extendContext(createContext(services, requester!, usage, transport!, operation!, trace));
       const connection = res ?? socket;
-      const giveUp = () => usage.end();
-      const timer = setTimeout(giveUp, config.limits.operationMs);
-      connection?.once('close', giveUp);
+      const abortReads = () => usage.end();
+      const timer = setTimeout(abortReads, config.limits.operationMs);
+      connection?.once('close', abortReads);
       return {
         onExecuteDone() {
           clearTimeout(timer);
-          connection?.off('close', giveUp);
+          connection?.off('close', abortReads);
         },
       };
     },

@@ -20,7 +20,7 @@ import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
   const { connections, metrics, config } = parts;
 
-  async function follow(args: ExecutionArgs) {
+  async function subscribeOverSse(args: ExecutionArgs) {
     const context = args.contextValue as Required<GatewayContext>;
     const { res, requester } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
@@ -46,7 +46,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
 
   return {
     onSubscribe({ args: { contextValue }, setSubscribeFn }) {
-      setSubscribeFn((contextValue as GatewayContext).res ? follow : subscribe);
+      setSubscribeFn((contextValue as GatewayContext).res ? subscribeOverSse : subscribe);
     },
   };
 }
@@ -84,7 +84,7 @@ function createStream(
   }
 
   /** The client reads nothing, so it would not read an end either. */
-  function cut(): void {
+  function disconnectSlowClient(): void {
     onSlow();
     res.destroy();
   }
@@ -102,7 +102,7 @@ function createStream(
       // A client that reads nothing would not read the end either.
       if (isExpired() && res.writableEnded) res.destroy();
       else if (isExpired()) interrupt();
-      else if (!isLate && backlog?.isStalled(now)) cut();
+      else if (!isLate && backlog?.isStalled(now)) disconnectSlowClient();
     },
     end: interrupt,
     destroy: () => void res.destroy(),
@@ -119,7 +119,7 @@ function createStream(
       if (res.writableEnded || res.destroyed) return;
       if (reader && !backlog) return write(json);
       backlog ??= createBacklog(outlet, limits);
-      return backlog.put(json) ? backlog.caughtUp : cut();
+      return backlog.put(json) ? backlog.caughtUp : disconnectSlowClient();
     },
   };
 }

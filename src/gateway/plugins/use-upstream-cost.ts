@@ -9,7 +9,7 @@ import { ClientError, documentRejected, operationRejected } from '../client-erro
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin, Operation } from '../yoga.ts';
 import { variableProblem } from './input-values.ts';
-import { SHOWN_ERRORS } from './use-document-limits.ts';
+import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
 
 interface CostOptions {
   readonly cursors: CursorCodec;
@@ -46,9 +46,11 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
           const { operation, usage } = contextValue as ExecutionContext;
           const { estimated } = operation;
           const { calls, cached, coalesced, retried } = usage;
-          const { data = null, errors: failed } = result;
+          const { data = null, errors: fieldErrors } = result;
           setResult({
-            ...(failed && { errors: mergeCutErrors(failed, estimated, maxUpstreamCalls) }),
+            ...(fieldErrors && {
+              errors: mergeCallLimitErrors(fieldErrors, estimated, maxUpstreamCalls),
+            }),
             data,
             extensions: { upstream: { estimated, calls, cached, coalesced, retried } },
           });
@@ -63,8 +65,8 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
 }
 
 /** Operation ids are a random number of the process and a counter, which costs less than a random number each. */
-const INSTANCE = randomBytes(4).toString('hex');
-let operations = 0;
+const ID_PREFIX = randomBytes(4).toString('hex');
+let operationCount = 0;
 
 function operationOf(
   args: ExecutionArgs,
@@ -75,19 +77,19 @@ function operationOf(
   const validated = validateExecutionArgs({
     ...args,
     hideSuggestions: !introspection,
-    options: { maxCoercionErrors: SHOWN_ERRORS },
+    options: { maxCoercionErrors: MAX_REPORTED_ERRORS },
   });
   if (!('schema' in validated)) {
     // graphql adds one more error, which says that there are too many.
-    return validated.slice(0, SHOWN_ERRORS).map(variableProblem).map(documentRejected);
+    return validated.slice(0, MAX_REPORTED_ERRORS).map(variableProblem).map(documentRejected);
   }
   const { calls, problems } = estimateCalls(validated, reachOf(requester!), cursors);
-  if (problems.length > 0) return problems.slice(0, SHOWN_ERRORS).map(argumentsRejected);
+  if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
   if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
   const { operation, name } = validated.operation;
-  operations += 1;
+  operationCount += 1;
   return {
-    id: `${INSTANCE}-${operations.toString(36)}`,
+    id: `${ID_PREFIX}-${operationCount.toString(36)}`,
     requestId,
     kind: operation,
     name: name?.value,
@@ -110,7 +112,7 @@ const tooExpensive = (estimate: number, limit: number) =>
 type Errors = NonNullable<ExecutionResult['errors']>;
 
 /** Merges the errors of an exhausted call budget: one for each path without list indices, and not one for each row. */
-export function mergeCutErrors(errors: Errors, estimate: number, limit: number): Errors {
+export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
   const positionOf = ({ extensions, path }: Errors[number]): string | undefined =>
     extensions['code'] === 'QUERY_TOO_EXPENSIVE'
       ? path?.filter((key) => typeof key === 'string').join('.')
@@ -120,11 +122,11 @@ export function mergeCutErrors(errors: Errors, estimate: number, limit: number):
     const position = positionOf(error);
     if (position === undefined) return [error];
     const cut = byPosition.get(position)!;
-    return cut[0] === error ? [cutError(cut, estimate, limit)] : [];
+    return cut[0] === error ? [callLimitError(cut, estimate, limit)] : [];
   });
 }
 
-function cutError(cut: Errors, estimate: number, limit: number): ClientError {
+function callLimitError(cut: Errors, estimate: number, limit: number): ClientError {
   const { nodes, path } = cut[0]!;
   const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
   const extensions = { count: cut.length, path, estimate, limit };

@@ -14,7 +14,7 @@ import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { forClient } from '../client-error.ts';
 import { maskErrors } from '../plugins/use-error-masking.ts';
-import { mergeCutErrors } from '../plugins/use-upstream-cost.ts';
+import { mergeCallLimitErrors } from '../plugins/use-upstream-cost.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { EventResult } from './subscription.ts';
 
@@ -78,7 +78,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   function withClientErrors({ data = null, errors }: ExecutionResult, estimated: number) {
     if (!errors) return { data };
     const masked = maskErrors({ data, errors }, maskError);
-    return { errors: mergeCutErrors(masked, estimated, maxUpstreamCalls), data };
+    return { errors: mergeCallLimitErrors(masked, estimated, maxUpstreamCalls), data };
   }
 
   return (event: PartnerEvent, operation: EventOperation): Shared => {

@@ -190,12 +190,12 @@ function createHandshakeQueue(): (task: () => void) => void {
 }
 
 /** Node's limit. It drops further headers, so the rest can't be trusted. */
-const MOST_HEADERS = 2_000;
+const MAX_HEADERS = 2_000;
 
 /** The status with which an upgrade is rejected, or undefined. */
 function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefined {
   const { url = '/', rawHeaders, headers } = req;
-  if (rawHeaders.length >= 2 * MOST_HEADERS) return 431;
+  if (rawHeaders.length >= 2 * MAX_HEADERS) return 431;
   const [path, ...query] = url.split('?');
   if (path !== '/graphql') return 404;
   // Tokens in URLs end up in logs, so no query string is accepted.

@@ -39,7 +39,7 @@ export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | 
   });
 }
 
-const MOST_CLINICIANS = 50;
+const MAX_CLINICIANS = 50;
 
 export interface Assigned {
   readonly kind: 'assigned';
@@ -65,8 +65,8 @@ export function assignSecondaryClinicians(
       clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
     );
   return auditedWrite(change, ctx, async () => {
-    if (length < 1 || length > MOST_CLINICIANS) {
-      const issue = `"clinicianIds" must be 1 to ${MOST_CLINICIANS}, but got ${length}.`;
+    if (length < 1 || length > MAX_CLINICIANS) {
+      const issue = `"clinicianIds" must be 1 to ${MAX_CLINICIANS}, but got ${length}.`;
       return { kind: 'invalid', issues: [issue] };
     }
     const client: ClientRef = { type: 'Client', id: clientId };

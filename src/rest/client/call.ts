@@ -93,10 +93,10 @@ export class Call implements QueuedCall {
     const now = clock.now();
     if (this.endsAt === 0) this.endsAt = now + CALL_MS;
     const leftMs = this.endsAt - now;
-    const refusal = this.refusal(leftMs);
-    if (refusal) {
+    const problem = this.charge(leftMs);
+    if (problem) {
       limiter.release();
-      return this.fail(refusal);
+      return this.fail(problem);
     }
     this.breaker.enter(this);
     const headers = ['X-API-Key', apiKey];
@@ -121,14 +121,14 @@ export class Call implements QueuedCall {
     // The next call is sent before this answer is read.
     limiter.release();
     this.observe(attempt);
-    if (outcome !== 'answered' || status < 200 || status >= 300) return this.recover(attempt);
+    if (outcome !== 'answered' || status < 200 || status >= 300) return this.retryOrFail(attempt);
     const json = jsonOf(attempt);
     if (json === notJson && !(this.target.endpoint.isWrite && isAcceptance(attempt))) {
-      return this.recover(attempt);
+      return this.retryOrFail(attempt);
     }
     if (token !== NO_TOKEN) tokens.accepted(token);
     try {
-      this.resolve(this.valueOf(json === notJson ? undefined : json), body.length);
+      this.resolve(this.readValue(json === notJson ? undefined : json), body.length);
     } catch (error) {
       this.fail(error);
     }
@@ -151,7 +151,7 @@ export class Call implements QueuedCall {
   }
 
   /** The value of the answer, if it is about the requested record. */
-  private valueOf(json: unknown): unknown {
+  private readValue(json: unknown): unknown {
     const { endpoint, id, listKey, page = 0 } = this.target;
     const { template } = endpoint;
     const { observer } = this.client;
@@ -208,23 +208,23 @@ export class Call implements QueuedCall {
     if (!this.isOver) this.start();
   }
 
-  /** Why an attempt can't be made, although there is a slot. */
-  private refusal(leftMs: number): PartnerError | undefined {
+  /** Counts an attempt for its operation and the daily quota. Returns an error if it may not be made. */
+  private charge(leftMs: number): PartnerError | undefined {
     const { template } = this.target.endpoint;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
     if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
     // The attempt counts for the first operation with calls left.
-    const payer = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
-    if (!payer) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
-    payer.calls += 1;
-    if (this.failures.length > 0) payer.retried += 1;
+    const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
+    if (!charged) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
+    charged.calls += 1;
+    if (this.failures.length > 0) charged.retried += 1;
     const seconds = this.client.limiter.spend();
     if (seconds === undefined) return undefined;
     return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
   }
 
   /** After a failed attempt, starts another one or fails the call. */
-  private recover(attempt: Attempt): void {
+  private retryOrFail(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
     const { isAuthorized, repeat, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
@@ -233,8 +233,8 @@ export class Call implements QueuedCall {
 
     const delayMs = nextDelay(this.failures, repeat, this.endsAt - clock.now(), random);
     // The request for a token has no newer token to try.
-    const isHopeless = failure.kind === 'unauthorized' && !isAuthorized;
-    if (delayMs === null || isHopeless) return this.fail(failure.error);
+    const isRefusedTokenRequest = failure.kind === 'unauthorized' && !isAuthorized;
+    if (delayMs === null || isRefusedTokenRequest) return this.fail(failure.error);
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     if (this.isAbandoned) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();

@@ -33,7 +33,7 @@ export function createLimiter(
    * often keep past operations alive until a full garbage collection.
    */
   const waiting: Readonly<Record<Rank, CallQueue[]>> = { token: [], write: [], read: [] };
-  let [inFlight, queued, isServing] = [0, 0, false];
+  let [inFlight, queued, isDispatching] = [0, 0, false];
   // The token bucket of the rate.
   let [permits, refilledAt, isPaused] = [1, clock.now(), false];
   let [day, used] = [0, 0];
@@ -44,7 +44,7 @@ export function createLimiter(
     return used;
   }
 
-  const mayStart = (): boolean =>
+  const tryStart = (): boolean =>
     inFlight < maxInFlight && (ratePerSecond === undefined || takePermit(ratePerSecond));
 
   /** False: the rate is used up for now, and a timer will serve the queues. */
@@ -68,17 +68,17 @@ export function createLimiter(
 
   function serve(): void {
     // A call that fails as it is sent releases its slot at once: loop instead of recursing.
-    if (isServing) return;
-    isServing = true;
+    if (isDispatching) return;
+    isDispatching = true;
     try {
-      while (queued > 0 && mayStart()) {
+      while (queued > 0 && tryStart()) {
         const next = nextCall();
         if (!next) break;
         inFlight += 1;
         next.send();
       }
     } finally {
-      isServing = false;
+      isDispatching = false;
     }
   }
 
@@ -99,7 +99,7 @@ export function createLimiter(
   return {
     /** True: the call holds a slot and may be sent now. False: it is queued, and `send` is called when its turn comes. */
     take(call: QueuedCall): boolean {
-      if (queued === 0 && mayStart()) {
+      if (queued === 0 && tryStart()) {
         inFlight += 1;
         return true;
       }

@@ -21,7 +21,7 @@ import type { Attempt, Outcome } from './transport.ts';
 export const notJson: unique symbol = Symbol('not JSON');
 
 export function jsonOf({ body, contentType }: Attempt): unknown {
-  if (isPage(contentType) || !isUtf8(body)) return notJson;
+  if (isHtml(contentType) || !isUtf8(body)) return notJson;
   try {
     const json: unknown = JSON.parse(body.toString('utf8'));
     return isNestedTooDeep(json) ? notJson : json;
@@ -31,12 +31,12 @@ export function jsonOf({ body, contentType }: Attempt): unknown {
 }
 
 /** Proxies and firewalls answer with an HTML page. */
-const isPage = (contentType: string): boolean =>
+const isHtml = (contentType: string): boolean =>
   !contentType.startsWith('application/json') && /html/i.test(contentType);
 
 /** A 2xx accepts a write whatever its body says, unless that is a proxy's page or JSON that broke off. */
 export function isAcceptance({ body, contentType }: Attempt): boolean {
-  return !isPage(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
+  return !isHtml(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
 }
 
 /** Any answer but a 5xx shows that the API is up: a 4xx is about the request. */

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../errors.ts';
 import { createBareClient, locatorOf } from './address.ts';
 
 const DEADLINE_MS = 3_000;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 
@@ -18,7 +18,7 @@ export type Run = <Reply>(command: Command<Reply>, deadlineMs?: number) => Promi
 
 /** Full jitter: instances that lost the same server do not reconnect at the same time. */
 const pauseBefore = (retry: number) =>
-  Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
+  Math.random() * Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
 
 /**
  * A socket that reconnects by itself; commands fail immediately while it is disconnected. Each socket has its own

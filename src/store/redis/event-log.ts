@@ -43,7 +43,7 @@ const SUBJECT_GRACE_MS = 3_600_000;
 const LOOK_AGAIN_MS = 1_000;
 const LOOK_GRACE_MS = 3_000;
 /** More failovers than happen while an instance runs. */
-const MOST_FORMER_EPOCHS = 20;
+const MAX_FORMER_EPOCHS = 20;
 
 const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
   position,
@@ -62,7 +62,7 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     script: string,
     options: object,
   ): Promise<Reply> {
-    const former = [...formerEpochs].slice(-MOST_FORMER_EPOCHS).join(' ');
+    const former = [...formerEpochs].slice(-MAX_FORMER_EPOCHS).join(' ');
     const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     const reply = await runScript<Reply>(run, script, LOG_KEYS, args);

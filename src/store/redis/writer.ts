@@ -102,7 +102,7 @@ function problemIn(info: string): string | undefined {
 }
 
 const POLL_MS = 50;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Two writes make a transaction in the file. */
 const CLOSE_TRANSACTION = `
@@ -118,7 +118,7 @@ async function rewrite(run: Run): Promise<boolean> {
     const { cause } = error instanceof Error ? error : {};
     if (!(cause instanceof Error && cause.message.includes('in progress'))) return false;
   }
-  const deadline = performance.now() + LONGEST_WAIT_MS;
+  const deadline = performance.now() + MAX_WAIT_MS;
   while (performance.now() < deadline) {
     const info = await run((redis) => redis.info('persistence'));
     const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];

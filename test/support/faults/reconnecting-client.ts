@@ -14,7 +14,7 @@ export interface ReconnectingClient {
 }
 
 const QUERY = 'subscription { noteReady { progressNote { isLoading } } }';
-const MOST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 export function createReconnectingClient(url: string, token: string): ReconnectingClient {
   const counts = { connection_ack: 0, next: 0 };
@@ -34,7 +34,7 @@ export function createReconnectingClient(url: string, token: string): Reconnecti
   }
 
   async function again(): Promise<void> {
-    await setTimeout(Math.random() * MOST_PAUSE_MS);
+    await setTimeout(Math.random() * MAX_PAUSE_MS);
     if (!isClosed) dial();
   }
 
