@@ -81,7 +81,7 @@ export function createContext(
     doNotCache(): void {
       cachePolicy.isCacheable = false;
     },
-    /** The answer is right only while a page that was read lately shows that the list holds the record. */
+    /** The answer may be cached only while a page that was read lately shows that the list holds the record. */
     restsOn(list: ListRef, id: string): void {
       cachePolicy.proofs.push([list, id]);
     },

@@ -64,7 +64,7 @@ export function createInvalidation(
     await bus.publish(PATHS, JSON.stringify(stale));
   }
 
-  /** The list of magic edits is by clinician. The change does not name the clinician, only its event will. */
+  /** Magic edits are listed by clinician, whom the change does not name. Its event will. */
   async function invalidateNote({ noteId, ...named }: ChangedNote): Promise<void> {
     const owner = ownerOf.get(noteId);
     const sessionId = named.sessionId ?? owner?.sessionId;

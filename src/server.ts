@@ -166,7 +166,7 @@ export async function openServer(
   };
 }
 
-/** The sandbox's sessions begin anew at every start, and so does its event log. */
+/** The sandbox makes new sessions at every start, so its event log is temporary too. */
 function temporaryDir() {
   const path = mkdtempSync(join(tmpdir(), 'partner-graph-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

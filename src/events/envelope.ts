@@ -66,13 +66,13 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
 
 const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);
 
-/** No client completes this many at once. More would let one delivery fill the log. */
+/** One delivery must not fill the log. No client completes this many at once. */
 const MAX_SCORES = 500;
 
 const named = text(512).refine((id) => id !== '', 'must not be empty');
 const score = z.object({ id: uuid, assessmentId: named }, 'must be an object');
 
-/** One event for each score. Its client is `patientId`; any other id in there is not part of the event. */
+/** One event for each score. Its client is `patientId`; other ids in the payload are ignored. */
 const assessmentEvents = z
   .object({
     type: z.literal('assessment_completed'),
@@ -91,7 +91,7 @@ const assessmentEvents = z
     return [...byScore.values()];
   });
 
-/** `timeStamp` is ISO 8601, but not every sender writes a `T`, a zone or its colon. No zone means UTC. */
+/** ISO 8601, also with a space for the `T`, without a zone (then UTC), or with a zone without its colon. */
 const ISO =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?))?(Z|[+-]\d{2}:?\d{2})?$/i;
 

@@ -5,7 +5,7 @@ export type EventCursors = ReturnType<typeof createEventCursors>;
 
 const POSITION_BYTES = 8;
 
-/** The epoch distinguishes the cursor's log from one that was lost and started anew. */
+/** The epoch changes when the log is lost and begins again, so that cursors of the old log are recognized. */
 export function createEventCursors(sealer: Sealer) {
   return {
     encode(epoch: string, position: Position): string {
@@ -24,7 +24,10 @@ export function createEventCursors(sealer: Sealer) {
   };
 }
 
-/** The log no longer has what the client missed: it reads its data anew and subscribes after `oldestCursor`, or live. */
+/**
+ * Some of the events that the client missed are gone. The client has to read its data again, and to subscribe after
+ * `oldestCursor` or to live events only.
+ */
 export class EventsExpired extends Error {
   override readonly name = 'EventsExpired';
   readonly code = 'EVENTS_EXPIRED';

@@ -22,13 +22,13 @@ import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
 /** Must not throw: it only queues the event. */
 type EventListener = (event: PartnerEvent) => void;
 
-/** Follows the log for this instance: applies each event, delivers it, and reads stored ones. */
+/** Follows the log: applies each new event on this instance and delivers it. Also reads stored events. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
   /** The log can't be read. The hub retries. */
   | 'follow'
-  /** Events were lost to this instance: every subscription ends, and what is cached may be stale. */
+  /** This instance missed events: every subscription ends, and what is cached may be stale. */
   | 'lost'
   /** This version can't read an entry of the log, and skips it. */
   | 'unreadable'
@@ -46,7 +46,7 @@ export interface HubParts {
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 
-/** A position before every log. */
+/** Before every position, so that a cursor with it counts as expired. */
 const BEFORE_ANY_LOG: Position = -1;
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
@@ -76,7 +76,7 @@ export async function openHub(parts: HubParts) {
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
   const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal);
 
-  /** The lists that last held an assessment's client. */
+  /** The clinics and clinicians whose lists last held the client of an assessment. */
   async function locationOf(event: PartnerEvent): Promise<ClientLocation> {
     if (isSessionEvent(event)) return UNKNOWN_LOCATION;
     const known = await places.of(event.clientId);
@@ -85,7 +85,10 @@ export async function openHub(parts: HubParts) {
     return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
   }
 
-  /** False if the event can't be applied. If the store stays down after retries, the event is delivered all the same. */
+  /**
+   * False if the event fails every time: it is then in quarantine. If the store stays down after the retries, the event
+   * counts as applied and is still delivered.
+   */
   async function applyWithRetries(event: PartnerEvent): Promise<boolean> {
     const apply = async () => {
       await parts.apply(event);
@@ -125,7 +128,7 @@ export async function openHub(parts: HubParts) {
     for (const [done, at] of waiters) if (at <= position) done();
   }
 
-  /** The newest ones, oldest first. */
+  /** The newest `limit` events, oldest first. */
   async function ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
     const stored = await log.ofSubject(sessionSubject(sessionId), limit);
     return readable(stored).filter(isSessionEvent);
@@ -137,7 +140,7 @@ export async function openHub(parts: HubParts) {
     return clients.get(sessionId)?.clientId;
   }
 
-  /** A position past the newest means that the log lost its end, and positions will be used again. */
+  /** A position after the newest event means that the log lost its end. Its positions will be used again. */
   const reaches = (bounds: LogBounds, after: Position): boolean =>
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 

@@ -3,7 +3,7 @@ import type { EventHub } from './event-hub.ts';
 import { type EventFilter, isCandidate } from './filter.ts';
 import type { PartnerEvent } from './partner-event.ts';
 
-/** Most live events that may wait to be read. Past them the stream ends, and the reader resumes by its cursor. */
+/** The limit of live events that wait to be read. Past it the stream ends, and the reader resumes by its cursor. */
 const MAX_QUEUED = 10_000;
 /** Events per read: few enough not to delay other work. */
 const CHUNK = 100;
@@ -18,7 +18,7 @@ export interface EventStream extends AsyncIterableIterator<PartnerEvent, undefin
   return(): Promise<IteratorResult<PartnerEvent, undefined>>;
 }
 
-/** More events arrived than may wait. Going on would leave a gap. */
+/** The queue is full, and going on would lose events. */
 class EventsOverflowed extends Error {
   override readonly name = 'EventsOverflowed';
   readonly code = 'EVENTS_OVERFLOWED';
@@ -38,7 +38,7 @@ export function openEventStream(
   let waiter: PromiseWithResolvers<Result> | undefined;
   /** The position that the replay has reached. Undefined once live. */
   let replayedTo: Position | undefined = after;
-  /** The position where it went live. The cursor may be of an instance that is ahead of this one. */
+  /** The position where it became live. An instance that is ahead of this one may have made the cursor. */
   let joinedAt = after;
   let stop: (() => void) | undefined;
   let failure: unknown;

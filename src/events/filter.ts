@@ -6,7 +6,7 @@ import {
   isSessionEvent,
 } from './partner-event.ts';
 
-/** Given fields are combined with AND. An empty list of types matches nothing. */
+/** All fields that are set must match. An empty list of types matches nothing. */
 export interface EventFilter {
   readonly types?: readonly EventType[];
   readonly organizationId?: Uuid;
@@ -14,7 +14,7 @@ export interface EventFilter {
   readonly clinicianId?: Uuid;
   readonly clientId?: Uuid;
   readonly sessionId?: Uuid;
-  /** The client in the session's signed id: for the proof of access, not to filter by. */
+  /** The client in the session's global id. Only for the proof of access, not to filter by. */
   readonly clientOfSession?: Uuid;
 }
 
@@ -80,8 +80,8 @@ interface IndexedListener<L> {
 const ANY = 'any';
 
 /**
- * Listeners, indexed by the most selective id of their filter. The cost of an event depends on its receivers, not on
- * the number of listeners.
+ * Listeners, indexed by the most selective id of their filter. Delivering an event takes time for each candidate, and
+ * not for each listener.
  */
 export function createListenerIndex<L>() {
   const slots = new Map<string, Set<IndexedListener<L>>>();
@@ -110,7 +110,10 @@ export function createListenerIndex<L>() {
   };
 }
 
-/** Keys have roles, since one id may occur in two. The second key is for events whose location is unknown. */
+/**
+ * Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments whose location is
+ * unknown.
+ */
 function idsIn(filter: EventFilter): readonly string[] {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) return [`session:${sessionId}`];

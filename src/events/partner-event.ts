@@ -95,7 +95,7 @@ export const isSessionEvent = <T extends EventFacts>(
 ): event is Exclude<T, { readonly type: 'assessment_completed' }> =>
   event.type !== 'assessment_completed';
 
-/** A note may keep its id over several regenerations: with a new `time`, it is a new event. */
+/** A note may keep its id over several regenerations, so its events are told apart by the sender's time. */
 export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string): NewEvent {
   return {
     key: `${facts.type}:${dedupeId(facts)}`,

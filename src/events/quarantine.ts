@@ -17,7 +17,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
-/** Errors with a code mean that a store or the Partner API is down, except Node's own `ERR_*` codes. */
+/**
+ * Errors with one of our codes come from a store or from the Partner API, and not from a bug: the event is tried again.
+ * Node's own codes (`ERR_…`) are bugs.
+ */
 export const isTransient = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
@@ -48,7 +51,7 @@ export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions
 }
 
 /**
- * An event may fail on a bug of the gateway every time. After a few tries it goes to quarantine, and other events
+ * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
  * continue; an operator replays it after a fix. `attempt` resolves to undefined if the event is in quarantine, and
  * rejects immediately with a transient failure.
  */

@@ -8,17 +8,17 @@ export interface SignatureSettings {
   readonly encoding: 'hex' | 'base64' | 'base64url';
   readonly prefix: string;
   readonly secret: string;
-  /** Also valid, while the secret is rotated. */
+  /** Still accepted while the secret is rotated. */
   readonly previousSecret?: string | undefined;
 }
 
 export type Verify = (headers: IncomingHttpHeaders, body: Uint8Array) => boolean;
 
-/** True only for a MAC of exactly these bytes. Never throws, whatever the header holds. */
+/** True only if the header has a valid MAC of exactly these bytes. Never throws, whatever the header holds. */
 export function createVerifier(settings: SignatureSettings): Verify {
   const { algorithm, encoding, prefix } = settings;
   const header = settings.header.toLowerCase();
-  // An empty key would let anyone sign: an unset secret accepts nothing.
+  // Anyone could sign with an empty key, so an empty secret is ignored. Without a secret nothing is accepted.
   const keys = [settings.secret, settings.previousSecret ?? '']
     .filter((secret) => secret !== '')
     .map((secret) => createSecretKey(secret, 'utf8'));

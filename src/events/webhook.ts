@@ -6,7 +6,7 @@ import { readEnvelope, type ParsedEvent } from './envelope.ts';
 import type { EventFacts, EventType } from './partner-event.ts';
 import type { Verify } from './signature.ts';
 
-/** Called for metrics and logs. `failed` gets the cause of an `unavailable`. */
+/** Called for metrics and logs. `failed` gets the error that led to a 503. */
 export interface IngestObserver {
   accepted(type: EventType): void;
   copy(type: EventType): void;
@@ -35,16 +35,16 @@ type Status = 200 | 400 | 401 | 413 | 415 | 503;
 
 const MAX_BYTES = 256 * 1024;
 const RETRY_AFTER_SECONDS = '5';
-/** How long, and for how many times `maxBytes`, a rejected body is read on so that its sender gets the response. */
-const LINGER_MS = 1_000;
-const LINGER_FACTOR = 4;
+/** How long, and for how many times `maxBytes`, a body that is too large is still read, so that its sender gets the response. */
+const DISCARD_MS = 1_000;
+const DISCARD_FACTOR = 4;
 
-/** The caller checks the route and the method. Any content type is accepted, since only the bytes are signed. */
+/** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
   const { observer, maxBytes = MAX_BYTES } = parts;
 
   function handle(req: IncomingMessage, res: ServerResponse): void {
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return refuse(req, res, 413);
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return rejectTooLarge(req, res);
     const chunks: Buffer[] = [];
     let bytes = 0;
     const take = (chunk: Buffer): void => {
@@ -52,7 +52,7 @@ export function createWebhookHandler(parts: WebhookParts) {
       chunks.push(chunk);
       if (bytes <= maxBytes) return;
       req.off('data', take).off('end', finish);
-      refuse(req, res, 413);
+      rejectTooLarge(req, res);
     };
     const finish = (): void => {
       const [first] = chunks;
@@ -120,20 +120,20 @@ export function createWebhookHandler(parts: WebhookParts) {
    * Closing a socket with unread bytes resets it, and the sender may lose the response. So a limited number of further
    * bytes is read and dropped.
    */
-  function refuse(req: IncomingMessage, res: ServerResponse, status: Status): void {
-    answer(res, status);
-    let left = maxBytes * LINGER_FACTOR;
-    const cut = (): void => void req.socket.destroy();
-    const timer = setTimeout(cut, LINGER_MS).unref();
+  function rejectTooLarge(req: IncomingMessage, res: ServerResponse): void {
+    answer(res, rejected(413, 'size'));
+    let left = maxBytes * DISCARD_FACTOR;
+    const destroy = (): void => void req.socket.destroy();
+    const timer = setTimeout(destroy, DISCARD_MS).unref();
     req.on('error', () => undefined);
-    req.on('data', (chunk: Buffer) => (left -= chunk.length) < 0 && cut());
+    req.on('data', (chunk: Buffer) => (left -= chunk.length) < 0 && destroy());
     req.on('close', () => clearTimeout(timer)).on('end', () => clearTimeout(timer));
   }
 
   return handle;
 }
 
-/** A status and no body: a sender without the secret learns nothing. */
+/** A status and no body, so that a sender without the secret gets no details. */
 function answer(res: ServerResponse, status: Status): void {
   if (status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
   res.writeHead(status, { 'content-length': 0 }).end();

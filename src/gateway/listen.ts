@@ -62,8 +62,8 @@ export async function listen(
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
   const open = limitConnections(server, options);
-  // `close` calls it too. Node takes a connection for idle as soon as its response is buffered, so none is closed while
-  // a slow client is still reading.
+  // Node takes a connection for idle as soon as its response is buffered, even if the client is still reading it. So
+  // none is closed while any client is reading. `close` calls this function too.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if (!open.areWriting()) closeIdle();

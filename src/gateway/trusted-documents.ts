@@ -14,8 +14,8 @@ export type TrustedDocuments = ReturnType<typeof readTrustedDocuments>;
 
 /**
  * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. Throws
- * one error with everything that is wrong with it. Not Yoga's plugin for persisted operations: that one works on the
- * parameters of Yoga's own HTTP requests, and most operations here come past those (plain JSON, WebSocket).
+ * one error with everything that is wrong with it. Yoga's plugin for persisted operations is not used: it sees only
+ * requests that Yoga's own HTTP layer has parsed, and here no request is.
  */
 export function readTrustedDocuments(
   file: string,

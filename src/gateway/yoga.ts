@@ -29,7 +29,7 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts';
 
 /** An operation that may be executed: valid, and within every limit. */
 export interface Operation {
-  /** Unique, to find its log lines. */
+  /** Unique. Its log lines have it. */
   readonly id: string;
   readonly requestId: string | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
@@ -66,7 +66,11 @@ export type ExecutionContext = GatewayContext & Context & { readonly operation: 
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
 export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 
-/** All steps of an operation, in order. */
+/**
+ * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
+ * `onValidate` (document limits), `onExecute` (cost, context, execution), `onExecuteDone` (answer cache, masking, cost,
+ * audit, log, tracing) and `onSubscribe` (cost, subscriptions).
+ */
 export function createGatewayYoga(
   parts: GatewayParts,
   answers: AnswerCache,
@@ -82,7 +86,7 @@ export function createGatewayYoga(
     multipart: false,
     maxRequestBodySize: false,
     parserAndValidationCache: false,
-    // Yoga passes more arguments, which mean something else.
+    // Yoga also passes a message and a flag, and the second parameter of ours is a request id.
     maskedErrors: { maskError: (error) => maskError(error) },
     cors: corsOf(parts.origins),
     plugins: [

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { operationName, plainText } from './log.ts';
 
-export type WebhookRefusal = 'signature' | 'encoding' | 'malformed' | 'unavailable';
+export type WebhookRefusal = 'size' | 'signature' | 'encoding' | 'malformed' | 'unavailable';
 type WatchedName = keyof typeof WATCHED;
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -50,9 +50,8 @@ export function createMetrics(now: () => number = () => performance.now()) {
   };
 
   /**
-   * Milliseconds by two labels. A frontend may send a new operation name with every request, so past `max` values of
-   * the first label the rest are `other`, until one has not been used for an hour. Labels are bound once: to hash them
-   * takes longer than all else.
+   * Milliseconds by two labels. A frontend may send a new operation name with every request, so there are at most `max`
+   * values of the first label, and the rest are `other`. A value that was not used for an hour is removed.
    */
   const histogram = (name: string, help: string, labelNames: [string, string], max: number) => {
     const metric = new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });

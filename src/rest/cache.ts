@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 
-/** A cached answer. Never changed: a newer answer replaces the object, so that identity says whether it is current. */
+/**
+ * A cached answer, which never changes. A newer answer is a new object, so identity says whether this one is current.
+ */
 export interface CacheEntry {
   /** The path with its query. */
   readonly key: string;

@@ -20,9 +20,9 @@ import {
 const MAX_ROWS = 2_147_483_647;
 
 /**
- * `parentNames` is what a row may call its parent, where a row has one parent for good: a row that names another one does
- * not belong to this list. A client may be in the lists of several clinics and clinicians, and a clinician in those
- * of several clinics, so the ids in their rows prove nothing.
+ * `parentNames`: the fields with the parent's id, for rows whose parent never changes. A row that names another parent
+ * does not belong to this list. A client may be in the lists of several clinics and clinicians, and a clinician in
+ * those of several clinics, so the ids in their rows prove nothing.
  */
 function list<T>(
   template: string,

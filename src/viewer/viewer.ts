@@ -42,7 +42,7 @@ export interface Viewer {
   readonly subject: string;
   /** Sorted, each once. */
   readonly grants: readonly Grant[];
-  /** The grants as one text: viewers of equal reach see the same records and may share answers about them. */
+  /** The sorted grants as one text. Viewers of equal reach see the same records and may share answers about them. */
   readonly reach: string;
   /** Milliseconds since 1970. Undefined if no sign-in is required. */
   readonly expiresAt: number | undefined;

@@ -262,6 +262,6 @@ describe('the gateway does not start with a file that', () => {
       'long',
     ]);
     expect(message).toContain('Cannot query field "nobody" on type "Query".');
-    expect(message).toContain('at most 24 levels deep');
+    expect(message).toContain('at most 24 levels of fields');
   });
 });

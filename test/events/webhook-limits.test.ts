@@ -29,6 +29,7 @@ describe('the webhook route', () => {
     );
     const chunked = { 'x-signature': macOf(exceeds, SECRET), 'transfer-encoding': 'chunked' };
     expect((await receiver.send(exceeds, chunked)).status).toBe(413);
+    expect(receiver.counts).toMatchObject({ 'refused size': 2 });
   });
 
   it('rejects a Content-Length over the limit before the body is sent', async () => {

@@ -27,7 +27,7 @@ async function expectRefused(document: string, variables?: object): Promise<Grap
 
 async function expectTooDeep(document: string): Promise<void> {
   const { errors } = await expectRefused(document);
-  expect(errors?.[0]?.message).toContain('at most 24 levels deep');
+  expect(errors?.[0]?.message).toContain('at most 24 levels of fields');
 }
 
 const nested = (depth: number) => `{ ${deep(depth)} }`;

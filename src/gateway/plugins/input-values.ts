@@ -8,8 +8,8 @@ import {
 } from 'graphql';
 
 /**
- * graphql's messages quote values, which may be patient data, or 200 kB long. These patterns match the messages up to
- * the value, and suggestions that name parts of the schema.
+ * graphql's messages quote values, which may be patient data, or 200 kB long. Each pattern matches one of its messages;
+ * the replacement leaves the value out and keeps a suggestion, which names a part of the schema.
  */
 const SUGGESTION = ' Did you mean (?:the enum value )?"\\w+"(?:(?:, | or |, or )"\\w+")*\\?';
 const UNKNOWN_FIELD = '^(Expected value of type "\\w+" not to include unknown field)';
@@ -27,7 +27,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     'Value $1$2',
   ],
   [/^(Expected value of type "\w+" to (be an object|include required field "\w+")), .*/s, '$1.'],
-  // The object is printed after "Found", keys and all: a key that looks like a suggestion would be found there again.
+  // After "Found" graphql prints the client's whole object. If that has "Did you mean" in it, it can't be told from a
+  // suggestion, and this pattern does not match.
   [
     new RegExp(
       `${UNKNOWN_FIELD}( "\\w+")(?:\\.(${SUGGESTION}) F|, f)ound: (?!.* Did you mean ).*`,
@@ -39,7 +40,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^(Expected value of type "\w+").*/s, '$1.'],
 ];
 
-/** graphql's message about a value, without the value. Our own scalars say what they expect, and quote nothing. */
+/** graphql's message about a value, without the value. Errors of our own scalars never have it. */
 function withoutValue({ message, extensions }: GraphQLError): string {
   if (extensions['code'] === 'BAD_USER_INPUT') return message;
   const [pattern, replacement] = PATTERNS.find(([known]) => known.test(message)) ?? [
@@ -49,7 +50,10 @@ function withoutValue({ message, extensions }: GraphQLError): string {
   return message.replace(pattern, replacement);
 }
 
-/** An error of `validateExecutionArgs` about a variable. The variable's keys are not quoted either. */
+/**
+ * An error of `validateExecutionArgs` about a variable. Names of unknown input fields are left out too: the client
+ * chose them.
+ */
 export function variableProblem({ message, nodes, originalError }: GraphQLError): GraphQLError {
   if (!(originalError instanceof GraphQLError)) return new GraphQLError(message, { nodes });
   const subject = message.slice(0, -originalError.message.length);
@@ -90,7 +94,7 @@ export function ValuesOfCorrectTypeRule(context: ValidationContext): ASTVisitor 
   };
 }
 
-/** A value that is no list stands for a list of one: then the path has no index. */
+/** The node at the path. A single value may stand for a list, and its path then has no index. */
 function nodeAt(node: ValueNode, path: readonly (string | number)[]): ValueNode {
   let found = node;
   for (const key of path) {

@@ -15,15 +15,15 @@ interface CachedAnswer {
   readonly body: Buffer | string;
   /** Paths of the Partner API's answers that it was made of. */
   readonly paths: readonly string[];
-  /** Lists that have to prove access on every use: an event may contradict them. */
+  /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
   readonly proofs: ExecutionContext['cachePolicy']['proofs'];
-  /** Logs, counts and audits that the answer was given again. */
+  /** Logs, counts and audits a hit. */
   readonly onHit: (requestId: string) => void;
 }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
-/** Counts response bodies and keys. */
+/** For all answers: bodies, keys, paths and overhead. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
@@ -32,9 +32,9 @@ const RECENT_REQUESTS = 2_500;
 const RECENT_CHARACTERS = 2_000_000;
 
 /**
- * Answers a repeated query from memory while everything that the response was made of is valid, before Yoga. A response
- * is cached at the second request, since most come once (`onExecute`). The key includes the viewer: a response is only
- * returned to the same viewer.
+ * `serve` answers a repeated query from memory, before Yoga, while everything that the answer was made of is valid. The
+ * plugin caches an answer at the second request, since most requests come once (`onExecute`). The key includes the
+ * viewer: an answer is only given to the same viewer.
  */
 export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
   const { bodyBytes } = config.limits;
@@ -98,7 +98,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     answers.set(key, { body, paths, proofs: context.cachePolicy.proofs, onHit }, { ttl });
   }
 
-  /** True if the request was answered. Yoga handles all others, and those with errors. */
+  /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
     const { json } = acceptedBy(req.headers.accept);
     if (!json || requestProblem(req, bodyBytes)) return false;
@@ -134,11 +134,14 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   return { plugin, serve };
 }
 
-/** The key includes the subject's length, so that a subject can't run into the text that follows. */
+/** The subject's length separates it from the body, so that no two viewers share a key. */
 const keyOf = ({ reach, subject }: Viewer, body: string): string =>
   `${reach}\n${subject.length} ${subject}${body}`;
 
-/** The earliest expiry of its parts, or 0 if the response depends on anything else or a record was denied. */
+/**
+ * The earliest expiry of the Partner API's answers in it. 0 if it also depends on anything else, or if a record was
+ * denied.
+ */
 function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
   if (!cachePolicy.isCacheable || audit?.denied.size || usage.entries.size === 0) return 0;
   return Math.min(...Array.from(usage.entries, ({ expiresAt }) => expiresAt));

@@ -23,15 +23,15 @@ export interface DocumentOptions {
   readonly introspection: boolean;
 }
 
-/** Mostly for the syntax tree, which takes some 500 bytes a token. */
+/** Mostly for the syntax tree, which takes about 500 bytes per token. */
 const CACHE_BYTES = 12 * 1024 * 1024;
 const BYTES_PER_TOKEN = 500;
 const BYTES_PER_CHARACTER = 4;
 export const MAX_REPORTED_ERRORS = 5;
 
 /**
- * Rejects documents that are too long, too deep or too wide (`onParse`) or invalid (`onValidate`). Valid ones are
- * cached, within a limit in bytes.
+ * Rejects documents with too many characters, tokens, levels, aliases, root fields or directives (`onParse`), and
+ * invalid ones (`onValidate`). Valid ones are cached, within a limit in bytes.
  */
 export function useDocumentLimits({ limits, introspection }: DocumentOptions): GatewayPlugin {
   const cache = new LRUCache<string, DocumentNode>({
@@ -102,7 +102,9 @@ const RULES = specifiedRules.map((rule) =>
   rule === GraphQLValuesOfCorrectTypeRule ? ValuesOfCorrectTypeRule : rule,
 );
 
-/** If introspection is off, suggestions would reveal names of the schema. */
+/**
+ * The errors of a document. If introspection is off, they have no suggestions, which would reveal names of the schema.
+ */
 export function documentProblems(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -119,7 +121,7 @@ export function documentProblems(
   });
 }
 
-/** How large an operation is once its fragments are written out. */
+/** How large an operation is once its fragments are expanded. */
 interface Shape {
   readonly depth: number;
   readonly aliases: number;
@@ -129,7 +131,7 @@ interface Shape {
 
 const EMPTY_SHAPE: Shape = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
 const MEASURES = [
-  ['depth', 'levels deep'],
+  ['depth', 'levels of fields'],
   ['aliases', 'aliases'],
   ['rootFields', 'root fields'],
   ['directives', 'directives'],
@@ -137,7 +139,10 @@ const MEASURES = [
 
 type NodeWithSelections = Pick<FieldNode, 'selectionSet' | 'directives'>;
 
-/** `ofType` unwraps a type by one layer and leads nowhere else, so it adds no depth: IDEs ask for nine in a row. */
+/**
+ * In introspection `ofType` removes one list or non-null wrapper of a type. IDEs nest it nine times, so it adds no
+ * depth.
+ */
 const UNWRAPPING_FIELD = 'ofType';
 
 /** The shape of each operation. Each fragment is measured once: expanding it could take exponential time. */

@@ -5,7 +5,7 @@ import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
-/** The Partner API's errors name a route, for the log. This is what clients read instead. */
+/** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
 const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
@@ -21,7 +21,7 @@ const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
 
-/** Codes whose messages were written for clients. All other errors are masked. */
+/** Codes that a client may see. All other errors are masked. */
 export const CLIENT_CODES: ReadonlySet<string> = new Set([
   ...Object.keys(PARTNER_MESSAGES),
   'UNAUTHENTICATED',
@@ -62,11 +62,12 @@ export function createMaskError(
         extensions: extensionsOf(cause),
       });
     }
-    // Without the store access can't be proven, and "not found" would be wrong.
+    // Without the store, access can't be proven, and "not found" would be wrong.
     if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
       return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
     }
-    // A variable with a default was null for a non-null argument. The message names only the argument and its type.
+    // The client passed null for a variable that has a default and is used for a non-null argument, which graphql
+    // notices only when it executes. The message names only the argument and its type.
     if (located?.nodes?.[0]?.kind === Kind.VARIABLE) {
       return located.path
         ? new ClientError('BAD_USER_INPUT', located.message, where)
@@ -81,7 +82,7 @@ export function createMaskError(
   };
 }
 
-/** Absent and forbidden records must have the same message. */
+/** Absent and forbidden records have the same code, and so the same message. */
 function messageOf(error: CodedError): string {
   if (error instanceof PartnerConflict) return CONFLICT;
   if (!(error instanceof PartnerError)) return error.message;
@@ -93,7 +94,10 @@ const extensionsOf = (error: CodedError) =>
     EXTENSIONS.flatMap((name) => (name in error ? [[name, error[name as never]]] : [])),
   );
 
-/** Masks what an operation's fields failed with, before the plugins that log, count or cache it (`onExecute`). */
+/**
+ * Masks the errors of an operation's fields (`onExecute`). The plugins after it merge, count and log the masked errors;
+ * the answer cache before it skips every result with an error.
+ */
 export function useErrorMasking(maskError: MaskError): GatewayPlugin {
   return {
     onExecute: () => ({
@@ -107,8 +111,8 @@ export function useErrorMasking(maskError: MaskError): GatewayPlugin {
 }
 
 /**
- * Sorts errors in the order of the document. Their order in time would reveal whether a record was cached. If several
- * make the same parent null, the first one is returned.
+ * Sorts errors by their position in the document: the order in which they occurred would reveal whether a record was
+ * cached. If several make the same parent null, the first one is returned.
  */
 export function maskErrors(
   { data, errors = [] }: ExecutionResult,

@@ -10,15 +10,15 @@ import { Subscription } from '../subscriptions/subscription.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
-/** If the socket is closed immediately, the client may lose the response. */
+/** How long to wait before the socket is closed: the client may lose the response otherwise. */
 const CLOSE_DELAY_MS = 250;
 
 type Result = ExecutionResult | Subscription;
 
 /**
- * Checks requests, reads their bodies from node's own stream and answers them, all in `onRequest`: without Yoga's Fetch
- * layer a small note reaches 0.45 of the rate of `node:http` sending the same bytes, and 0.34 with it. Subscriptions, and
- * all responses to a client that accepts nothing else, are streamed by Yoga's own processor of server-sent events.
+ * Checks requests, reads their bodies from node's own stream and answers them, all in `onRequest`. Without Yoga's Fetch
+ * layer a small query reaches 45 % of the throughput of bare `node:http`, and 34 % with it. Subscriptions, and every
+ * response to a client that accepts only `text/event-stream`, are sent by Yoga's own processor of server-sent events.
  */
 export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   const { maskError, trusted, observer } = parts;
@@ -42,13 +42,13 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
 
   function streamOf(result: object, fetchAPI: FetchAPI): Response {
     const response = streamed(result, fetchAPI, 'text/event-stream') as Response;
-    // The route has set its own header: no response may be stored.
+    // The route has set `Cache-Control: no-store` already.
     response.headers.delete('Cache-Control');
     response.headers.set('x-accel-buffering', 'no');
     return response;
   }
 
-  /** The status is the one that Yoga would use. */
+  /** The same status as Yoga's: the highest of the errors. For `application/json`, errors marked `spec` don't count. */
   function responseTo(context: HttpContext, result: Result, fetchAPI: FetchAPI) {
     if (result instanceof Subscription) return streamOf(result, fetchAPI);
     const { req, res, requestId } = context;
@@ -64,7 +64,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       observer.rejected(code, { requestId, status, reason });
     }
     const body = forClient(result, requestId);
-    // A client that accepts only events still gets HTTP errors as JSON.
+    // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
     if (!json && details.every(({ spec }) => spec)) return streamOf(body, fetchAPI);
     if (status === 413) closeAfterwards(res);
     const type = `${json ?? 'application/json'}; charset=utf-8`;
@@ -85,7 +85,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   };
 }
 
-/** The rest of the body is not read. */
+/** After a 413 the rest of the body is not read, so the connection can't be used again. */
 function closeAfterwards(res: ServerResponse): void {
   res.setHeader('connection', 'close');
   res.once('finish', () => setTimeout(() => res.req.socket.destroy(), CLOSE_DELAY_MS).unref());

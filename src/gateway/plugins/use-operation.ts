@@ -37,7 +37,9 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
   };
 }
 
-/** Audits which records an operation returned or denied, before the response is sent (`onExecute`). */
+/**
+ * Audits which records an operation returned, and which it did not return, before the response is sent (`onExecute`).
+ */
 export function useAudit(): GatewayPlugin {
   return {
     onExecute: () => ({
@@ -46,7 +48,7 @@ export function useAudit(): GatewayPlugin {
   };
 }
 
-/** Writes one log line and some metrics for each executed operation, without values (`onExecute`). */
+/** Writes one log line and some metrics for each executed operation, without variables or results (`onExecute`). */
 export function useOperationLog({ finished }: GatewayParts['observer']): GatewayPlugin {
   return {
     onExecute: () => ({

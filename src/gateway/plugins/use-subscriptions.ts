@@ -14,8 +14,8 @@ import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
- * Subscribes with results that equal subscriptions share (`onSubscribe`). Over HTTP they are sent as server-sent
- * events, and count as one of the viewer's connections while the response is open.
+ * Subscribes; equal subscriptions share one execution per event (`onSubscribe`). Over HTTP results are sent as server-
+ * sent events, and the response counts as one of the viewer's connections while it is open.
  */
 export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
   const { connections, metrics, config } = parts;
@@ -37,7 +37,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const subscription = await subscribe(args);
     if (!(subscription instanceof Subscription)) return subscription;
     subscription.sink = stream;
-    // It would hold up the end of this process.
+    // This process is shutting down, and an open stream would delay it.
     if (!parts.isServing()) res.destroy();
     if (res.destroyed) void subscription.return();
     else connections.add(stream);
@@ -66,8 +66,8 @@ const tooMany = () =>
   );
 
 /**
- * A subscription that Yoga reads, result by result, as fast as the client reads them. It ends without `complete` if the
- * client should reconnect: its token has expired, it is too slow, or this process ends.
+ * The sink of one SSE response. Yoga takes one result at a time, as fast as the client reads them. The response ends
+ * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
  */
 function createStream(
   res: ServerResponse,
@@ -83,7 +83,7 @@ function createStream(
     reader = undefined;
   }
 
-  /** The client reads nothing, so it would not read an end either. */
+  /** The client reads nothing, so a graceful end would not reach it. */
   function disconnectSlowClient(): void {
     onSlow();
     res.destroy();
@@ -99,7 +99,7 @@ function createStream(
 
   return {
     check(now, isLate) {
-      // A client that reads nothing would not read the end either.
+      // A graceful end did not reach the client.
       if (isExpired() && res.writableEnded) res.destroy();
       else if (isExpired()) interrupt();
       else if (!isLate && backlog?.isStalled(now)) disconnectSlowClient();

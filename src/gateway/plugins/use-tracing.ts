@@ -6,7 +6,10 @@ import { isTracing } from '../../observability/tracing.ts';
 import { priceOf } from '../../schema/estimate-calls.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
-/** Ends an operation's span (`onExecute`), and gives every field that may cost upstream calls one of its own. */
+/**
+ * Ends an operation's span, which began with its context (`onExecute`), and gives every field that may cost upstream
+ * calls one of its own.
+ */
 export function useTracing(schema: GraphQLSchema): GatewayPlugin {
   if (!isTracing()) return {};
   traceFields(schema);

@@ -19,8 +19,8 @@ interface CostOptions {
 }
 
 /**
- * Rejects operations with invalid variables, or with an estimate of upstream calls over the limit (`onExecute`,
- * `onSubscribe`). Reports the cost of each operation in `extensions.upstream`.
+ * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
+ * (`onExecute`, `onSubscribe`). Reports what the operation has used in `extensions.upstream`.
  */
 export function useUpstreamCost(options: CostOptions): GatewayPlugin {
   const { maxUpstreamCalls } = options;
@@ -64,7 +64,7 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
   };
 }
 
-/** Operation ids are a random number of the process and a counter, which costs less than a random number each. */
+/** Operation ids are a random prefix per process and a counter, which costs less than a random id each time. */
 const ID_PREFIX = randomBytes(4).toString('hex');
 let operationCount = 0;
 
@@ -111,7 +111,7 @@ const tooExpensive = (estimate: number, limit: number) =>
 
 type Errors = NonNullable<ExecutionResult['errors']>;
 
-/** Merges the errors of an exhausted call budget: one for each path without list indices, and not one for each row. */
+/** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
 export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
   const positionOf = ({ extensions, path }: Errors[number]): string | undefined =>
     extensions['code'] === 'QUERY_TOO_EXPENSIVE'

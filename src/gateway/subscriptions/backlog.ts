@@ -3,7 +3,7 @@ import type { Limits } from '../../config.ts';
 /** How a transport writes, and how much of it the client has not read yet. */
 interface Outlet {
   readonly write: (text: string, onFlushed: () => void) => void;
-  /** True while nothing more should be written: it waits in the backlog, where its bytes are counted. */
+  /** True while the transport should not write. Messages then wait in the backlog, where their bytes are counted. */
   readonly isFull: () => boolean;
   readonly bufferedBytes: () => number;
 }

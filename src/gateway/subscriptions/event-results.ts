@@ -51,9 +51,8 @@ export function createEventResults({ services, config, maskError }: GatewayParts
 
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {
     const { viewer, transport, args, estimated } = operation;
-    // All reads of one webhook for viewers of equal reach share a budget, however many subscriptions they have:
-    // together they make at most the calls of one operation. An event with several scores is several entries of the
-    // log, with the same time and client.
+    // All subscriptions of viewers with equal grants share one call limit per webhook, however many there are. An event
+    // with several scores is several entries of the log, with the same time and client.
     const key = `${event.receivedAt} ${event.clientId} ${viewer.reach}`;
     const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
     if (!usages.has(key)) usages.set(key, usage);

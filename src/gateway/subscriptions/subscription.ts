@@ -16,7 +16,7 @@ export interface EventResult {
 
 /** Where a subscription's results are sent. It limits what may wait. */
 export interface Sink {
-  /** A returned promise is awaited while replaying, and not once live. `head` is the subscription's. */
+  /** While replaying, the returned promise is awaited. `head` is what comes before each result of the subscription. */
   deliver(result: EventResult, head: string): void | Promise<void>;
   /** The next result, for a sink that is read from. */
   take?(): Promise<string>;
@@ -29,7 +29,7 @@ export interface SubscriptionGroup {
   members: number;
   /** Undefined if the viewer may not see the event. */
   resultOf(event: PartnerEvent): Promise<EventResult | undefined>;
-  /** Lets the group deliver from now on, by one stream for all: it takes over this stream, or ends it. */
+  /** From now on the group's stream serves this subscription. `source` becomes that stream, or ends if there is one. */
   join(subscription: Subscription, source: EventStream): void;
   onDelivered(subjects: readonly string[], result: EventResult): void;
   onFailure(error: unknown): void;

@@ -53,7 +53,7 @@ export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
   return proof;
 }
 
-/** Only lists of open records count as proof, whatever else this operation has read to follow an upward link. */
+/** Only lists of records that the viewer may read prove access. Other pages that this operation has read do not. */
 function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
   const known = knownParents(ref);
   if (ref.type === 'Organization') return false;

@@ -19,7 +19,9 @@ import { failureOf, isAcceptance, jsonOf, notJson, verdictOf } from './response.
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
-/** The limit for all attempts together. A request that must not be repeated gets all of it for its one attempt. */
+/**
+ * The limit for all attempts together. A request that must not be sent again may use all of it for its only attempt.
+ */
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
@@ -27,10 +29,10 @@ const CIRCUIT_OPEN = 'not sent, since the circuit is open';
 const NO_CLEAR_ANSWER =
   'no clear answer came: the change may or may not have taken effect, so await its event';
 
-/** These errors settle a write even if an earlier attempt ended unclearly. */
+/** These errors show that the write had no effect, even if an earlier attempt ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
-/** An operation that waits for the call. Each has a promise of its own, since each may leave alone. */
+/** An operation that waits for the call. Each has a promise of its own, since each may stop waiting. */
 interface Waiter {
   readonly usage: Usage;
   readonly resolve: (entry: CacheEntry) => void;
@@ -38,8 +40,9 @@ interface Waiter {
 }
 
 /**
- * One call to the Partner API with all its attempts: start → token, slot, breaker → send → finished → resolve, or
- * recover: fail, or start again later. Synchronous while nothing has to be waited for.
+ * One call to the Partner API with all its attempts. `start` (breaker, token, slot) → `send` (deadline, breaker, call
+ * limit, quota) → `finished` → `resolve`, or `retryOrFail`, which fails the call or starts it again. Synchronous if a
+ * token and a slot are available.
  */
 export class Call implements QueuedCall {
   isOver = false;
@@ -80,7 +83,7 @@ export class Call implements QueuedCall {
     if (limiter.take(this)) this.send();
   }
 
-  /** Called with a slot held. */
+  /** The caller holds a slot of the limiter. */
   send(): void {
     const { apiKey, clock, limiter, pathPrefix, pool, timeoutMs, tokens } = this.client;
     const { body = null, endpoint, key } = this.target;
@@ -118,7 +121,7 @@ export class Call implements QueuedCall {
     this.cancelTimer?.();
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
-    // The next call is sent before this answer is read.
+    // Before the body is parsed, so that the next call is sent sooner.
     limiter.release();
     this.observe(attempt);
     if (outcome !== 'answered' || status < 200 || status >= 300) return this.retryOrFail(attempt);
@@ -213,7 +216,7 @@ export class Call implements QueuedCall {
     const { template } = this.target.endpoint;
     if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
     if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
-    // The attempt counts for the first operation with calls left.
+    // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
     charged.calls += 1;
@@ -232,7 +235,7 @@ export class Call implements QueuedCall {
     if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure);
 
     const delayMs = nextDelay(this.failures, repeat, this.endsAt - clock.now(), random);
-    // The request for a token has no newer token to try.
+    // There is no newer token to repeat the request for a token with.
     const isRefusedTokenRequest = failure.kind === 'unauthorized' && !isAuthorized;
     if (delayMs === null || isRefusedTokenRequest) return this.fail(failure.error);
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);

@@ -12,19 +12,19 @@ import { createRetryBudget } from './retry.ts';
 import { createTokens } from './token.ts';
 import { openPool } from './transport.ts';
 
-/** A request, and the key under which the answer to a GET is shared. */
+/** A request. GETs with the same key share a call and a cached answer. */
 export interface Target<T = unknown> {
   readonly endpoint: Endpoint<T>;
   /** The id in the path. */
   readonly id?: Uuid | undefined;
   /** The path and its query. */
   readonly key: string;
-  /** The path alone: what is invalidated. */
+  /** The path without its query, by which answers are invalidated. */
   readonly path: string;
   readonly page?: number;
   /** The list with its filter, without the page. */
   readonly listKey?: string;
-  /** Skips the cache, and calls that began earlier. */
+  /** Skips the cache and the calls in flight. */
   readonly isFresh?: boolean;
   readonly body?: string;
 }
@@ -43,10 +43,10 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
   const budget = createRetryBudget(clock);
   const breakers = new Map<string, Breaker>();
   const inFlight = new Map<string, Call>();
-  /** The reads of list pages among the calls in flight: one path has many. */
+  /** Reads of list pages in flight. Many have the same path. */
   const pagesInFlight = new Set<Call>();
 
-  /** Prevents other reads from joining the call, and its answer from being cached. False if that was so already. */
+  /** Prevents other reads from joining the call, and its answer from being cached. False if it was detached already. */
   function detach(call: Call): boolean {
     if (inFlight.get(call.target.key) !== call) return false;
     pagesInFlight.delete(call);
@@ -82,7 +82,7 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     tokens: createTokens(requestToken, clock, observer),
     pool: openPool(url, maxConcurrency, timeoutMs, options.lookup),
 
-    /** Makes a GET. The caller has checked the cache already. */
+    /** Joins a call in flight for the same key, or makes one. The caller has checked the cache already. */
     get(target: Target, usage: Usage): Promise<CacheEntry> {
       if (usage.isOver) return Promise.reject(new OperationAborted(target.endpoint.template));
       const underway = inFlight.get(target.key);

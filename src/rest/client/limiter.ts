@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts';
 
-/** Everything waits for the token, so it goes first; then mutations, since a person waits for them. */
+/** In order of priority: the token first, since every call needs it; then writes, since a person waits for them. */
 const RANKS = ['token', 'write', 'read'] as const;
 export type Rank = (typeof RANKS)[number];
 
 /** A call that may have to wait for a slot. */
 export interface QueuedCall {
   readonly queue: CallQueue;
-  /** True once no operation waits for it: it is skipped. */
+  /** True once the call has ended: it is skipped. */
   readonly isOver: boolean;
   /** Called with a slot held, which the call releases. */
   send(): void;
@@ -29,12 +29,12 @@ export function createLimiter(
   dailyQuota?: number,
 ) {
   /**
-   * The queues that are not empty, in turn. Arrays, not a Map by queue: the outgrown tables of a Map that changes this
-   * often keep past operations alive until a full garbage collection.
+   * The queues that are not empty, in the order of their turns. Arrays and not a Map by queue: a Map that changes this
+   * often keeps old tables, and with them past operations, in memory until a full garbage collection.
    */
   const waiting: Readonly<Record<Rank, CallQueue[]>> = { token: [], write: [], read: [] };
   let [inFlight, queued, isDispatching] = [0, 0, false];
-  // The token bucket of the rate.
+  // The permits of the rate limit, refilled all the time.
   let [permits, refilledAt, isPaused] = [1, clock.now(), false];
   let [day, used] = [0, 0];
 
@@ -47,11 +47,11 @@ export function createLimiter(
   const tryStart = (): boolean =>
     inFlight < maxInFlight && (ratePerSecond === undefined || takePermit(ratePerSecond));
 
-  /** False: the rate is used up for now, and a timer will serve the queues. */
+  /** False if the rate is used up for now. A timer then serves the queues. */
   function takePermit(rate: number): boolean {
     if (isPaused) return false;
     const now = clock.now();
-    // A bucket of a whole second would double the rate in the first second.
+    // At most a tenth of a second's permits are saved: a whole second's would double the rate in the first second.
     permits = Math.min(Math.max(1, rate / 10), permits + ((now - refilledAt) / 1000) * rate);
     refilledAt = now;
     if (permits < 1) {

@@ -34,7 +34,7 @@ export function jsonOf({ body, contentType }: Attempt): unknown {
 const isHtml = (contentType: string): boolean =>
   !contentType.startsWith('application/json') && /html/i.test(contentType);
 
-/** A 2xx accepts a write whatever its body says, unless that is a proxy's page or JSON that broke off. */
+/** A 2xx accepts a write, unless the body is HTML of a proxy or looks like JSON that is incomplete. */
 export function isAcceptance({ body, contentType }: Attempt): boolean {
   return !isHtml(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
 }
@@ -75,7 +75,7 @@ const final = (error: PartnerError, more?: Partial<Failure>): Failure => ({
   ...more,
 });
 
-/** Branches on the status. The body's shape distinguishes the kinds of 403, and a proxy's page from an answer. */
+/** The body's shape distinguishes the kinds of 403, and a proxy's page from an answer of the API. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { body, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));

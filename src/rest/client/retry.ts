@@ -1,7 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import type { PartnerError } from '../errors.ts';
 
-/** How often a request may be sent: a property of the endpoint, not of the HTTP method. */
+/**
+ * Whether a request may be sent again after it may have taken effect: a property of the endpoint, not of the HTTP
+ * method.
+ */
 export type Repeat = 'freely' | 'twice' | 'never';
 
 /** An attempt that failed. */
@@ -9,7 +12,7 @@ export interface Failure {
   /** `unsent`: it certainly had no effect. `unanswered`: no answer, or a 5xx. `final`: a retry would not help. */
   readonly kind: 'unsent' | 'unanswered' | 'unauthorized' | 'throttled' | 'final';
   readonly error: PartnerError;
-  /** The request may have taken effect all the same. */
+  /** The request may have taken effect despite the failure. */
   readonly isUnclear?: boolean;
   readonly retryAfterMs?: number | undefined;
   /** What it says about the token and the API key; `suspect` if a 403 may mean an unknown token. */
@@ -34,7 +37,7 @@ export function nextDelay(
   const alike = failures.filter(({ kind }) => kind === last.kind).length;
   let delayMs = Number.POSITIVE_INFINITY;
   if (last.kind === 'unauthorized') {
-    // An unclear 401 is not the application's own: the request may have reached it.
+    // A 401 that is not the application's own may come from a proxy, behind which the request may have had an effect.
     if (alike === 1 && (repeat !== 'never' || !last.isUnclear)) delayMs = 0;
   } else if (last.kind === 'throttled') {
     if (alike <= MAX_THROTTLED) {
@@ -42,7 +45,7 @@ export function nextDelay(
     }
   } else if (isOutage(last)) {
     const failed = failures.filter(isOutage).length;
-    // Nothing was sent, so even what must never be sent twice may be tried once more.
+    // Nothing was sent, so even a request that must not be repeated may be tried once more.
     const max = Math.max(last.kind === 'unsent' ? 2 : 1, MAX_ATTEMPTS[repeat]);
     const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failed - 1));
     if (failed < max) delayMs = random() * backoffMs;
@@ -50,7 +53,7 @@ export function nextDelay(
   return delayMs < leftMs ? delayMs : null;
 }
 
-/** Retries of these use the retry budget. 401 and 429 are the API's own request to retry. */
+/** Only these retries count against the retry budget: after a 401 or a 429 the API itself asks for a retry. */
 export const isOutage = ({ kind }: Failure): boolean => kind === 'unsent' || kind === 'unanswered';
 
 const RETRY_AFTER_MAX_MS = 24 * 3600_000;

@@ -10,7 +10,7 @@ const LEEWAY_MS = 5000;
 const RENEW_AGAIN_MS = 30_000;
 const SUSPECT_PAUSE_MS = 60_000;
 const REFUSED_PAUSE_MS = 30_000;
-/** After two new tokens were refused in a row, the token is not the cause. */
+/** After this many new tokens were refused in a row, another one would not help. */
 const MAX_REFUSALS = 2;
 
 /** Rejections of the authentication request that mean wrong credentials. */

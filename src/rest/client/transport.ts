@@ -5,7 +5,7 @@ import { Pool, type Dispatcher } from 'undici';
 
 /**
  * How one attempt ended. `unsent`: no byte of the request was sent. `reset`: the connection broke before any answer.
- * `cut`: the answer began and broke off. `garbled`: not HTTP, or too large.
+ * `cut`: the answer is incomplete. `garbled`: it is not HTTP, or too large.
  */
 export type Outcome = 'answered' | 'unsent' | 'timeout' | 'reset' | 'cut' | 'garbled' | 'aborted';
 
@@ -49,7 +49,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.call.finished(this);
   }
 
-  /** Called right before the first byte is written: until here the request has had no effect for certain. */
+  /** Called right before the first byte is written. Until then the request can't have had an effect. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
     if (this.outcome !== undefined) controller.abort(new Error(this.outcome));
@@ -96,7 +96,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-/** HTTP/1.1, since with HTTP/2 one lost connection would fail all calls in flight. Attempts have a timer of their own. */
+/**
+ * HTTP/1.1, since with HTTP/2 one lost connection would fail all calls in flight. undici's timeouts are off: each
+ * attempt has its own timer.
+ */
 export function openPool(
   { hostname, origin }: URL,
   connections: number,
@@ -129,14 +132,14 @@ for (const address of ['168.63.129.16', '100.100.100.200', '192.0.0.192']) {
 }
 for (const address of ['fd00:ec2::254', 'fd20:ce::254']) forbidden.addAddress(address, 'ipv6');
 
-/** For addresses. Names are checked once they are resolved. */
+/** Checks addresses only. Names are checked once they are resolved. */
 function isForbiddenHost(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   const family = isIP(address);
   return family !== 0 && forbidden.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Checked when the connection is made, so that a name can't resolve to another address afterwards. */
+/** Checks the address that is really connected to: a name may resolve to another one each time. */
 function guarded(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {

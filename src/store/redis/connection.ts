@@ -30,7 +30,7 @@ export async function connect(url: string, onProblem: (message: string) => void 
   const preparations: ((run: Run) => Promise<void>)[] = [];
   const readyListeners: (() => void)[] = [];
   let client: RedisClient | undefined;
-  /** Incremented by `reconnect`, which a connection that is being made must not outlive. */
+  /** Incremented by `reconnect`. A connection that began before is discarded. */
   let generation = 0;
   let lastFailure = 'no answer';
 

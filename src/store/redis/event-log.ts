@@ -39,7 +39,10 @@ const LOG_KEYS = [names.epoch, names.newest, names.events];
 const MAX_APPENDS = 200;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */
 const SUBJECT_GRACE_MS = 3_600_000;
-/** How long a lost log may go unnoticed: XREAD does not return its new events, whose positions are lower. */
+/**
+ * XREAD does not return the events of a log that began again, since their positions are lower. So the log is checked
+ * this often.
+ */
 const LOOK_AGAIN_MS = 1_000;
 const LOOK_GRACE_MS = 3_000;
 /** More failovers than happen while an instance runs. */

@@ -131,11 +131,10 @@ async function rewrite(run: Run): Promise<boolean> {
 }
 
 /**
- * A server killed while it wrote a transaction to its append-only file cuts off the broken command when it
- * starts, but not the transaction's beginning (seen in 7.0.15). Whatever is written next is read as part of
- * that dead transaction at the start after: its positions are taken, and acknowledged events are lost. So
- * after every start of the server, and before anything is acknowledged, the dead transaction is
- * closed and the file rewritten from what the server holds.
+ * A server that is killed while it writes a transaction to its append-only file removes the broken command when it
+ * starts, but not the beginning of the transaction (seen in 7.0.15). What is written next then belongs to that open
+ * transaction, and is lost at the next start. So after every start of the server, and before anything is acknowledged,
+ * the transaction is closed and the file rewritten from what the server holds.
  */
 async function repairAppendOnlyFile(
   run: Run,

@@ -36,9 +36,9 @@ const TABLES = `
 `;
 
 /**
- * Checkpoints are rare, so that a page with a hundred changes is copied once; this takes up to 64 MB of write-ahead
- * price is some 64 MB of write-ahead log, read through in a moment after a crash. The exclusive lock is
- * taken with the first access and held until the process ends, however it ends.
+ * Checkpoints are rare, so that a page with a hundred changes is copied once. In return the write-ahead log may grow to
+ * 64 MB, which is read quickly after a crash. The exclusive lock is taken with the first access and held until the
+ * process ends, however it ends.
  */
 export function prepareDatabase(db: DatabaseSync): void {
   db.exec(`

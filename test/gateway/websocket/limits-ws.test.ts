@@ -30,7 +30,7 @@ function ofTokens(count: number): string {
 }
 
 const CASES: readonly [string, number, (size: number) => string][] = [
-  ['levels deep', 24, deep],
+  ['levels of fields', 24, deep],
   ['aliases', 30, (n) => `subscription { events { ${times(n, (i) => `a${i}: cursor`)} } }`],
   [
     'directives',
