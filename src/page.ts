@@ -8,6 +8,8 @@ export interface Page<T> {
   readonly rows: readonly (T | undefined)[];
   readonly total: number;
   readonly page: number;
+  /** When the call for it began. What happened since may not be in it. */
+  readonly askedAt?: number | undefined;
 }
 
 export interface PagedList<T> {

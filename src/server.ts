@@ -95,7 +95,6 @@ export async function openServer(
       log: store.log,
       cursors: createEventCursors(sealerFor('event cursor')),
       apply: invalidation.apply,
-      places: store.places,
       async addToQuarantine(entry) {
         metrics.eventsFailed();
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });

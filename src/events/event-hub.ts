@@ -5,11 +5,10 @@ import { LRUCache } from 'lru-cache';
 import type { Loaded } from '../loaded.ts';
 import { StoreUnavailable } from '../store/errors.ts';
 import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
-import type { Places } from '../store/places.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { BadCursor, type EventCursors, EventsExpired } from './event-cursor.ts';
-import { type ClientLocation, UNKNOWN_LOCATION, createListenerIndex } from './filter.ts';
+import { createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
   type SessionEvent,
@@ -40,7 +39,6 @@ export interface HubParts {
   readonly cursors: EventCursors;
   /** Invalidates what the event makes stale and stores its lasting facts. The event is delivered afterwards. */
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
-  readonly places: Pick<Places, 'of'>;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
   readonly addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>;
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
@@ -57,7 +55,7 @@ const MAX_PAUSE_MS = 5_000;
 
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
-  const { log, cursors, onProblem, places, addToQuarantine } = parts;
+  const { log, cursors, onProblem, addToQuarantine } = parts;
   const index = createListenerIndex<EventListener>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -75,15 +73,6 @@ export async function openHub(parts: HubParts) {
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
   const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal);
-
-  /** The clinics and clinicians whose lists last held the client of an assessment. */
-  async function locationOf(event: PartnerEvent): Promise<ClientLocation> {
-    if (isSessionEvent(event)) return UNKNOWN_LOCATION;
-    const known = await places.of(event.clientId);
-    const idsOf = (kind: 'clinic' | 'clinician') =>
-      new Set(known.filter((place) => place.kind === kind).map(({ id }) => id));
-    return { clinicIds: idsOf('clinic'), clinicianIds: idsOf('clinician') };
-  }
 
   /**
    * False if the event fails every time: it is then in quarantine. If the store stays down after the retries, the event
@@ -106,24 +95,17 @@ export async function openHub(parts: HubParts) {
     const prepared = await Promise.all(
       batch.map(async (stored) => {
         const event = fromStored(stored);
-        return (
-          event && {
-            event,
-            applied: await applyWithRetries(event),
-            location: await locationOf(event),
-          }
-        );
+        return event && { event, applied: await applyWithRetries(event) };
       }),
     );
     // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
     batch.forEach((stored, i) => {
       ({ position } = stored);
       if (!prepared[i]) return onProblem('unreadable');
-      const { event, applied, location } = prepared[i];
+      const { event, applied } = prepared[i];
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
       if (!applied) return;
-      for (const { active, listener } of index.receivers(event, location))
-        if (active) listener(event);
+      for (const { active, listener } of index.receivers(event)) if (active) listener(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
@@ -234,7 +216,6 @@ export async function openHub(parts: HubParts) {
     },
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
-    locationOf,
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
       const known = clients.get(sessionId);

@@ -1,6 +1,6 @@
 import type { Position } from '../store/event-log.ts';
 import type { EventHub } from './event-hub.ts';
-import { type EventFilter, isCandidate } from './filter.ts';
+import { type EventFilter, matches } from './filter.ts';
 import type { PartnerEvent } from './partner-event.ts';
 
 /** The limit of live events that wait to be read. Past it the stream ends, and the reader resumes by its cursor. */
@@ -29,7 +29,7 @@ const DONE: Result = { done: true, value: undefined };
 
 /** Live from now on, or after a replay from `after`. Rejects with EventsExpired if the log is trimmed past the replay. */
 export function openEventStream(
-  hub: Pick<EventHub, 'position' | 'scan' | 'locationOf' | 'subscribe'>,
+  hub: Pick<EventHub, 'position' | 'scan' | 'subscribe'>,
   filter: EventFilter,
   after: Position = hub.position,
   subject?: string,
@@ -78,8 +78,7 @@ export function openEventStream(
   async function replay(): Promise<void> {
     for (joinIfCaughtUp(); replayedTo !== undefined && !isOver; joinIfCaughtUp()) {
       const { events, scannedTo } = await hub.scan(replayedTo, CHUNK, subject);
-      for (const event of events)
-        if (await isCandidate(filter, event, hub.locationOf)) waiting.push(event);
+      for (const event of events) if (matches(filter, event)) waiting.push(event);
       replayedTo = scannedTo;
       if (waiting.length > 0) return resolvePending();
     }

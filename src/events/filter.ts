@@ -18,57 +18,26 @@ export interface EventFilter {
   readonly clientOfSession?: Uuid;
 }
 
-/** The clinics and clinicians whose lists last held an assessment's client. Empty sets mean unknown. */
-export interface ClientLocation {
-  readonly clinicIds: ReadonlySet<string>;
-  readonly clinicianIds: ReadonlySet<string>;
-}
-
-/** A session's event names its clinician, clinic and organization, so its location is never read. */
-export const UNKNOWN_LOCATION: ClientLocation = { clinicIds: new Set(), clinicianIds: new Set() };
-
-/** True if only `location`, or a list of the Partner API, can decide whether the event matches. */
-export const needsLocation = (filter: EventFilter, event: EventFacts): boolean =>
+/** True if only the Partner API's lists can decide whether the event matches: an assessment names its client alone. */
+export const needsLists = (filter: EventFilter, event: EventFacts): boolean =>
   !isSessionEvent(event) &&
   (filter.organizationId ?? filter.clinicId ?? filter.clinicianId) !== undefined;
 
-/**
- * A session's event is matched by its own ids. An assessment is only a candidate if `needsLocation`: another location
- * rules it out, and the caller verifies the rest by the Partner API's lists.
- */
-export function matches(filter: EventFilter, event: EventFacts, location: ClientLocation): boolean {
+/** A session's event is matched by its own ids. An assessment is only a candidate if `needsLists`. */
+export function matches(filter: EventFilter, event: EventFacts): boolean {
   if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
   if (!equalsIfSet(filter.clientId, event.clientId)) return false;
-  if (isSessionEvent(event)) {
-    return (
-      equalsIfSet(filter.sessionId, event.sessionId) &&
-      equalsIfSet(filter.clinicianId, event.clinicianId) &&
-      equalsIfSet(filter.clinicId, event.clinicId) &&
-      equalsIfSet(filter.organizationId, event.organizationId)
-    );
-  }
+  if (!isSessionEvent(event)) return filter.sessionId === undefined;
   return (
-    filter.sessionId === undefined &&
-    mayBeAmong(filter.clinicianId, location.clinicianIds) &&
-    mayBeAmong(filter.clinicId, location.clinicIds)
+    equalsIfSet(filter.sessionId, event.sessionId) &&
+    equalsIfSet(filter.clinicianId, event.clinicianId) &&
+    equalsIfSet(filter.clinicId, event.clinicId) &&
+    equalsIfSet(filter.organizationId, event.organizationId)
   );
-}
-
-/** Like `matches`, with the location looked up if it is needed. */
-export async function isCandidate(
-  filter: EventFilter,
-  event: PartnerEvent,
-  locationOf: (event: PartnerEvent) => Promise<ClientLocation>,
-): Promise<boolean> {
-  const location = needsLocation(filter, event) ? await locationOf(event) : UNKNOWN_LOCATION;
-  return matches(filter, event, location);
 }
 
 const equalsIfSet = (wanted: Uuid | undefined, is: Uuid): boolean =>
   wanted === undefined || wanted === is;
-
-const mayBeAmong = (wanted: Uuid | undefined, ids: ReadonlySet<string>): boolean =>
-  wanted === undefined || ids.size === 0 || ids.has(wanted);
 
 interface IndexedListener<L> {
   readonly filter: EventFilter;
@@ -103,17 +72,14 @@ export function createListenerIndex<L>() {
         }
       };
     },
-    receivers: (event: PartnerEvent, location: ClientLocation): readonly IndexedListener<L>[] =>
-      idsOf(event, location)
+    receivers: (event: PartnerEvent): readonly IndexedListener<L>[] =>
+      idsOf(event)
         .flatMap((id) => [...(slots.get(id) ?? [])])
-        .filter(({ filter }) => matches(filter, event, location)),
+        .filter(({ filter }) => matches(filter, event)),
   };
 }
 
-/**
- * Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments whose location is
- * unknown.
- */
+/** Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments. */
 function idsIn(filter: EventFilter): readonly string[] {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) return [`session:${sessionId}`];
@@ -124,20 +90,11 @@ function idsIn(filter: EventFilter): readonly string[] {
   return [ANY];
 }
 
-function idsOf(event: PartnerEvent, location: ClientLocation): readonly string[] {
+function idsOf(event: PartnerEvent): readonly string[] {
   const client = `client:${event.clientId}`;
-  if (isSessionEvent(event)) {
-    const { sessionId, clinicianId, clinicId, organizationId } = event;
-    const above = [`clinician:${clinicianId}`, `clinic:${clinicId}`];
-    return [`session:${sessionId}`, client, ...above, `organization:${organizationId}`, ANY];
-  }
-  const clinicians = Array.from(location.clinicianIds, (id) => `clinician:${id}`);
-  const clinics = Array.from(location.clinicIds, (id) => `clinic:${id}`);
-  return [
-    client,
-    ...(clinicians.length > 0 ? clinicians : ['any clinician']),
-    ...(clinics.length > 0 ? clinics : ['any clinic']),
-    'any organization',
-    ANY,
-  ];
+  if (!isSessionEvent(event))
+    return [client, 'any clinician', 'any clinic', 'any organization', ANY];
+  const { sessionId, clinicianId, clinicId, organizationId } = event;
+  const above = [`clinician:${clinicianId}`, `clinic:${clinicId}`];
+  return [`session:${sessionId}`, client, ...above, `organization:${organizationId}`, ANY];
 }

@@ -34,6 +34,8 @@ export interface WebhookParts {
 type Status = 200 | 400 | 401 | 413 | 415 | 503;
 
 const MAX_BYTES = 256 * 1024;
+/** Bodies are read before their signature can be checked. Past this many bytes, the one that takes longest is closed. */
+const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 const RETRY_AFTER_SECONDS = '5';
 /** How long, and for how many times `maxBytes`, a body that is too large is still read, so that its sender gets the response. */
 const DISCARD_MS = 1_000;
@@ -42,6 +44,9 @@ const DISCARD_FACTOR = 4;
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
   const { observer, maxBytes = MAX_BYTES } = parts;
+  /** The requests whose bodies are incomplete, oldest first. */
+  const reading = new Set<IncomingMessage>();
+  let bufferedBytes = 0;
 
   function handle(req: IncomingMessage, res: ServerResponse): void {
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) return rejectTooLarge(req, res);
@@ -49,7 +54,9 @@ export function createWebhookHandler(parts: WebhookParts) {
     let bytes = 0;
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
+      bufferedBytes += chunk.length;
       chunks.push(chunk);
+      if (bufferedBytes > MAX_BUFFERED_BYTES) reading.values().next().value?.destroy();
       if (bytes <= maxBytes) return;
       req.off('data', take).off('end', finish);
       rejectTooLarge(req, res);
@@ -63,6 +70,11 @@ export function createWebhookHandler(parts: WebhookParts) {
     // A sender that disconnects got no response, so it will deliver again.
     req.on('error', () => undefined);
     req.on('data', take).on('end', finish);
+    reading.add(req);
+    req.on('close', () => {
+      reading.delete(req);
+      bufferedBytes -= bytes;
+    });
   }
 
   /** Never rejects: on any failure the sender gets a 503 and retries. */

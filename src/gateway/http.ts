@@ -46,14 +46,22 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     });
   };
 
-  async function readiness(res: ServerResponse): Promise<void> {
-    // Answered immediately: a load balancer must not wait for a Partner API that hangs.
-    if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
-    const [partner, eventLog, audit] = await Promise.all([
+  const checkAll = () =>
+    Promise.all([
       reasonOf(services.partner.check()),
       reasonOf(services.store.check()),
       reasonOf(parts.checkAudit()),
     ]);
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checks: ReturnType<typeof checkAll> | undefined;
+
+  async function readiness(res: ServerResponse): Promise<void> {
+    // Answered immediately: a load balancer must not wait for a Partner API that hangs.
+    if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
+    const now = performance.now();
+    // Anyone may ask, and a check writes to the store: all requests of a moment share one.
+    if (!checks || now - checkedAt > CHECK_SHARED_MS) [checkedAt, checks] = [now, checkAll()];
+    const [partner, eventLog, audit] = await checks;
     const serving = parts.isServing();
     const ready = serving && [partner, eventLog, audit].every((reason) => reason === 'ok');
     json(res, ready ? 200 : 503, { ready, serving, checks: { partner, eventLog, audit } });
@@ -110,6 +118,8 @@ async function reasonOf(check: Promise<void>): Promise<string> {
     return error instanceof Error && 'code' in error ? error.message : 'failed';
   }
 }
+
+const CHECK_SHARED_MS = 250;
 
 const SHORT_OF_MEMORY = 'This gateway is short of memory. Try again in a moment.';
 

@@ -93,7 +93,10 @@ export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | n
 
 /** Undefined for a bare UUID without a session. */
 export function sessionOfTarget({ name, sessionId, clientId }: NoteTarget): SessionRef | undefined {
-  if ('sessionId' in name) return { type: 'Session', id: name.sessionId, clientId: name.clientId };
+  if ('sessionId' in name) {
+    const named = name.clientId ? undefined : { clientId };
+    return { type: 'Session', id: name.sessionId, clientId: name.clientId, named };
+  }
   return sessionId && { type: 'Session', id: sessionId, named: { clientId } };
 }
 

@@ -1,7 +1,7 @@
 import type { PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import { type EventStream, openEventStream } from '../events/event-stream.ts';
-import { type EventFilter, isCandidate } from '../events/filter.ts';
+import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import type { Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
@@ -90,10 +90,10 @@ async function readEvents(
     if (!chunk) break;
     if (chunk.scannedTo === at) return { found, next: undefined };
     for (const event of chunk.events) {
-      if (ctx.usage.isOver) break;
-      if (!(await isWanted(event, filter, ctx))) continue;
-      found.push(event);
+      if (ctx.usage.isOver) return { found, next: at };
+      if (await isWanted(event, filter, ctx)) found.push(event);
       if (found.length > first) return { found, next: event.position };
+      at = event.position;
     }
     at = chunk.scannedTo;
   }
@@ -101,7 +101,7 @@ async function readEvents(
 }
 
 const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
-  (await isCandidate(filter, event, ctx.hub.locationOf)) &&
+  matches(filter, event) &&
   (await maySeeEvent(event, ctx)) &&
   (await matchesByList(filter, event, ctx));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BadCursor, EventsExpired } from '../../src/events/event-cursor.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
-import { assessments, delivery, uuid } from '../support/events/deliveries.ts';
+import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import {
   append,
@@ -54,20 +54,6 @@ describe('the hub', () => {
     await append(store.log, delivery('transcript_ready'), delivery('transcript_ready'));
     await caughtUp(opened.hub, store.log);
     expect(order).toEqual(['dropped 1', 'dropped 2', 'delivered 1', 'delivered 2']);
-  });
-
-  it('matches an assessment to a clinic through the lists that hold its client', async () => {
-    await using store = await openTestStore();
-    const clinicId = uuid();
-    await using opened = await openTestHub(store.log, {
-      places: { of: () => Promise.resolve([{ kind: 'clinic', id: clinicId }]) },
-    });
-    const received: PartnerEvent[] = [];
-    opened.hub.subscribe({ clinicId }, (event) => void received.push(event));
-    opened.hub.subscribe({ clinicId: uuid() }, (event) => void received.push(event));
-    await append(store.log, assessments(uuid(), [uuid(), uuid()]));
-    await caughtUp(opened.hub, store.log);
-    expect(positions(received)).toEqual([1, 2]);
   });
 
   it('ends a subscription at once, even from within another listener', async () => {

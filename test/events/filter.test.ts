@@ -1,18 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES, type PartnerEvent } from '../../src/events/partner-event.ts';
-import {
-  createListenerIndex,
-  matches,
-  type EventFilter,
-  type ClientLocation,
-} from '../../src/events/filter.ts';
+import { createListenerIndex, matches, type EventFilter } from '../../src/events/filter.ts';
 import { uuid } from '../support/events/deliveries.ts';
 
 // Few ids, so that filters match events; the same few in every role, so that a mix-up of roles shows.
 const IDS = [uuid(), uuid(), uuid()] as const;
 const id = fc.constantFrom(...IDS);
-const ids = fc.uniqueArray(id, { maxLength: 3 }).map((list) => new Set<string>(list));
 
 const filters: fc.Arbitrary<EventFilter> = fc
   .record(
@@ -27,11 +21,6 @@ const filters: fc.Arbitrary<EventFilter> = fc
     { requiredKeys: [] },
   )
   .map((filter) => filter);
-
-const locations: fc.Arbitrary<ClientLocation> = fc.record({
-  clinicIds: ids,
-  clinicianIds: ids,
-});
 
 const dated = { position: 1, receivedAt: 0, occurredAt: new Date(0).toISOString() };
 const scope = { clientId: id, clinicianId: id, clinicId: id, organizationId: id, sessionId: id };
@@ -61,15 +50,15 @@ describe('the index of subscriptions', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(filters, fc.boolean()), { maxLength: 30 }),
-        fc.array(fc.tuple(events, locations), { minLength: 1, maxLength: 5 }),
+        fc.array(events, { minLength: 1, maxLength: 5 }),
         (subscribed, published) => {
           const index = createListenerIndex<number>();
           const removes = subscribed.map(([filter], i) => index.add(filter, i));
           subscribed.forEach(([, stays], i) => stays || removes[i]?.());
-          for (const [event, location] of published) {
-            const found = index.receivers(event, location).map(({ listener }) => listener);
+          for (const event of published) {
+            const found = index.receivers(event).map(({ listener }) => listener);
             const wanted = subscribed.flatMap(([filter, stays], i) =>
-              stays && matches(filter, event, location) ? [i] : [],
+              stays && matches(filter, event) ? [i] : [],
             );
             expect(found.toSorted((a, b) => a - b)).toEqual(wanted);
           }
@@ -94,7 +83,7 @@ describe('the index of subscriptions', () => {
     }
     index.add({ clinicianId: IDS[0] }, 'this one');
     looks = 0;
-    const found = index.receivers(transcriptOf(IDS[0]), nowhere);
+    const found = index.receivers(transcriptOf(IDS[0]));
     expect(found.map(({ listener }) => listener)).toEqual(['this one']);
     expect(looks).toBe(0);
   });
@@ -105,7 +94,7 @@ describe('the index of subscriptions', () => {
     index.add({}, 'b');
     remove();
     remove();
-    expect(index.receivers(transcriptOf(IDS[0]), nowhere).map((s) => s.listener)).toEqual(['b']);
+    expect(index.receivers(transcriptOf(IDS[0])).map((s) => s.listener)).toEqual(['b']);
   });
 });
 
@@ -118,32 +107,23 @@ describe('a filter', () => {
     assessmentId: 'phq-9',
   };
 
-  it('matches an assessment unless its client is in another list, and never by session', () => {
-    const location = { ...nowhere, clinicIds: new Set<string>([IDS[2]]) };
-    expect(matches({ clinicId: IDS[2] }, assessment, location)).toBe(true);
-    expect(matches({ clinicId: IDS[1] }, assessment, location)).toBe(false);
-    expect(matches({ clinicId: IDS[1] }, assessment, nowhere)).toBe(true);
-    expect(matches({ clinicianId: IDS[1] }, assessment, location)).toBe(true);
-    expect(matches({ organizationId: IDS[1] }, assessment, location)).toBe(true);
-    expect(matches({ clientId: IDS[1], clinicId: IDS[2] }, assessment, location)).toBe(false);
-    expect(matches({ sessionId: IDS[1] }, assessment, location)).toBe(false);
+  it('makes an assessment a candidate by its client alone, and never by session', () => {
+    expect(matches({ clinicId: IDS[1] }, assessment)).toBe(true);
+    expect(matches({ clinicianId: IDS[1] }, assessment)).toBe(true);
+    expect(matches({ organizationId: IDS[1] }, assessment)).toBe(true);
+    expect(matches({ clientId: IDS[1], clinicId: IDS[2] }, assessment)).toBe(false);
+    expect(matches({ sessionId: IDS[1] }, assessment)).toBe(false);
   });
 
-  it('matches an event of a session by its own ids, whatever list its client is in', () => {
-    const location = { ...nowhere, clinicianIds: new Set<string>([IDS[1]]) };
-    expect(matches({ clinicianId: IDS[1] }, transcriptOf(IDS[0]), location)).toBe(false);
-    expect(matches({ clinicianId: IDS[0] }, transcriptOf(IDS[0]), location)).toBe(true);
+  it('matches an event of a session by its own ids', () => {
+    expect(matches({ clinicianId: IDS[1] }, transcriptOf(IDS[0]))).toBe(false);
+    expect(matches({ clinicianId: IDS[0] }, transcriptOf(IDS[0]))).toBe(true);
   });
 
   it('matches nothing with an empty list of types', () => {
-    expect(matches({ types: [] }, assessment, nowhere)).toBe(false);
+    expect(matches({ types: [] }, assessment)).toBe(false);
   });
 });
-
-const nowhere: ClientLocation = {
-  clinicIds: new Set(),
-  clinicianIds: new Set(),
-};
 
 function transcriptOf(clinicianId: (typeof IDS)[number]): PartnerEvent {
   return {

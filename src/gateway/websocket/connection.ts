@@ -151,7 +151,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   send(text: string): void {
     if (!this.isOpen) return;
     if (this.ws.bufferedAmount > this.#parts.config.limits.socketQueueBytes) this.#closeSlow();
-    else this.ws.send(text);
+    // The backlog waits until nothing is buffered.
+    else this.ws.send(text, this.#backlog && (() => this.#backlog?.flushed()));
   }
 
   /**

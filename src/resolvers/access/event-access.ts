@@ -1,17 +1,17 @@
 import type { Context } from '../../context.ts';
-import { type EventFilter, needsLocation } from '../../events/filter.ts';
+import { type EventFilter, needsLists } from '../../events/filter.ts';
 import {
   type AssessmentEvent,
   type PartnerEvent,
   isSessionEvent,
 } from '../../events/partner-event.ts';
 import type { Loaded } from '../../loaded.ts';
-import { PartnerError } from '../../rest/errors.ts';
+import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../errors.ts';
 import { isClientUnder } from '../lookup/find.ts';
 import type { ListedRef } from '../refs.ts';
-import { isOpen } from './prove.ts';
+import { isClientOfEventOpen, isOpen } from './prove.ts';
 
 /**
  * May the viewer see this event? For a session's event, a grant must name one of its ids; for an assessment, its client
@@ -20,7 +20,7 @@ import { isOpen } from './prove.ts';
 export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
   const { reach } = ctx;
   if (reach.isPartner || reach.holds('client', event.clientId)) return true;
-  if (!isSessionEvent(event)) return isOpen({ type: 'Client', id: event.clientId }, ctx);
+  if (!isSessionEvent(event)) return isClientOfEventOpen(event.clientId, ctx);
   return (
     reach.holds('session', event.sessionId) ||
     reach.holds('clinician', event.clinicianId) ||
@@ -38,7 +38,7 @@ export function matchesByList(
   event: PartnerEvent,
   ctx: Context,
 ): Loaded<boolean> {
-  return !needsLocation(filter, event) || isClientUnder(filter, event.clientId, ctx);
+  return !needsLists(filter, event) || isClientUnder(filter, event.clientId, ctx);
 }
 
 /**
@@ -54,7 +54,7 @@ export async function mayReceiveEvent(
     return (await maySeeEvent(event, ctx)) && (await matchesByList(filter, event, ctx));
   } catch (error) {
     if (!(error instanceof PartnerError) || isSessionEvent(event)) throw error;
-    return wasListed(event, ctx, filter);
+    return !(error instanceof CallBudgetExhausted) && wasListed(event, ctx, filter);
   }
 }
 
@@ -63,7 +63,11 @@ async function wasListed(
   { store, reach, recentLists }: Context,
   filter: EventFilter,
 ): Promise<boolean> {
-  const known = await store.places.of(clientId);
+  const places = await store.places.of(clientId);
+  const known = places.filter(({ kind, id }) => {
+    const name = kind === 'clinic' ? 'clientsOfClinic' : 'clientsOfClinician';
+    return !recentLists.isDoubtful({ name, id: id as Uuid }, clientId);
+  });
   const wasIn = (kind: string, id: Uuid | undefined) =>
     id === undefined || known.some((place) => place.kind === kind && place.id === id);
   const wasInOrganization = (id: Uuid | undefined) =>

@@ -4,7 +4,13 @@ import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound, missingArgument } from '../errors.ts';
 import { findInList } from '../lookup/find-in-list.ts';
-import { grantedLists, isGranted, knownParents, search } from '../lookup/find.ts';
+import {
+  findClientUnderGrants,
+  grantedLists,
+  isGranted,
+  knownParents,
+  search,
+} from '../lookup/find.ts';
 import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
 import { auditDenial, auditRead } from './audit-reads.ts';
 
@@ -68,6 +74,18 @@ function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
     isProvenByRecent(lists, ref.id, ctx);
     return found !== undefined;
   });
+}
+
+/**
+ * May the viewer open the client of an assessment's event? A list that was read through within the last minute without
+ * the client, and is as long as it was, is not read through again: events of all other clients come here too.
+ */
+export function isClientOfEventOpen(id: Uuid, ctx: Context): Loaded<boolean> {
+  const client = { type: 'Client', id } as const;
+  if (isGranted(client, ctx) || isProvenByRecent(grantedLists(client, ctx), id, ctx)) return true;
+  if (isProvenUnderOrganization(id, ctx)) return true;
+  const found = findClientUnderGrants(id, ctx, { trustAbsence: true });
+  return found.then((row) => row !== undefined);
 }
 
 /** Only the known parent is searched, and it has to be open itself. A client may have two. */

@@ -68,12 +68,11 @@ export function createRecentLists(now: () => number) {
       if ((rows?.size ?? 0) < total || rows?.has(id)) return false;
       return (named.get(id)?.at ?? -Infinity) < read.at;
     },
-    /** A page that has just been read. */
-    record(list: ListRef, { rows }: Page<{ readonly id: string }>): void {
+    /** A page that has just been read. It shows the list as it was when the call began. */
+    record(list: ListRef, { rows, askedAt: at = now() }: Page<{ readonly id: string }>): void {
       if (!PROVING.has(list.name)) return;
       const name = nameOf(list);
       const known = readAt.get(name) ?? new Map<string, number>();
-      const at = now();
       for (const row of rows) if (row) known.set(row.id, at);
       // Removed first: lru-cache keeps the size of a value that is set again.
       readAt.delete(name);

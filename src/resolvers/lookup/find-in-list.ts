@@ -1,7 +1,7 @@
 import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
+import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/lists.ts';
 import { hasCode } from '../../has-code.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { NotFound } from '../errors.ts';
@@ -75,6 +75,8 @@ export async function findInList<N extends ListName>(
   ctx: Context,
   { page: start = 1, budget, trustAbsence }: FindOptions = {},
 ): Promise<RowOf<N> | undefined> {
+  // Cached pages may be older than an event that contradicts the list.
+  if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
   const began = ctx.recentLists.now();
   const first =
     (await pageIfThere(list, start, ctx, budget)) ??

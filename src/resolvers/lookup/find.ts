@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { type ListName, type ListRef, pathOf } from '../../rest/lists.ts';
+import type { ListName, ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { missingArgument } from '../errors.ts';
 import { type ClientRef, type ListedRef, type Parents, parentsOf } from '../refs.ts';
@@ -146,12 +146,18 @@ export async function search(
 type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
 const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
 const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
+const placeOf = ({ name, id }: ClientList) =>
+  ({ kind: name === 'clientsOfClinic' ? 'clinic' : 'clinician', id: id ?? '' }) as const;
 
 /** Searches the lists of granted clinicians, clinics and organizations: finding the client proves access. */
-async function findClientUnderGrants(id: Uuid, ctx: Context): Promise<ClientRef | undefined> {
+export async function findClientUnderGrants(
+  id: Uuid,
+  ctx: Context,
+  options?: { readonly trustAbsence: true },
+): Promise<ClientRef | undefined> {
   const lists = ctx.reach.granted('clinician').map(ofClinician);
   for await (const clinic of clinics(ctx)) lists.push(ofClinic(clinic));
-  return lists.length > 0 ? findClientIn(lists, id, ctx) : undefined;
+  return lists.length > 0 ? findClientIn(lists, id, ctx, options) : undefined;
 }
 
 /** Is the client in the list of each clinician, clinic and organization that is named? */
@@ -179,18 +185,18 @@ async function findClientIn(
   ctx: Context,
   options?: { readonly trustAbsence: true },
 ): Promise<ClientRef | undefined> {
-  const places = await ctx.store.places.of(id);
-  const pageIn = ({ name, id: parent }: ListRef): number | undefined =>
-    places.find(
-      (place) => place.id === parent && (place.kind === 'clinic') === (name === 'clientsOfClinic'),
-    )?.page;
-  const cost = (list: ListRef) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
+  const { places } = ctx.store;
+  const known = await places.of(id);
+  const pageIn = (list: ClientList): number | undefined => {
+    const { kind, id: parent } = placeOf(list);
+    return known.find((place) => place.id === parent && place.kind === kind)?.page;
+  };
+  const cost = (list: ClientList) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
   for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
-    // Cached pages may be older than an event that contradicts the list.
-    if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
     const found = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
     if (found) return found;
     ctx.recentLists.remove(list, id);
+    places.remove(id, placeOf(list));
   }
   return undefined;
 }

@@ -55,6 +55,7 @@ export class Call implements QueuedCall {
   private waiters: Waiter[] = [];
   private attempt: Attempt | undefined;
   private cancelTimer: (() => void) | undefined;
+  private readonly beganAt: number;
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
   private readonly failures: Failure[] = [];
@@ -65,6 +66,7 @@ export class Call implements QueuedCall {
     this.target = target;
     this.usage = usage;
     this.queue = usage.queue;
+    this.beganAt = client.clock.now();
     this.breaker = client.breakerOf(target.endpoint.template);
   }
 
@@ -166,11 +168,13 @@ export class Call implements QueuedCall {
     if (value === undefined) {
       throw new PartnerContractBroken(template, 'the answer does not have the documented shape');
     }
-    if (listKey !== undefined && (value as Page<unknown>).rows.includes(undefined)) {
-      const { length } = (value as Page<unknown>).rows.filter((row) => row === undefined);
+    if (listKey === undefined) return value;
+    const list = value as Page<unknown>;
+    if (list.rows.includes(undefined)) {
+      const { length } = list.rows.filter((row) => row === undefined);
       observer.unreadableRows?.(template, length, this.usage.requestId);
     }
-    return value;
+    return { ...list, askedAt: this.beganAt };
   }
 
   private resolve(value: unknown, bytes: number): void {

@@ -157,9 +157,12 @@ function createEventLog({ opened, reads, writes }: Thread): EventLog {
       // Trimmed events stay in memory for a while, but are not returned from either source.
       const from = Math.max(after, oldest);
       const skipped = from - (newest - recent.length);
-      const events =
-        skipped < 0 ? await reads.eventsAfter(from, limit) : recent.slice(skipped, skipped + limit);
-      return { epoch, oldest, newest, events };
+      if (skipped >= 0)
+        return { epoch, oldest, newest, events: recent.slice(skipped, skipped + limit) };
+      const page = await reads.eventsAfter(from, limit);
+      // The log may be trimmed at this moment.
+      oldest = Math.max(oldest, page.oldest);
+      return { epoch, oldest, newest, events: page.events };
     },
     bounds: async () => ({ epoch, oldest, newest }),
     changed: async (position) => (position < newest ? undefined : changed.promise),

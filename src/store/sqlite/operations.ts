@@ -74,10 +74,12 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
         SELECT value AS epoch FROM meta WHERE name = 'epoch'`);
       return { epoch: meta?.epoch ?? '', oldest: first > 0 ? first - 1 : newest, newest };
     },
-    eventsAfter: (position: number, limit: number) =>
-      rows<StoredEvent>(sql`
+    eventsAfter: (position: number, limit: number) => ({
+      oldest: reads.bounds().oldest,
+      events: rows<StoredEvent>(sql`
         SELECT position, received_at AS receivedAt, body FROM event
         WHERE position > ${position} ORDER BY position LIMIT ${limit}`),
+    }),
     eventsOfSubject: (subject: string, limit: number) =>
       rows<StoredEvent>(sql`
         SELECT position, received_at AS receivedAt, body FROM event

@@ -160,18 +160,47 @@ describe('a log that is read continuously', () => {
       if (reads === 3) usage.end();
       return opened.hub.scan(after, limit);
     };
-    const viewer = { grants: [{ kind: 'partner' }] };
-    const ctx = {
-      hub: { ...opened.hub, scan },
-      viewer,
-      reach: { isPartner: true },
-      usage,
-      doNotCache: () => undefined,
-    } as unknown as Context;
-    await eventsSince({ filter: { types: ['transcript_ready'] } }, ctx);
+    await eventsSince(
+      { filter: { types: ['transcript_ready'] } },
+      contextOf({ ...opened.hub, scan }, usage),
+    );
     expect(reads).toBe(3);
   });
+
+  it('continues from the last event that was read before the operation was over', async () => {
+    await using store = await openTestStore();
+    await store.log.append(entriesFrom(0, 300));
+    await using opened = await openTestHub(store.log);
+    const usage = createUsage();
+    const scan: EventHub['scan'] = async (after, limit) => {
+      const read = await opened.hub.scan(after, limit);
+      usage.end();
+      return read;
+    };
+    const cut = await eventsSince(
+      { first: 100, filter: {} },
+      contextOf({ ...opened.hub, scan }, usage),
+    );
+    let { pageInfo } = cut;
+    let found = cut.edges.length;
+    while (pageInfo.hasNextPage()) {
+      const args = { first: 100, after: await pageInfo.endCursor(), filter: {} };
+      const next = await eventsSince(args, contextOf(opened.hub, createUsage()));
+      found += next.edges.length;
+      ({ pageInfo } = next);
+    }
+    expect(found).toBe(300);
+  });
 });
+
+const contextOf = (hub: EventHub, usage: ReturnType<typeof createUsage>) =>
+  ({
+    hub,
+    viewer: { grants: [{ kind: 'partner' }] },
+    reach: { isPartner: true },
+    usage,
+    doNotCache: () => undefined,
+  }) as unknown as Context;
 
 async function timed(run: () => Promise<Response>): Promise<number> {
   const began = performance.now();

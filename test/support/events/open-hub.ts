@@ -21,7 +21,6 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
     log,
     cursors: eventCursors,
     apply: () => undefined,
-    places: { of: () => Promise.resolve([]) },
     addToQuarantine: async (entry) => void aside.push(entry),
     onProblem: (problem) => void problems.push(problem),
     ...parts,

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { listen } from '../../support/access/listener.ts';
+import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { artifactId } from '../../support/global-id.ts';
+
+let gateway: Gateway;
+let ids: Gateway['sandbox']['ids'];
+let clock: ReturnType<typeof createAdvancingClock>;
+
+async function open(env: Record<string, string> = {}): Promise<void> {
+  clock = createAdvancingClock();
+  gateway = await openGateway({ clock, env });
+  ({ ids } = gateway.sandbox);
+}
+beforeEach(() => open());
+afterEach(() => gateway.close());
+
+const LIVE = 'subscription ($filter: EventFilter) { events(filter: $filter) { type } }';
+const LOG =
+  'query ($filter: EventFilter) { events(first: 100, filter: $filter) { nodes { type } } }';
+
+/** The lists of the viewer's own grants. */
+async function readLists(grants: readonly string[]): Promise<void> {
+  const rows = 'clients(first: 100) { nodes { id } }';
+  const viewer = await viewerWith(gateway, grants);
+  await viewer(`{ viewer { clinicians { ${rows} } clinics { ${rows} } } }`);
+}
+
+/** Delivers an event of a session, which names the client's clinician and clinic. */
+async function sessionOf(client: number): Promise<void> {
+  gateway.sandbox.startSession(ids.client(client));
+  gateway.sandbox.settle();
+  await gateway.sandbox.delivered();
+}
+
+/** An event that the viewer receives in any case, to see that none came before it. */
+function emitTranscript(owner: Readonly<Record<string, string>>): void {
+  const names = ['sessionId', 'clientId', 'clinicianId', 'clinicId', 'organizationId'];
+  const others = Object.fromEntries(names.map((name) => [name, crypto.randomUUID()]));
+  gateway.sandbox.emit({
+    eventType: 'transcript_ready',
+    timeStamp: new Date().toISOString(),
+    payload: { ...others, ...owner },
+  });
+}
+
+async function completeAssessment(client: number): Promise<void> {
+  gateway.sandbox.completeAssessments(ids.client(client));
+  await gateway.sandbox.delivered();
+}
+
+describe('an assessment of a client who was last seen in another list', () => {
+  it.each(['clinician', 'clinic'] as const)(
+    'reaches a subscription and a query that filter by the new %s',
+    async (kind) => {
+      await readLists([`${kind}:${ids[kind](0)}`]);
+      const to = kind === 'clinician' ? 1 : 20;
+      gateway.sandbox.moveClient(ids.client(0), ids.clinician(to));
+      clock.advance(MINUTE_PAST);
+      const partner = await viewerWith(gateway, ['partner']);
+      const { data } = await partner(
+        'query ($id: ID!) { clinician(id: $id) { clinic { clinicId } } }',
+        { id: ids.clinician(to) },
+      );
+      const id = kind === 'clinician' ? ids.clinician(to) : data.clinician.clinic.clinicId;
+      const [grants, filter] = [[`${kind}:${id}`], { [`${kind}Id`]: id }];
+      const listener = await listen(gateway, grants, LIVE, { filter });
+      await completeAssessment(0);
+      expect((await listener.next()).data.events.type).toBe('ASSESSMENT_COMPLETED');
+      const viewer = await viewerWith(gateway, grants);
+      const log = await viewer(LOG, { filter });
+      expect(log.data.events.nodes).toEqual([{ type: 'ASSESSMENT_COMPLETED' }]);
+      listener.close();
+    },
+  );
+
+  it('does not reach the old clinician while the Partner API fails, if an event named the new one', async () => {
+    const grants = [`clinician:${ids.clinician(0)}`];
+    await readLists(grants);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    await sessionOf(0);
+    const listener = await listen(gateway, grants, LIVE);
+    clock.advance(MINUTE_PAST);
+    gateway.sandbox.set({ failureRate: 1 });
+    await completeAssessment(0);
+    emitTranscript({ clinicianId: ids.clinician(0) });
+    expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
+    listener.close();
+  });
+
+  it('does not reach the old clinic if the calls of an operation are used up', async () => {
+    await gateway.close();
+    await open({ OPERATION_MAX_UPSTREAM_CALLS: '10' });
+    const grants = [`clinic:${ids.clinic(0)}`];
+    const viewer = await viewerWith(gateway, grants);
+    await viewer('{ viewer { clinics { clients(first: 10) { nodes { id } } } } }');
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    clock.advance(MINUTE_PAST);
+    const listener = await listen(gateway, grants, LIVE);
+    await completeAssessment(0);
+    emitTranscript({ clinicId: ids.clinic(0) });
+    expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
+    listener.close();
+  });
+});
+
+it.each([false, true])(
+  'an assessment of another clinic costs one call once the list was read through (filtered: %s)',
+  async (isFiltered) => {
+    const clinicId = ids.clinic(0);
+    const filter = isFiltered ? { clinicId } : {};
+    const listener = await listen(gateway, [`clinic:${clinicId}`], LIVE, { filter });
+    const calls: number[] = [];
+    for (let client = 1_100; client < 1_103; client += 1) {
+      clock.advance(6_000);
+      gateway.sandbox.resetCounts();
+      await completeAssessment(client);
+      emitTranscript({ clinicId });
+      expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
+      calls.push(gateway.sandbox.countOf('GET /clinics/:id/clients'));
+    }
+    expect(calls.slice(1)).toEqual([1, 1]);
+    listener.close();
+  },
+);
+
+describe('a list that is older than an event which names another clinician', () => {
+  const NOTE = 'query ($id: ID!) { progressNote(id: $id) { progressNoteId } }';
+
+  it('proves nothing if the old clinician is an argument', async () => {
+    const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const query = `query ($id: ID!, $clinician: ID) { client(id: $id, clinicianId: $clinician) { firstName } }`;
+    const variables = { id: ids.client(0), clinician: ids.clinician(0) };
+    expect((await old(query, variables)).data.client).not.toBeNull();
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    await sessionOf(0);
+    expect((await old(query, variables)).data.client).toBeNull();
+  });
+
+  it('proves nothing if it was in flight when the event came', async () => {
+    const grants = [`clinician:${ids.clinician(0)}`];
+    const partner = await viewerWith(gateway, ['partner']);
+    const { data } = await partner(
+      'query ($id: ID!) { clinician(id: $id) { clients(first: 10) { totalCount nodes { raw } } } }',
+      { id: ids.clinician(0) },
+    );
+    const { nodes, totalCount: totalItems } = data.clinician.clients;
+    const rows = nodes.map(({ raw }: { raw: unknown }) => raw);
+    const meta = { totalItems, totalPages: Math.ceil(totalItems / 10), currentPage: 1 };
+    clock.advance(MINUTE_PAST);
+    const LIST = 'GET /clinicians/:id/clients';
+    gateway.sandbox.resetCounts();
+    gateway.sandbox.answerNext(LIST, { delayMs: 500, body: { data: rows, meta } });
+    const old = await viewerWith(gateway, grants);
+    const listing = old('{ viewer { clinicians { clients(first: 10) { nodes { id } } } } }');
+    await expect.poll(() => gateway.sandbox.countOf(LIST)).toBe(1);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    await sessionOf(0);
+    expect((await listing).errors).toBeUndefined();
+    clock.advance(30_000);
+    const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
+    expect((await old(NOTE, { id })).data.progressNote).toBeNull();
+  });
+});
+
+it('a note’s id without its client is completed by the argument', async () => {
+  const query = `query ($id: ID!, $session: ID, $client: ID) {
+    progressNote(id: $id, sessionId: $session, clientId: $client) { id progressNoteId } }`;
+  const [id, session, client] = [ids.note(0, 0), ids.session(0, 0), ids.client(0)];
+  const partner = await viewerWith(gateway, ['partner']);
+  const short = (await partner(query, { id, session })).data.progressNote.id;
+  const own = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+  const byBareId = await own(query, { id, session, client });
+  const byShortId = await own(query, { id: short, client });
+  expect(byShortId).toMatchObject({ data: { progressNote: { progressNoteId: id } } });
+  expect(byShortId.data).toEqual(byBareId.data);
+});
