@@ -57,6 +57,23 @@ describe('the webhook route', () => {
     await closed;
   });
 
+  it('keeps at most 64 MB of incomplete bodies, and closes the oldest', async () => {
+    await using store = await openTestStore();
+    await using receiver = await openWebhookReceiver(store);
+    const head = `POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: ${LIMIT}\r\n\r\n`;
+    const part = Buffer.concat([Buffer.from(head), Buffer.alloc(LIMIT - 1, 'x')]);
+    const sockets = Array.from({ length: 300 }, () => connect(receiver.port, '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => undefined);
+    for (const socket of sockets)
+      await new Promise((resolve) => socket.write(part, () => resolve(undefined)));
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBeGreaterThan(20);
+    expect(sockets.at(-1)!.closed).toBe(false);
+    const body = padded(500);
+    const { status } = await receiver.send(body, { 'x-signature': macOf(body, SECRET) });
+    expect(status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('discards a delivery whose sender disconnects before its end', async () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];

@@ -31,6 +31,23 @@ describe('the embedded store', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
+  it('never skips events unnoticed while it is trimmed', async () => {
+    const embedded = { kind: 'embedded', dir } as const;
+    const settings = { retentionMs: DAY_MS, clock: () => 2 * DAY_MS };
+    await using first = await openStore(embedded, settings);
+    for (const receivedAt of [0, 2 * DAY_MS])
+      await first.log.append(
+        range(1, 3_000).map((n) => eventOf(`${receivedAt} ${n}`, { receivedAt })),
+      );
+    await first[Symbol.asyncDispose]();
+    // A new process has no events in memory.
+    await using store = await openStore(embedded, settings);
+    const trimming = store.log.trim();
+    const { oldest, events } = await store.log.read(100, 5);
+    await trimming;
+    expect(events[0]!.position).toBe(Math.max(oldest, 100) + 1);
+  });
+
   it('is for one process at a time, and the error says what to do', async () => {
     await using store = await open(dir);
     await expect(open(dir)).rejects.toThrow(

@@ -151,8 +151,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   send(text: string): void {
     if (!this.isOpen) return;
     if (this.ws.bufferedAmount > this.#parts.config.limits.socketQueueBytes) this.#closeSlow();
-    // The backlog waits until nothing is buffered.
-    else this.ws.send(text, this.#backlog && (() => this.#backlog?.flushed()));
+    else this.ws.send(text);
   }
 
   /**
@@ -197,6 +196,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   check(now: number, isLate: boolean): void {
     if (this.#isExpired()) this.close(CLOSE.forbidden);
     if (isLate) return;
+    // A result or a ping may have been buffered when the last event was sent.
+    if (this.ws.bufferedAmount === 0) this.#backlog?.flushed();
     if (this.#backlog?.isStalled(now)) this.#closeSlow();
     if (now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();
