@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { endpoints } from '../rest/endpoints.ts';
+import { type Endpoint, endpoints } from '../rest/endpoints.ts';
 import { PartnerContractBroken } from '../rest/errors.ts';
-import type { NoteRecord } from '../rest/records.ts';
+import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from './errors.ts';
@@ -57,11 +57,22 @@ export function noteRef(
 
 function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Context): NoteRef {
   const sessionId = session?.id ?? record.sessionId ?? undefined;
+  if (session) requireSameClient(record, session, endpoints.noteOfSession, ctx);
   if (record.id) ctx.invalidation.noteRead(record.id, sessionId, session?.clientId);
   const auditName = `ProgressNote:${record.id ?? `session:${sessionId}`}`;
   const note: NoteRef = { type: 'ProgressNote', record, open: true, session, auditName };
   if (session) session.note = note;
   return note;
+}
+
+function requireSameClient(
+  { clientId }: Pick<NoteRecord, 'clientId'>,
+  session: SessionRef,
+  endpoint: Endpoint,
+  { loaders }: Context,
+): void {
+  const error = loaders.otherClient(clientId, session.clientId, endpoint, session.id);
+  if (error) throw error;
 }
 
 /** A `partner` needs no proof and may name a note by its UUID alone. */
@@ -135,12 +146,17 @@ export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loade
  * by its own global id.
  */
 function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
-  const load = ({ id }: SessionRef, { loaders }: Context): Loaded<object | 'not-ready'> =>
+  const endpoint = type === 'MDM' ? endpoints.mdm : endpoints.transcript;
+  const load = (
+    { id }: SessionRef,
+    { loaders }: Context,
+  ): Loaded<MdmRecord | TranscriptRecord | 'not-ready'> =>
     type === 'MDM' ? loaders.mdm(id) : loaders.transcript(id);
 
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
       if (record === 'not-ready') return null;
+      requireSameClient(record, session, endpoint, ctx);
       ctx.audit?.recordRead(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });

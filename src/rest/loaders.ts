@@ -82,14 +82,23 @@ export class Loaders {
 
   score(id: Uuid, options?: ScoreOptions): Loaded<ScoreRecord | undefined> {
     return whenLoaded(this.record(endpoints.score, id, options), (score) => {
-      const expected = options?.clientId;
-      if (!expected || !score?.clientId || score.clientId === expected) return score;
-      const { path, template } = endpoints.score;
-      this.client.invalidate(path(id));
-      this.client.observer.otherRecord?.(template, this.usage.requestId);
-      const error = new PartnerContractBroken(template, 'the answer is about another client');
-      return Promise.reject(error);
+      const named = score?.clientId ?? null;
+      const error = this.otherClient(named, options?.clientId, endpoints.score, id);
+      return error ? Promise.reject(error) : score;
     });
+  }
+
+  /** The error if an answer names another client than the expected one: it must be neither shown nor cached. */
+  otherClient(
+    named: Uuid | null,
+    expected: Uuid | undefined,
+    { path, template }: Endpoint,
+    id: Uuid,
+  ): PartnerContractBroken | undefined {
+    if (!expected || !named || named === expected) return undefined;
+    this.client.invalidate(path(id));
+    this.client.observer.otherRecord?.(template, this.usage.requestId);
+    return new PartnerContractBroken(template, 'the answer is about another client');
   }
 
   private record<T>(endpoint: Endpoint<T>, id: Uuid | undefined, options?: LoadOptions): Loaded<T> {

@@ -87,6 +87,10 @@ export function calendarDateOf(value: unknown): string | null {
 const isOther = (name: unknown, asked: Uuid): boolean =>
   name !== asked && (toUuid(name) ?? asked) !== asked;
 
+/** The client that the body names, if any, which is not documented. */
+const clientIn = (raw: JsonObject): Uuid | null =>
+  toUuid(raw['clientId']) ?? toUuid(raw['patientId']) ?? null;
+
 /** The answer of the note's own route. A body without any id is still the note that was asked for. */
 export function readNote(body: unknown, asked: Uuid): Checked<NoteRecord> {
   if (!isNote(body)) return undefined;
@@ -115,6 +119,7 @@ function noteOf(raw: JsonObject, id: Uuid | undefined) {
     /** Empty or partial while loading. The elements' shape is not documented. */
     note: Array.isArray(note) ? sectionsOf(note) : [],
     sessionId: toUuid(raw['sessionId']) ?? null,
+    clientId: clientIn(raw),
     raw,
   };
 }
@@ -140,7 +145,7 @@ export function readTranscript(body: unknown, sessionId: Uuid) {
     speaker: textOf(item['speaker']),
     transcript: textOf(item['transcript']),
   }));
-  return { items, raw: body };
+  return { items, clientId: clientIn(body), raw: body };
 }
 
 export type MdmRecord = RecordReadBy<typeof readMdm>;
@@ -153,8 +158,13 @@ export function readMdm(body: unknown, sessionId: Uuid) {
     rationale: textOf(problem['rationale']),
     level: textOf(problem['level']),
   }));
-  const crisisIntervention = crisisInterventionOf(body);
-  return { problemsAddressed, risk: riskOf(body) ?? null, crisisIntervention, raw: body };
+  return {
+    problemsAddressed,
+    risk: riskOf(body) ?? null,
+    crisisIntervention: crisisInterventionOf(body),
+    clientId: clientIn(body),
+    raw: body,
+  };
 }
 
 export type ScoreRecord = RecordReadBy<typeof readScore>;
@@ -170,8 +180,7 @@ export function readScore(body: unknown, asked: Uuid) {
   }));
   return {
     id: asked,
-    /** The client, if the body names one, which is not documented. */
-    clientId: toUuid(body['clientId']) ?? toUuid(body['patientId']) ?? null,
+    clientId: clientIn(body),
     assessmentId: textOf(body['assessmentId']),
     totalScore: totalScoreOf(body),
     answers,

@@ -72,3 +72,23 @@ describe('a response that names another record', () => {
     expect(failures(answer)).toEqual([`session.${artifact}: UPSTREAM_BAD_RESPONSE`]);
   });
 });
+
+it.each([
+  ['ProgressNote', 'note', 'progress-note', { isLoading: false, note: ['not theirs'] }],
+  ['Transcript', 'items { speaker }', 'transcript', { transcriptItems: [{ speaker: 'x' }] }],
+  ['MDM', 'problemsAddressed { level }', 'mdm', { problemsAddressed: [{ level: 'x' }] }],
+] as const)(
+  'a %s that names another client is an error, and is not cached',
+  async (type, fields, route, body) => {
+    await using gateway = await openGateway();
+    const { ids } = gateway.sandbox;
+    const own = await viewerWith(gateway, [`clinician:${ids.clinician(1)}`]);
+    const id = artifactId(gateway, type, ids.session(1, 0), ids.client(1));
+    const query = `query ($id: ID!) { node(id: $id) { ... on ${type} { ${fields} } } }`;
+    const wrong = { times: 1, body: { ...body, clientId: ids.client(14) } };
+    gateway.sandbox.answerNext(`GET /sessions/:id/${route}`, wrong);
+    expect(failures(await own(query, { id }))).toEqual(['node: UPSTREAM_BAD_RESPONSE']);
+    const { data, errors } = await own(query, { id });
+    expect([Object.keys(data.node).length, errors]).toEqual([1, undefined]);
+  },
+);

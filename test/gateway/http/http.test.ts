@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
 import { raw as send } from '../../support/raw-http.ts';
+import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let gateway: Gateway;
 let authorization: string;
@@ -252,3 +253,21 @@ describe('production', () => {
     }
   });
 });
+
+it.skipIf(!redisAvailable)(
+  'shares a readiness check between the requests of a moment',
+  async () => {
+    await using redis = await startRedis();
+    await using own = await openGateway({ env: { REDIS_URL: redis.url } });
+    redis.cli('CONFIG', 'RESETSTAT');
+    const asked = Array.from(
+      { length: 500 },
+      async () => (await fetch(`${own.url}/readyz`)).status,
+    );
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
+    const [, writes = '0'] =
+      /^cmdstat_set:calls=(\d+)/m.exec(redis.cli('INFO', 'commandstats')) ?? [];
+    expect(Number(writes)).toBeGreaterThan(0);
+    expect(Number(writes)).toBeLessThan(50);
+  },
+);
