@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { LRUCache } from 'lru-cache';
+
 import { hasCode } from '../has-code.ts';
 import { steadyNow } from '../clock.ts';
 import type { KeyStore } from './store.ts';
@@ -10,9 +12,15 @@ const KEPT_MS = 24 * 3_600_000;
 const MAX_RUN_MS = 20_000;
 const MIN_POLL_MS = 25;
 const MAX_POLL_MS = 400;
+const MAX_UNCONFIRMED = 10_000;
 
 type Claim =
-  | { readonly state: 'running'; readonly print: string; readonly since: number }
+  | {
+      readonly state: 'running';
+      readonly print: string;
+      readonly since: number;
+      readonly id: string;
+    }
   | { readonly state: 'done'; readonly print: string; readonly outcome: unknown }
   | { readonly state: 'unknown'; readonly print: string };
 
@@ -41,6 +49,8 @@ export type Once = ReturnType<typeof createOnce>;
  */
 export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   const running = new Map<string, { readonly print: string; readonly outcome: Promise<unknown> }>();
+  /** Claims that failed, by id. The store may hold them all the same, and nothing was sent for them. */
+  const unconfirmed = new LRUCache<string, true>({ max: MAX_UNCONFIRMED, ttl: KEPT_MS });
 
   return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
     for (let first = running.get(key); first; first = running.get(key)) {
@@ -59,11 +69,19 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   async function claimAndRun<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
-      const mine: Claim = { state: 'running', print, since: now() };
-      const theirs = await keys.claim(key, JSON.stringify(mine), KEPT_MS);
+      const id = crypto.randomUUID();
+      const mine: Claim = { state: 'running', print, since: now(), id };
+      const theirs = await keys
+        .claim(key, JSON.stringify(mine), KEPT_MS)
+        .catch((error: unknown) => {
+          unconfirmed.set(id, true);
+          throw error;
+        });
       if (theirs === undefined) return runAndSettle(key, print, run);
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
+      if (claim.state === 'running' && unconfirmed.delete(claim.id))
+        return runAndSettle(key, print, run);
       if (claim.state === 'done') return claim.outcome as T;
       if (claim.state === 'unknown') throw new FirstCallUnknown();
       // Both are checked: the process may have died long ago, and its clock may differ from ours.

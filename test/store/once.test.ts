@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { StoreUnavailable } from '../../src/store/errors.ts';
 import { FirstCallUnknown, KeyReused, createOnce } from '../../src/store/once.ts';
+import type { KeyStore } from '../../src/store/store.ts';
 import { type Engine, engines, range } from '../support/store/engines.ts';
 
 class Coded extends Error {
@@ -113,4 +115,36 @@ describe('an idempotent run over a store that fails after the send', () => {
     const later = createOnce(keys, () => Date.now() + 60_000);
     await expect(later('k', 'p', async () => 'again')).rejects.toThrow(FirstCallUnknown);
   });
+});
+
+it('runs after a claim that reached the store although it failed, and never twice', async () => {
+  const stored = new Map<string, string>();
+  let failsAt = 1;
+  let claims = 0;
+  const keys: KeyStore = {
+    async claim(key, value) {
+      const known = stored.get(key);
+      if (known === undefined) stored.set(key, value);
+      claims += 1;
+      if (claims === failsAt) throw new StoreUnavailable('no replica confirmed the write');
+      return known;
+    },
+    put: async () => Promise.reject(new StoreUnavailable('down')),
+    get: async (names) => names.map((name) => stored.get(name)),
+    delete: async (key) => stored.delete(key),
+  };
+  let now = 0;
+  const once = createOnce(keys, () => now);
+  const { run, runs } = createAction();
+  await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
+  const retry = once('k', 'p', run);
+  await expect.poll(() => runs.length).toBe(1);
+  runs[0]!.resolve('done');
+  expect(await retry).toBe('done');
+  // Its outcome could not be stored. A failed claim after that changes nothing.
+  failsAt = claims + 1;
+  await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
+  now = 60_000;
+  await expect(once('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
+  expect(runs).toHaveLength(1);
 });
