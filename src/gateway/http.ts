@@ -52,15 +52,13 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
       reasonOf(services.store.check()),
       reasonOf(parts.checkAudit()),
     ]);
-  let checkedAt = Number.NEGATIVE_INFINITY;
   let checks: ReturnType<typeof checkAll> | undefined;
 
   async function readiness(res: ServerResponse): Promise<void> {
     // Answered immediately: a load balancer must not wait for a Partner API that hangs.
     if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
-    const now = performance.now();
-    // Anyone may ask, and a check writes to the store: all requests of a moment share one.
-    if (!checks || now - checkedAt > CHECK_SHARED_MS) [checkedAt, checks] = [now, checkAll()];
+    // Anyone may ask, and a check writes to the store: requests at the same time share one.
+    checks ??= checkAll().finally(() => (checks = undefined));
     const [partner, eventLog, audit] = await checks;
     const serving = parts.isServing();
     const ready = serving && [partner, eventLog, audit].every((reason) => reason === 'ok');
@@ -118,8 +116,6 @@ async function reasonOf(check: Promise<void>): Promise<string> {
     return error instanceof Error && 'code' in error ? error.message : 'failed';
   }
 }
-
-const CHECK_SHARED_MS = 250;
 
 const SHORT_OF_MEMORY = 'This gateway is short of memory. Try again in a moment.';
 
