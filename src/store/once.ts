@@ -49,7 +49,7 @@ export type Once = ReturnType<typeof createOnce>;
  */
 export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   const running = new Map<string, { readonly print: string; readonly outcome: Promise<unknown> }>();
-  /** Claims that failed, by id. The store may hold them all the same, and nothing was sent for them. */
+  /** Claims that the store has not confirmed, by id. It may hold them all the same, and nothing was sent for them. */
   const unconfirmed = new LRUCache<string, true>({ max: MAX_UNCONFIRMED, ttl: KEPT_MS });
 
   return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
@@ -70,18 +70,17 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const id = crypto.randomUUID();
-      const mine: Claim = { state: 'running', print, since: now(), id };
-      const theirs = await keys
-        .claim(key, JSON.stringify(mine), KEPT_MS)
-        .catch((error: unknown) => {
-          unconfirmed.set(id, true);
-          throw error;
-        });
-      if (theirs === undefined) return runAndSettle(key, print, run);
+      const mine = JSON.stringify({ state: 'running', print, since: now(), id } satisfies Claim);
+      unconfirmed.set(id, true);
+      const theirs = await keys.claim(key, mine, KEPT_MS);
+      if (theirs === undefined) return runAndSettle(key, print, run, id);
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
-      if (claim.state === 'running' && unconfirmed.delete(claim.id))
-        return runAndSettle(key, print, run);
+      if (claim.state === 'running' && unconfirmed.has(claim.id)) {
+        await keys.put(key, mine, KEPT_MS);
+        return runAndSettle(key, print, run, id, claim.id);
+      }
+      unconfirmed.delete(id);
       if (claim.state === 'done') return claim.outcome as T;
       if (claim.state === 'unknown') throw new FirstCallUnknown();
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
@@ -92,7 +91,13 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     }
   }
 
-  async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
+  async function runAndSettle<T>(
+    key: string,
+    print: string,
+    run: () => Promise<T>,
+    ...confirmed: readonly string[]
+  ): Promise<T> {
+    for (const id of confirmed) unconfirmed.delete(id);
     const settle = (claim: Claim) => keys.put(key, JSON.stringify(claim), KEPT_MS);
     let outcome: T;
     try {

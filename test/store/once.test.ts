@@ -129,7 +129,10 @@ it('runs after a claim that reached the store although it failed, and never twic
       if (claims === failsAt) throw new StoreUnavailable('no replica confirmed the write');
       return known;
     },
-    put: async () => Promise.reject(new StoreUnavailable('down')),
+    async put(key, value) {
+      if (value.includes('"done"')) throw new StoreUnavailable('down');
+      stored.set(key, value);
+    },
     get: async (names) => names.map((name) => stored.get(name)),
     delete: async (key) => stored.delete(key),
   };
