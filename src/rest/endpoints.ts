@@ -8,7 +8,6 @@ import {
   type Checked,
   type NoteRecord,
 } from './records.ts';
-import type { Repeat } from './client/retry.ts';
 import { isObject, type JsonObject } from './json.ts';
 
 /** A route: how to call it, how to read its answers, and for how long they are valid. */
@@ -16,7 +15,8 @@ export interface Endpoint<T = unknown> {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Such as `/sessions/:sessionId/mdm`. */
   readonly template: string;
-  readonly repeat: Repeat;
+  /** How often it may be sent if an attempt may have taken effect: a property of the endpoint, not of the method. */
+  readonly maxAttempts: number;
   /** A write is not aborted once sent, and an unclear end is reported as such. */
   readonly isWrite: boolean;
   /** All but the request for a token. */
@@ -38,7 +38,7 @@ const AUTHENTICATE = '/partners/authenticate';
 export function endpoint<T>(
   method: Endpoint['method'],
   template: string,
-  repeat: Repeat,
+  maxAttempts: number,
   read: Endpoint<T>['read'],
   ttlMs: (value: T) => number = () => 0,
 ): Endpoint<T> {
@@ -51,11 +51,11 @@ export function endpoint<T>(
     if (!uuid) throw new TypeError(`${template} needs a UUID, but got something else`);
     return before + uuid + after;
   };
-  return { method, template, repeat, isWrite, isAuthorized, path, read, ttlMs };
+  return { method, template, maxAttempts, isWrite, isAuthorized, path, read, ttlMs };
 }
 
 /** Obtains the partner's token. Repeated freely: a second token does not end the first. */
-export const authenticate = endpoint('POST', AUTHENTICATE, 'freely', readToken);
+export const authenticate = endpoint('POST', AUTHENTICATE, 3, readToken);
 
 /** The documented lifetime, for answers without one. */
 const TOKEN_LIFETIME_S = 3600;
@@ -92,7 +92,7 @@ function record<T, M extends 'not-ready' | undefined>(
 ): Endpoint<T | M> {
   // The path was built first, so there is an id.
   const read: Endpoint<T | M>['read'] = (body, id) => id && readRecord(body, id);
-  return { ...endpoint('GET', template, 'freely', read, ttlMs), missing: { value: missing } };
+  return { ...endpoint('GET', template, 3, read, ttlMs), missing: { value: missing } };
 }
 
 const readPartner = (body: unknown) => (isObject(body) ? body : undefined);
@@ -109,5 +109,5 @@ export const endpoints = {
   transcript: record('/sessions/:sessionId/transcript', readTranscript, artifactTtlMs, 'not-ready'),
   mdm: record('/sessions/:sessionId/mdm', readMdm, artifactTtlMs, 'not-ready'),
   score: record('/assessment-scores/:assessmentScoreId', readScore, artifactTtlMs, undefined),
-  partner: endpoint('GET', '/partners', 'freely', readPartner, () => FINISHED_TTL_MS),
+  partner: endpoint('GET', '/partners', 3, readPartner, () => FINISHED_TTL_MS),
 };

@@ -31,7 +31,7 @@ function list<T>(
 ): Endpoint<Page<T>> {
   const read: Endpoint<Page<T>>['read'] = (body, id, page) =>
     readPage(body, page, readRow, id, parentNames);
-  return endpoint('GET', template, 'freely', read, () => LIST_TTL_MS);
+  return endpoint('GET', template, 3, read, () => LIST_TTL_MS);
 }
 
 export const lists = {

@@ -1,20 +1,19 @@
 import type { Uuid } from '../uuid.ts';
 import { secondaryCliniciansBody } from './assumed-names.ts';
 import type { Client } from './client/client.ts';
-import type { Repeat } from './client/retry.ts';
 import { endpoint, type Endpoint } from './endpoints.ts';
 import { isObject, type JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
 
 /** The answers are undocumented and passed on unchanged; null if the body is empty. */
-const write = (method: 'POST' | 'PATCH', template: string, repeat: Repeat) =>
-  endpoint(method, template, repeat, (answer) => answer ?? null);
+const write = (method: 'POST' | 'PATCH', template: string, maxAttempts: number) =>
+  endpoint(method, template, maxAttempts, (answer) => answer ?? null);
 
-const magicEdit = write('POST', '/progress-notes/:progressNoteId/magic-edit', 'never');
-const regenerate = write('POST', '/progress-notes/:progressNoteId/regenerate', 'never');
-const updateNote = write('PATCH', '/progress-notes/:progressNoteId', 'twice');
-const assign = write('POST', '/clients/:clientId/secondary-clinicians', 'freely');
-const mint = endpoint('POST', '/clinicians/:clinicianId/authenticate', 'never', (answer) =>
+const magicEdit = write('POST', '/progress-notes/:progressNoteId/magic-edit', 1);
+const regenerate = write('POST', '/progress-notes/:progressNoteId/regenerate', 1);
+const updateNote = write('PATCH', '/progress-notes/:progressNoteId', 2);
+const assign = write('POST', '/clients/:clientId/secondary-clinicians', 3);
+const mint = endpoint('POST', '/clinicians/:clinicianId/authenticate', 1, (answer) =>
   isObject(answer) && typeof answer['AccessToken'] === 'string' ? answer : undefined,
 );
 

@@ -111,7 +111,7 @@ export class Call implements QueuedCall {
     const attempt = new Attempt(this, token, now);
     this.attempt = attempt;
     this.cancelTimer = clock.after(
-      endpoint.repeat === 'never' ? leftMs : Math.min(timeoutMs, leftMs),
+      endpoint.maxAttempts === 1 ? leftMs : Math.min(timeoutMs, leftMs),
       () => attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
     );
     pool.dispatch({ method: endpoint.method, path: pathPrefix + key, headers, body }, attempt);
@@ -233,12 +233,12 @@ export class Call implements QueuedCall {
   /** After a failed attempt, starts another one or fails the call. */
   private retryOrFail(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
-    const { isAuthorized, repeat, template } = this.target.endpoint;
+    const { isAuthorized, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     this.failures.push(failure);
     if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure);
 
-    const delayMs = nextDelay(this.failures, repeat, this.endsAt - clock.now(), random);
+    const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
     // There is no newer token to repeat the request for a token with.
     const isRefusedTokenRequest = failure.kind === 'unauthorized' && !isAuthorized;
     if (delayMs === null || isRefusedTokenRequest) return this.fail(failure.error);

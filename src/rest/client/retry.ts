@@ -1,12 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { PartnerError } from '../errors.ts';
 
-/**
- * Whether a request may be sent again after it may have taken effect: a property of the endpoint, not of the HTTP
- * method.
- */
-export type Repeat = 'freely' | 'twice' | 'never';
-
 /** An attempt that failed. */
 export interface Failure {
   /** `unsent`: it certainly had no effect. `unanswered`: no answer, or a 5xx. `final`: a retry would not help. */
@@ -19,7 +13,6 @@ export interface Failure {
   readonly credentials?: 'accepted' | 'expired' | 'suspect' | 'key-refused';
 }
 
-const MAX_ATTEMPTS: Readonly<Record<Repeat, number>> = { freely: 3, twice: 2, never: 1 };
 const MAX_THROTTLED = 3;
 const BACKOFF_BASE_MS = 100;
 const BACKOFF_MAX_MS = 2000;
@@ -28,7 +21,7 @@ const THROTTLED_BASE_MS = 1000;
 /** Milliseconds to wait before the next attempt, or `null` to give up. `failures` are those of this call so far. */
 export function nextDelay(
   failures: readonly Failure[],
-  repeat: Repeat,
+  maxAttempts: number,
   leftMs: number,
   random: () => number = Math.random,
 ): number | null {
@@ -38,7 +31,7 @@ export function nextDelay(
   let delayMs = Number.POSITIVE_INFINITY;
   if (last.kind === 'unauthorized') {
     // A 401 that is not the application's own may come from a proxy, behind which the request may have had an effect.
-    if (alike === 1 && (repeat !== 'never' || !last.isUnclear)) delayMs = 0;
+    if (alike === 1 && (maxAttempts > 1 || !last.isUnclear)) delayMs = 0;
   } else if (last.kind === 'throttled') {
     if (alike <= MAX_THROTTLED) {
       delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);
@@ -46,7 +39,7 @@ export function nextDelay(
   } else if (isOutage(last)) {
     const failed = failures.filter(isOutage).length;
     // Nothing was sent, so even a request that must not be repeated may be tried once more.
-    const max = Math.max(last.kind === 'unsent' ? 2 : 1, MAX_ATTEMPTS[repeat]);
+    const max = Math.max(last.kind === 'unsent' ? 2 : 1, maxAttempts);
     const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failed - 1));
     if (failed < max) delayMs = random() * backoffMs;
   }
