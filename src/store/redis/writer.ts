@@ -80,6 +80,10 @@ const valueIn = (info: string, name: string) =>
 async function inspect(run: Run) {
   // Not all sections come by default everywhere.
   const info = await run((redis) => redis.info('all'));
+  // Until then INFO is answered as if there were no append-only file.
+  if (valueIn(info, 'loading') === '1') {
+    throw new StoreUnavailable('Redis failed: it is still loading its data (LOADING)');
+  }
   return {
     problem: problemIn(info),
     /** Changes with every start of the server. */
@@ -114,9 +118,11 @@ async function rewrite(run: Run): Promise<boolean> {
   try {
     await run((redis) => redis.bgRewriteAof());
   } catch (error) {
-    // A rewrite that another instance began is enough.
+    // Without a cause it is a timeout, and a new connection may do better.
     const { cause } = error instanceof Error ? error : {};
-    if (!(cause instanceof Error && cause.message.includes('in progress'))) return false;
+    if (!(cause instanceof Error)) throw error;
+    // A rewrite that another instance began is enough.
+    if (!cause.message.includes('in progress')) return false;
   }
   const deadline = performance.now() + MAX_WAIT_MS;
   while (performance.now() < deadline) {
