@@ -47,6 +47,7 @@ interface IndexedListener<L> {
 }
 
 const ANY = 'any';
+const ANY_PARENT = 'any parent';
 
 /**
  * Listeners, indexed by the most selective id of their filter. Delivering an event takes time for each candidate, and
@@ -79,21 +80,20 @@ export function createListenerIndex<L>() {
   };
 }
 
-/** Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments. */
+/** Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments, which name no parent. */
 function idsIn(filter: EventFilter): readonly string[] {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
   if (sessionId) return [`session:${sessionId}`];
   if (clientId) return [`client:${clientId}`];
-  if (clinicianId) return [`clinician:${clinicianId}`, 'any clinician'];
-  if (clinicId) return [`clinic:${clinicId}`, 'any clinic'];
-  if (organizationId) return [`organization:${organizationId}`, 'any organization'];
+  if (clinicianId) return [`clinician:${clinicianId}`, ANY_PARENT];
+  if (clinicId) return [`clinic:${clinicId}`, ANY_PARENT];
+  if (organizationId) return [`organization:${organizationId}`, ANY_PARENT];
   return [ANY];
 }
 
 function idsOf(event: PartnerEvent): readonly string[] {
   const client = `client:${event.clientId}`;
-  if (!isSessionEvent(event))
-    return [client, 'any clinician', 'any clinic', 'any organization', ANY];
+  if (!isSessionEvent(event)) return [client, ANY_PARENT, ANY];
   const { sessionId, clinicianId, clinicId, organizationId } = event;
   const above = [`clinician:${clinicianId}`, `clinic:${clinicId}`];
   return [`session:${sessionId}`, client, ...above, `organization:${organizationId}`, ANY];

@@ -74,6 +74,14 @@ describe('the webhook route', () => {
     for (const socket of sockets) socket.destroy();
   });
 
+  it('counts only incomplete bodies: any number may come one after the other', async () => {
+    await using store = await openTestStore();
+    await using receiver = await openWebhookReceiver(store, { verify: () => true });
+    const body = padded(LIMIT);
+    for (let sent = 0; sent < 300; sent += 1)
+      expect((await receiver.send(body, {})).status).toBe(200);
+  });
+
   it('discards a delivery whose sender disconnects before its end', async () => {
     await using store = await openTestStore();
     const appended: unknown[] = [];
