@@ -12,10 +12,13 @@ export interface Page<T> {
   readonly askedAt?: number | undefined;
 }
 
+export interface Row {
+  readonly id: string;
+}
+
 export interface PagedList<T> {
   /** Canonical text of list, parent and filter. Cursors hold its hash, so that no other list accepts them. */
   readonly key: string;
-  readonly idOf: (row: T) => string;
   /**
    * Synchronous when cached; called twice within an operation, it makes one request. `fresh` bypasses the cache.
    * A page past the end is empty, or fails with code `NOT_FOUND`.

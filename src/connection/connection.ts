@@ -1,5 +1,5 @@
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { PAGE_SIZE, pageOf, type PagedList } from '../page.ts';
+import { PAGE_SIZE, pageOf, type PagedList, type Row } from '../page.ts';
 import { hashOfList, type CursorCodec } from './cursor.ts';
 import { dividingOffset } from './drift.ts';
 import { PageReader, type ReadPage, hashedIds } from './page-reader.ts';
@@ -37,16 +37,16 @@ const rowItself = <T>(row: T): T => row;
  * Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. A class,
  * because a response may hold hundreds: one for each row that has a list.
  */
-export class Connection<T> implements PageInfo {
+export class Connection<T extends Row> implements PageInfo {
   private readonly request: WindowRequest;
   private readonly list: PagedList<T>;
   private readonly codec: CursorCodec;
   private readonly reader: PageReader<T>;
-  /** The running search for the window. After a change one field searches at a time, and the next finds the pages read. */
-  private running: Promise<void> | undefined;
+  /** The last search for the window. One field searches at a time, and the next finds the pages read. */
+  private running: Promise<unknown> | undefined;
   private listHash: number | undefined;
 
-  /** Throws `BadWindow` at once, before anything is read. */
+  /** Throws `BadInput` at once, before anything is read. */
   constructor(args: WindowArgs, list: PagedList<T>, codec: CursorCodec) {
     this.request = readWindowArgs(args, codec, list.key);
     this.list = list;
@@ -99,14 +99,8 @@ export class Connection<T> implements PageInfo {
   private afterFirstPages<R>(need: Need, task: (first: readonly number[]) => Loaded<R>): Loaded<R> {
     const first = firstPagesToRead(this.request, need, this.list.totalHint());
     return whenLoaded(this.reader.read(first), () => {
-      const result =
-        this.running === undefined ? task(first) : this.running.then(() => task(first));
-      if (!(result instanceof Promise)) return result;
-      const release = () => {
-        if (this.running === released) this.running = undefined;
-      };
-      const released: Promise<void> = result.then(release, release);
-      this.running = released;
+      const result = whenLoaded(this.running, () => task(first));
+      if (result instanceof Promise) this.running = result.catch(() => undefined);
       return result;
     });
   }
@@ -163,6 +157,6 @@ export class Connection<T> implements PageInfo {
 
   private cursorOn({ rows, total = 0 }: ReadPage<T>, offset: number): string {
     const list = (this.listHash ??= hashOfList(this.list.key));
-    return this.codec.encode({ list, offset, total, ids: hashedIds(rows, this.list.idOf) });
+    return this.codec.encode({ list, offset, total, ids: hashedIds(rows) });
   }
 }

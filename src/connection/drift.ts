@@ -1,8 +1,6 @@
-import { PAGE_SIZE, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
+import { PAGE_SIZE, type Row, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
 import type { CursorPosition } from './cursor.ts';
 import type { PageReader } from './page-reader.ts';
-
-type ReadPages = Pick<PageReader<unknown>, 'total' | 'pages' | 'idsOn'>;
 
 /**
  * The offset where the cursor divides the list: of the first row after it, or, for `before`, of its own row. While that is
@@ -12,7 +10,7 @@ type ReadPages = Pick<PageReader<unknown>, 'total' | 'pages' | 'idsOn'>;
 export function dividingOffset(
   cursor: CursorPosition,
   side: 'after' | 'before',
-  read: ReadPages,
+  read: PageReader<Row>,
 ): number | readonly number[] {
   const atAnchor = (offset: number) => (side === 'after' ? offset + 1 : offset);
   const { exact, low, high } = anchorOffset(cursor, read);
@@ -46,14 +44,7 @@ export function dividingOffset(
  * The anchor's offset, as far as the pages read so far show it. It is at `low`, one past the last row found of those
  * before it, or later; and before `high`, the first row found of those behind it.
  */
-function anchorOffset(
-  cursor: CursorPosition,
-  read: ReadPages,
-): {
-  readonly exact?: number;
-  readonly low?: number | undefined;
-  readonly high?: number | undefined;
-} {
+function anchorOffset(cursor: CursorPosition, read: PageReader<Row>) {
   const index = cursor.offset % PAGE_SIZE;
   const anchorId = cursor.ids[index] ?? 0;
   const idAtOffset = read.idsOn(pageOf(cursor.offset))?.[index];

@@ -1,6 +1,6 @@
 import { hasCode } from '../has-code.ts';
 import type { Loaded } from '../loaded.ts';
-import { PAGE_SIZE, type Page, type PagedList, firstOffsetOf } from '../page.ts';
+import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf } from '../page.ts';
 import { hashOfId } from './cursor.ts';
 
 export interface ReadPage<T> {
@@ -13,7 +13,7 @@ export interface ReadPage<T> {
 const MAX_REREADS = 3;
 
 /** The pages that one connection has read so far. */
-export class PageReader<T> {
+export class PageReader<T extends Row> {
   readonly pages = new Map<number, ReadPage<T>>();
   /** From the newest answer; `undefined` until there is one. */
   total: number | undefined;
@@ -30,7 +30,7 @@ export class PageReader<T> {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
       if (this.pages.has(page)) continue;
-      const answer = this.load(page, fresh);
+      const answer = this.list.loadPage(page, fresh ? { fresh } : undefined);
       if (answer instanceof Promise) loads.push(this.storeLater(page, answer, fresh));
       else this.store(page, answer, fresh);
     }
@@ -43,35 +43,23 @@ export class PageReader<T> {
    * among them that are wanted are read again, and from then on past the cache.
    */
   unsettled(wanted: readonly number[]): readonly number[] | undefined {
-    const dropped = this.rereads < MAX_REREADS ? this.inconsistentPages() : [];
+    const { pages, total: newest } = this;
     // If every page read was past the end: page one exists as long as the list does.
-    if (dropped.length === 0) return this.total === undefined ? [1] : undefined;
+    if (newest === undefined) return [1];
+    if (this.rereads === MAX_REREADS) return undefined;
+    const isInconsistent = ([page, { total }]: [number, ReadPage<T>]) =>
+      total === undefined ? firstOffsetOf(page) < newest : total !== newest;
+    const dropped = [...pages].filter(isInconsistent).map(([page]) => page);
+    if (dropped.length === 0) return undefined;
     this.rereads += 1;
-    for (const page of dropped) this.pages.delete(page);
+    for (const page of dropped) pages.delete(page);
     return dropped.filter((page) => wanted.includes(page));
   }
 
   /** The hashed ids of a page's rows, 0 for a row without one. Undefined if the page was not read. */
   idsOn(page: number): readonly number[] | undefined {
     const rows = this.pages.get(page)?.rows;
-    return rows && hashedIds(rows, this.list.idOf);
-  }
-
-  private inconsistentPages(): number[] {
-    const newest = this.total;
-    if (newest === undefined) return [];
-    const isInconsistent = ([page, { total }]: [number, ReadPage<T>]) =>
-      total === undefined ? firstOffsetOf(page) < newest : total !== newest;
-    return [...this.pages].filter(isInconsistent).map(([page]) => page);
-  }
-
-  /** A synchronous throw becomes a rejection, so that the promises of the other pages are still awaited. */
-  private load(page: number, fresh: boolean): Loaded<Page<T>> {
-    try {
-      return this.list.loadPage(page, fresh ? { fresh } : undefined);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return rows && hashedIds(rows);
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>, fresh: boolean): Promise<void> {
@@ -96,14 +84,10 @@ export class PageReader<T> {
 /** By a page's rows: a cached page is hashed once for all operations that read it. */
 const idsOfRows = new WeakMap<object, readonly number[]>();
 
-export function hashedIds<T>(
-  rows: ReadPage<T>['rows'],
-  idOf: (row: T) => string,
-): readonly number[] {
+export function hashedIds(rows: ReadPage<Row>['rows']): readonly number[] {
   const known = idsOfRows.get(rows);
   if (known !== undefined) return known;
-  const hashOfRow = (row: T | undefined) => (row === undefined ? 0 : hashOfId(idOf(row)));
-  const ids = rows.slice(0, PAGE_SIZE).map(hashOfRow);
+  const ids = rows.slice(0, PAGE_SIZE).map((row) => (row === undefined ? 0 : hashOfId(row.id)));
   idsOfRows.set(rows, ids);
   return ids;
 }

@@ -1,3 +1,4 @@
+import { BadInput } from '../bad-input.ts';
 import { PAGE_SIZE, pageOf, pagesBetween } from '../page.ts';
 import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
 
@@ -16,22 +17,10 @@ export interface WindowRequest {
   readonly before?: CursorPosition | undefined;
 }
 
-/** The arguments of a connection are invalid. Nothing was read, and a retry would fail again. */
-export class BadWindow extends Error {
-  override readonly name = 'BadWindow';
-  readonly code = 'BAD_USER_INPUT';
-  readonly issues: readonly string[];
-
-  constructor(issues: readonly string[]) {
-    super(issues.join('; '));
-    this.issues = issues;
-  }
-}
-
 const MAX_ROWS = 100;
 const DEFAULT_ROWS = 10;
 
-/** Throws `BadWindow` with every problem. Without a `key`, a cursor of any list is accepted. */
+/** Throws `BadInput` with every problem. Without a `key`, a cursor of any list is accepted. */
 export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key?: string): WindowRequest {
   const issues = countIssues(args);
   const decoded = (name: 'after' | 'before') => {
@@ -43,7 +32,7 @@ export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key?: strin
     return undefined;
   };
   const request = { ...sizeOf(args), after: decoded('after'), before: decoded('before') };
-  if (issues.length > 0) throw new BadWindow(issues);
+  if (issues.length > 0) throw new BadInput(...issues);
   return request;
 }
 
@@ -114,25 +103,14 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
   return [pageOf(from === 'first' ? window.start : window.end - 1)];
 }
 
-/** Which fields of a connection are selected. */
-export interface Asked {
-  /** `edges` or `nodes`. */
-  readonly rows: boolean;
-  /** `startCursor` or `endCursor`. */
-  readonly ends: boolean;
-  /** `totalCount`, `hasNextPage` or `hasPreviousPage`. */
-  readonly totals: boolean;
-}
-
 /** The most pages that a window can read while the list does not change. Invalid arguments read none. */
-export function pagesOfWindow(args: WindowArgs, asked: Asked, codec: CursorCodec): number {
-  const need: Need = asked.rows ? 'rows' : asked.ends ? 'cursors' : 'offsets';
-  if ((need === 'offsets' && !asked.totals) || countIssues(args).length > 0) return 0;
+export function pagesOfWindow(args: WindowArgs, need: Need, codec: CursorCodec): number {
+  if (countIssues(args).length > 0) return 0;
   if (typeof args.after === 'string' || typeof args.before === 'string') {
     try {
       return firstPagesToRead(readWindowArgs(args, codec), need).length;
     } catch (error) {
-      if (error instanceof BadWindow) return 0;
+      if (error instanceof BadInput) return 0;
       throw error;
     }
   }

@@ -39,13 +39,3 @@ export class EventsExpired extends Error {
     this.oldestCursor = oldestCursor;
   }
 }
-
-export class BadCursor extends Error {
-  override readonly name = 'BadCursor';
-  readonly code = 'BAD_USER_INPUT';
-  readonly issues = ['after must be an event cursor as it was handed out, but got something else'];
-
-  constructor() {
-    super('the event cursor is not one that was made here');
-  }
-}

@@ -2,12 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
+import { BadInput } from '../bad-input.ts';
 import type { Loaded } from '../loaded.ts';
 import { StoreUnavailable } from '../store/errors.ts';
 import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
-import { BadCursor, type EventCursors, EventsExpired } from './event-cursor.ts';
+import { type EventCursors, EventsExpired } from './event-cursor.ts';
 import { createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
@@ -185,10 +186,10 @@ export async function openHub(parts: HubParts) {
     newestCursor: (): string => cursors.encode(epoch, position),
     /** Live events only; `openEventStream` begins earlier. The returned function unsubscribes immediately. */
     subscribe: index.add,
-    /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadCursor. */
+    /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
-      if (decoded === undefined) throw new BadCursor();
+      if (decoded === undefined) throw new BadInput('"after" is not an event cursor');
       requireAvailable(
         await log.bounds(),
         decoded.epoch === epoch ? decoded.position : BEFORE_ANY_LOG,

@@ -28,8 +28,6 @@ const WATCHED = {
 // In seconds, from a cached answer to the longest call or operation.
 const BUCKETS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const MAX_OPERATION_NAMES = 200;
-const MAX_ROUTES = 100;
-const MAX_CODES = 50;
 const UNUSED_MS = 3_600_000;
 
 /** Collected once per process: prom-client's observers never end, and keep their registry in memory. */
@@ -49,52 +47,41 @@ export function createMetrics(now: () => number = () => performance.now()) {
     return (count = 1) => metric.inc(count);
   };
 
-  /**
-   * Milliseconds by two labels. A frontend may send a new operation name with every request, so there are at most `max`
-   * values of the first label, and the rest are `other`. A value that was not used for an hour is removed.
-   */
-  const histogram = (name: string, help: string, labelNames: [string, string], max: number) => {
-    const metric = new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
-    type Series = Map<string, { observe(seconds: number): void }>;
-    const others: Series = new Map();
-    const series = new LRUCache<string, Series>({
-      max,
-      ttl: UNUSED_MS,
-      ttlResolution: 0,
-      updateAgeOnGet: true,
-      perf: { now },
-      dispose: (of, first) => {
-        for (const second of of.keys()) metric.remove(first, second);
-      },
-    });
-    function seriesOf(first: string): [string, Series] {
-      let of = series.get(first);
-      if (!of && series.size >= max) series.purgeStale();
-      if (!of && series.size >= max) return ['other', others];
-      if (!of) series.set(first, (of = new Map()));
-      return [first, of];
-    }
-    return (first: string, second: string, durationMs: number): void => {
-      const [label, of] = seriesOf(first);
-      const code = of.has(second) || of.size < MAX_CODES ? second : 'other';
-      let bound = of.get(code);
-      if (!bound) of.set(code, (bound = metric.labels(label, code)));
-      bound.observe(durationMs / 1_000);
-    };
-  };
-
-  const operations = histogram(
-    'gateway_operation_seconds',
-    'Operations, by name and outcome.',
-    ['name', 'outcome'],
-    MAX_OPERATION_NAMES,
-  );
+  const histogram = (name: string, help: string, labelNames: readonly string[]) =>
+    new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
+  const operations = histogram('gateway_operation_seconds', 'Operations, by name and outcome.', [
+    'name',
+    'outcome',
+  ]);
   const calls = histogram(
     'partner_call_seconds',
     'Calls to the Partner API, by route and status.',
     ['route', 'status'],
-    MAX_ROUTES,
   );
+
+  /** The outcomes of each operation name. A name that was not used for an hour is removed. */
+  const outcomesByName = new LRUCache<string, Set<string>>({
+    max: MAX_OPERATION_NAMES,
+    ttl: UNUSED_MS,
+    ttlResolution: 0,
+    updateAgeOnGet: true,
+    perf: { now },
+    dispose: (outcomes, name) => {
+      for (const outcome of outcomes) operations.remove(name, outcome);
+    },
+  });
+  /** A frontend may send a new name with every request: past the limit, new ones are `other`. */
+  function labelOf(name: string, outcome: string): string {
+    const known = outcomesByName.get(name);
+    if (known) known.add(outcome);
+    else {
+      if (outcomesByName.size >= MAX_OPERATION_NAMES) outcomesByName.purgeStale();
+      if (outcomesByName.size >= MAX_OPERATION_NAMES) return 'other';
+      outcomesByName.set(name, new Set([outcome]));
+    }
+    return name;
+  }
+
   const refused = new Counter({
     name: 'webhooks_refused_total',
     help: 'Webhooks that were not accepted, by reason.',
@@ -103,11 +90,14 @@ export function createMetrics(now: () => number = () => performance.now()) {
   });
 
   return {
-    operation: (name: string | undefined, outcome: string, durationMs: number) =>
-      operations(operationName(name), plainText(outcome), durationMs),
+    operation(name: string | undefined, code: string, durationMs: number): void {
+      const outcome = plainText(code);
+      const label = labelOf(operationName(name), outcome);
+      operations.observe({ name: label, outcome }, durationMs / 1_000);
+    },
     /** `status` is the HTTP status, or a code if there was no response. `route` is the template. */
     upstreamCall: (route: string, status: number | string, durationMs: number) =>
-      calls(plainText(route), plainText(String(status)), durationMs),
+      calls.observe({ route: plainText(route), status }, durationMs / 1_000),
     cacheHit: counter('partner_cache_hits_total', 'Reads answered from the cache.'),
     coalesced: counter('partner_coalesced_total', 'Reads that shared a call under way.'),
     otherRecord: counter(

@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
 import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { type Endpoint, endpoints } from '../rest/endpoints.ts';
-import { PartnerContractBroken } from '../rest/errors.ts';
+import { endpoints } from '../rest/endpoints.ts';
 import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
@@ -57,22 +56,13 @@ export function noteRef(
 
 function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Context): NoteRef {
   const sessionId = session?.id ?? record.sessionId ?? undefined;
-  if (session) requireSameClient(record, session, endpoints.noteOfSession, ctx);
+  if (session)
+    ctx.loaders.requireSame(endpoints.noteOfSession, session.id, record.clientId, session.clientId);
   if (record.id) ctx.invalidation.noteRead(record.id, sessionId, session?.clientId);
   const auditName = `ProgressNote:${record.id ?? `session:${sessionId}`}`;
   const note: NoteRef = { type: 'ProgressNote', record, open: true, session, auditName };
   if (session) session.note = note;
   return note;
-}
-
-function requireSameClient(
-  { clientId }: Pick<NoteRecord, 'clientId'>,
-  session: SessionRef,
-  endpoint: Endpoint,
-  { loaders }: Context,
-): void {
-  const error = loaders.otherClient(clientId, session.clientId, endpoint, session.id);
-  if (error) throw error;
 }
 
 /** A `partner` needs no proof and may name a note by its UUID alone. */
@@ -114,13 +104,13 @@ export function sessionOfTarget({ name, sessionId, clientId }: NoteTarget): Sess
 /** Null if it no longer exists: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
   const session = sessionOfEvent(event);
+  const { progressNoteId: id, sessionId, clientId } = event;
   return ifOpen(session, ctx, () =>
-    whenLoaded(ctx.loaders.note(event.progressNoteId), (record) => {
-      if (record?.sessionId && record.sessionId !== event.sessionId) {
-        const { template } = endpoints.note;
-        throw new PartnerContractBroken(template, 'the note belongs to another session');
-      }
-      return record ? noteRef(record, session, ctx) : null;
+    whenLoaded(ctx.loaders.note(id), (record) => {
+      if (!record) return null;
+      ctx.loaders.requireSame(endpoints.note, id, record.sessionId, sessionId);
+      ctx.loaders.requireSame(endpoints.note, id, record.clientId, clientId);
+      return noteRef(record, session, ctx);
     }),
   );
 }
@@ -156,7 +146,7 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
       if (record === 'not-ready') return null;
-      requireSameClient(record, session, endpoint, ctx);
+      ctx.loaders.requireSame(endpoint, session.id, record.clientId, session.clientId);
       ctx.audit?.recordRead(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });
@@ -215,8 +205,9 @@ export const scoreOfEvent = (
 ) => ifOpen(above('Client', clientId), ctx, () => loadScore({ id: scoreId, clientId }, ctx));
 
 function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
-  return whenLoaded(ctx.loaders.score(id, clientId ? { clientId } : undefined), (record) => {
+  return whenLoaded(ctx.loaders.score(id), (record) => {
     if (!record) return null;
+    ctx.loaders.requireSame(endpoints.score, id, record.clientId, clientId);
     ctx.audit?.recordRead(`AssessmentScore:${id}`);
     return { type: 'AssessmentScore', id, record, open: true, clientId };
   });

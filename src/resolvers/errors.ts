@@ -9,16 +9,6 @@ export class ResolverError extends Error {
   }
 }
 
-/** The request is wrong: `issues` lists why. */
-export class BadInput extends ResolverError {
-  readonly issues: readonly string[];
-
-  constructor(...issues: readonly string[]) {
-    super('BAD_USER_INPUT', issues.join(' '));
-    this.issues = issues;
-  }
-}
-
 const NOT_FOUND = 'No such record, or none that you may see.';
 
 /**

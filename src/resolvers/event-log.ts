@@ -5,9 +5,10 @@ import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import type { Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
-import { matchesByList, maySeeEvent, requireFilterAccess } from './access/event-access.ts';
+import { isVisible, requireFilterAccess } from './access/event-access.ts';
 import { requireAccess } from './access/prove.ts';
-import { BadInput, ResolverError } from './errors.ts';
+import { BadInput } from '../bad-input.ts';
+import { ResolverError } from './errors.ts';
 import type { SessionRef } from './refs.ts';
 
 const DEFAULT_EVENTS = 10;
@@ -91,7 +92,7 @@ async function readEvents(
     if (chunk.scannedTo === at) return { found, next: undefined };
     for (const event of chunk.events) {
       if (ctx.usage.isOver) return { found, next: at };
-      if (await isWanted(event, filter, ctx)) found.push(event);
+      if (matches(filter, event) && (await isVisible(event, filter, ctx))) found.push(event);
       if (found.length > first) return { found, next: event.position };
       at = event.position;
     }
@@ -99,11 +100,6 @@ async function readEvents(
   }
   return { found, next: at };
 }
-
-const isWanted = async (event: PartnerEvent, filter: EventFilter, ctx: Context): Promise<boolean> =>
-  matches(filter, event) &&
-  (await maySeeEvent(event, ctx)) &&
-  (await matchesByList(filter, event, ctx));
 
 const MAX_OF_SESSION = 1_000;
 

@@ -117,8 +117,6 @@ export const clientOfSession = parentLink('Client', (session: SessionRef, ctx) =
   return ctx.hub.clientOfSession(session.id);
 });
 
-const idOf = (node: { readonly id: string }): string => node.id;
-
 /** A list of the Partner API as a connection. */
 function connectionOf<N extends ListName>(
   list: ListRef<N>,
@@ -133,7 +131,6 @@ function connectionOf<N extends ListName>(
     args,
     {
       key: listKeyOf(list),
-      idOf,
       loadPage: (number, options) => loadListPage(list, number, ctx, options),
       totalHint: () => ctx.loaders.totalOf(list),
     },
@@ -167,7 +164,6 @@ export function organizationsOfViewer(
     args,
     {
       key: 'granted organizations',
-      idOf,
       loadPage: (page) => ({
         rows: nodes.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
         total: nodes.length,

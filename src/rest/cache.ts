@@ -36,8 +36,10 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: clock,
-    dispose({ path }, key, reason) {
-      if (reason === 'set' || key === path) return;
+    onInsert({ path }, key) {
+      if (key !== path) keysByPath.set(path, (keysByPath.get(path) ?? new Set()).add(key));
+    },
+    dispose({ path }, key) {
       const keys = keysByPath.get(path);
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
@@ -49,6 +51,12 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     for (const listener of listeners) listener(path);
   }
 
+  function invalidate(path: string): void {
+    entries.delete(path);
+    for (const key of keysByPath.get(path) ?? []) entries.delete(key);
+    notify(path);
+  }
+
   return {
     get: (key: string): CacheEntry | undefined => entries.get(key),
 
@@ -56,23 +64,13 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     isCurrent: (entry: CacheEntry): boolean => entries.peek(entry.key) === entry,
 
     set(entry: CacheEntry, bytes: number): void {
-      const { key, path } = entry;
-      const replaced = entries.peek(key);
-      const ttl = entry.expiresAt - clock.now();
-      entries.set(key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
-      if (key !== path && entries.has(key)) {
-        const keys = keysByPath.get(path);
-        if (keys) keys.add(key);
-        else keysByPath.set(path, new Set([key]));
-      }
-      if (replaced) notify(path);
+      const { key, path, expiresAt } = entry;
+      const isReplaced = entries.has(key);
+      entries.set(key, entry, { size: bytes + OVERHEAD_BYTES, ttl: expiresAt - clock.now() });
+      if (isReplaced) notify(path);
     },
 
-    invalidate(path: string): void {
-      entries.delete(path);
-      for (const key of keysByPath.get(path) ?? []) entries.delete(key);
-      notify(path);
-    },
+    invalidate,
 
     invalidateAll(): void {
       entries.clear();
@@ -82,19 +80,12 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
     totalOf: (listKey: string): number | undefined => totals.get(listKey),
 
-    /** A new length invalidates the list's pages: a window must not mix two states of its list. */
+    /** A new length invalidates the list: a window must not mix two states of it. */
     setTotal(listKey: string, path: string, total: number): void {
       const last = totals.get(listKey);
       if (last === total) return;
       totals.set(listKey, total);
-      if (last === undefined) return;
-      for (const key of keysByPath.get(path) ?? []) {
-        // Pages with the same filter: only the page number follows the list's key.
-        if (key.startsWith(listKey) && /^[?&]page=\d+$/.test(key.slice(listKey.length))) {
-          entries.delete(key);
-        }
-      }
-      notify(path);
+      if (last !== undefined) invalidate(path);
     },
 
     /**

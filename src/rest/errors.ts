@@ -84,10 +84,6 @@ export class OutcomeUnknown extends PartnerError {
 /** The operation has made as many calls as it may. */
 export class CallBudgetExhausted extends PartnerError {
   readonly code = 'QUERY_TOO_EXPENSIVE';
-
-  constructor(route: string, maxCalls: number) {
-    super(route, `the operation has used up its ${maxCalls} calls to the Partner API`);
-  }
 }
 
 /** The operation's client has disconnected, or its time is over. */

@@ -1,9 +1,10 @@
 import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
-import { toUuid, type Uuid } from '../uuid.ts';
+import type { Uuid } from '../uuid.ts';
 import { LIST_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
-import { isObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 import {
   anotherRecord,
+  isOther,
   readAssessment,
   readClient,
   readClinic,
@@ -29,9 +30,26 @@ function list<T>(
   readRow: ReadRow<T>,
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
-  const read: Endpoint<Page<T>>['read'] = (body, id, page) =>
-    readPage(body, page, readRow, id, parentNames);
-  return endpoint('GET', template, 3, read, () => LIST_TTL_MS);
+  /** Undefined if the body is not the requested page. */
+  function read(body: unknown, parentId: Uuid | undefined, page: number): Checked<Page<T>> {
+    const { data, meta }: JsonObject = isObject(body) ? body : {};
+    if (!isObject(meta) || !Array.isArray(data)) return undefined;
+    const { totalItems: total, currentPage } = meta;
+    if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
+    if (total < 0 || total > MAX_ROWS) return undefined;
+
+    // An API that answers a page past the end with its last one would repeat rows.
+    if (page > lastPageOf(total)) return { rows: [], total, page };
+
+    if (typeof currentPage === 'number' && currentPage !== page) return undefined;
+    if (data.length > PAGE_SIZE) return undefined;
+    const isOfAnotherParent = (row: unknown) =>
+      isObject(row) && parentNames.some((name) => isOther(row[name], parentId));
+    if (data.some(isOfAnotherParent)) return anotherRecord;
+    const rows = data.map((row: unknown) => (isObject(row) ? readRow(row) : undefined));
+    return { rows, total, page };
+  }
+  return endpoint<Page<T>>('GET', template, 3, read, () => LIST_TTL_MS);
 }
 
 export const lists = {
@@ -67,39 +85,6 @@ export interface ListRef<N extends ListName = ListName> {
   /** The parent's id. Only `organizations` has none. */
   readonly id?: Uuid | undefined;
   readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
-}
-
-/** Undefined if the body is not the requested page. */
-export function readPage<T>(
-  body: unknown,
-  page: number,
-  readRow: ReadRow<T>,
-  parentId?: Uuid,
-  parentNames: readonly string[] = [],
-): Checked<Page<T>> {
-  if (!isObject(body) || !isObject(body['meta']) || !Array.isArray(body['data'])) return undefined;
-  const { totalItems: total, currentPage } = body['meta'];
-  if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
-  if (total < 0 || total > MAX_ROWS) return undefined;
-
-  // An API that answers a page past the end with its last one would repeat rows.
-  if (page > lastPageOf(total)) return { rows: [], total, page };
-
-  if (typeof currentPage === 'number' && currentPage !== page) return undefined;
-  if (body['data'].length > PAGE_SIZE) return undefined;
-  const rows: (T | undefined)[] = [];
-  for (const row of body['data'] as readonly unknown[]) {
-    if (!isObject(row)) {
-      rows.push(undefined);
-      continue;
-    }
-    for (const name of parentNames) {
-      const named = toUuid(row[name]);
-      if (named !== undefined && named !== parentId) return anotherRecord;
-    }
-    rows.push(readRow(row));
-  }
-  return { rows, total, page };
 }
 
 /** The path without its query: what `invalidate` takes. */

@@ -1,8 +1,7 @@
 import DataLoader from 'dataloader';
-import { whenLoaded, type Loaded } from '../loaded.ts';
+import type { Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
-import type { ScoreRecord } from './records.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Client, Target } from './client/client.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
@@ -21,11 +20,6 @@ import type { Usage } from './usage.ts';
 interface LoadOptions {
   /** Skips every cache, and calls that began earlier. */
   readonly fresh?: boolean;
-}
-
-interface ScoreOptions extends LoadOptions {
-  /** The expected client: a score of another client is a bad response. */
-  readonly clientId?: Uuid | undefined;
 }
 
 type Loader = DataLoader<Target, unknown, string>;
@@ -80,25 +74,21 @@ export class Loaders {
     return this.record(endpoints.partner, undefined, options);
   }
 
-  score(id: Uuid, options?: ScoreOptions): Loaded<ScoreRecord | undefined> {
-    return whenLoaded(this.record(endpoints.score, id, options), (score) => {
-      const named = score?.clientId ?? null;
-      const error = this.otherClient(named, options?.clientId, endpoints.score, id);
-      return error ? Promise.reject(error) : score;
-    });
+  score(id: Uuid, options?: LoadOptions) {
+    return this.record(endpoints.score, id, options);
   }
 
-  /** The error if an answer names another client than the expected one: it must be neither shown nor cached. */
-  otherClient(
-    named: Uuid | null,
-    expected: Uuid | undefined,
+  /** Throws if an answer names another record than the expected one: it must be neither shown nor cached. */
+  requireSame(
     { path, template }: Endpoint,
     id: Uuid,
-  ): PartnerContractBroken | undefined {
-    if (!expected || !named || named === expected) return undefined;
+    named: Uuid | null,
+    expected: Uuid | undefined,
+  ): void {
+    if (!expected || !named || named === expected) return;
     this.client.invalidate(path(id));
     this.client.observer.otherRecord?.(template, this.usage.requestId);
-    return new PartnerContractBroken(template, 'the answer is about another client');
+    throw new PartnerContractBroken(template, 'the answer is about another record');
   }
 
   private record<T>(endpoint: Endpoint<T>, id: Uuid | undefined, options?: LoadOptions): Loaded<T> {

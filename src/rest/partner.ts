@@ -7,13 +7,8 @@ import { Loaders } from './loaders.ts';
 import { createUsage, type Usage } from './usage.ts';
 import { createWrites } from './writes.ts';
 
-export interface PartnerConnection {
-  /** Ends in `/v2`. */
-  readonly baseUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly apiKey: string;
-}
+/** `baseUrl` ends in `/v2`. */
+export type PartnerConnection = Omit<Extract<Config['partner'], { kind: 'real' }>, 'kind'>;
 
 export interface PartnerOptions extends Partial<Config['upstream']> {
   /** Limit of the response cache, in bytes of JSON. */
@@ -36,7 +31,7 @@ export type Partner = ReturnType<typeof createPartner>;
 /** The Partner API, as the rest of the gateway uses it. */
 export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
   const client = createClient(connection, options);
-  const { breakers, cache, clock, limiter, pool, tokens } = client;
+  const { cache, clock, limiter, pool, tokens } = client;
   return {
     /** For one operation, or one delivered event: what they read is counted into `usage`. */
     loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
@@ -59,14 +54,10 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     },
     state() {
       const ageMs = tokens.ageMs();
-      const states = new Set(Array.from(breakers.values(), ({ state }) => state));
-      const worst = (['open', 'half-open'] as const).find((state) => states.has(state));
       return {
         ...limiter.state(),
         ...cache.state(),
         tokenAgeSeconds: ageMs === undefined ? undefined : ageMs / 1000,
-        /** The worst state of all routes. */
-        breaker: worst ?? 'closed',
       };
     },
     async [Symbol.asyncDispose](): Promise<void> {

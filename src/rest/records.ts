@@ -84,7 +84,7 @@ export function calendarDateOf(value: unknown): string | null {
 }
 
 /** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
-const isOther = (name: unknown, asked: Uuid): boolean =>
+export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>
   name !== asked && (toUuid(name) ?? asked) !== asked;
 
 /** The client that the body names, if any, which is not documented. */

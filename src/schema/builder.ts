@@ -1,20 +1,16 @@
 import SchemaBuilder, { type FieldMap, type InputType, type TypeParam } from '@pothos/core';
-import { GraphQLError, valueFromASTUntyped } from 'graphql';
+import { GraphQLError } from 'graphql';
 
 import type { Connection } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import type * as Events from '../events/partner-event.ts';
 import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
+import { calendarDateOf } from '../rest/records.ts';
 import { MAX_SEALED_CHARACTERS } from '../sealed-text.ts';
-import { type Uuid, toUuid } from '../uuid.ts';
+import type { Uuid } from '../uuid.ts';
 
-type TextScalars = {
-  Date: { Input: string; Output: string };
-  DateTime: { Input: string; Output: string };
-  URL: { Input: string; Output: string };
-  EventCursor: { Input: string; Output: string };
-};
+type Text = { Input: string; Output: string };
 
 /** Types that are referenced by name, so that their files need not import each other. */
 export const builder = new SchemaBuilder<{
@@ -36,14 +32,14 @@ export const builder = new SchemaBuilder<{
     SessionEvent: Events.SessionEvent;
     ProgressNoteEvent: Events.ProgressNoteEvent;
   };
-  Scalars: TextScalars & {
-    ID: { Input: string; Output: string };
+  Scalars: Record<'ID' | 'Date' | 'DateTime' | 'URL' | 'EventCursor', Text> & {
     JSON: { Input: unknown; Output: unknown };
     UUID: { Input: Uuid; Output: Uuid };
   };
 }>({});
 
 type Types = typeof builder.$inferSchemaTypes;
+export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
 /** Options of a nullable field or argument. */
 export const optional = <const T>(type: T, description: string) => ({ type, description });
@@ -99,67 +95,36 @@ export const lowerCase = <V extends string>(descriptions: Readonly<Record<V, str
     ]),
   ) as { [K in Uppercase<V>]: { value: Lowercase<K>; description: string } };
 
-/** Never includes the value: a variable may hold patient data. */
-const invalidValue = (expected: string) =>
-  new GraphQLError(`Expected ${expected}, but got another value.`, {
-    extensions: { code: 'BAD_USER_INPUT' },
-  });
-
-const textScalar = (
-  name: keyof TextScalars,
+/** A scalar that arguments have too. The message never includes the value: a variable may hold patient data. */
+const inputScalar = (
+  name: 'Date' | 'EventCursor',
   description: string,
   expected: string,
   isValid: (text: string) => boolean,
 ) =>
   builder.scalarType(name, {
     description,
-    serialize: (value) => value,
     parseValue: (value) => {
       if (typeof value === 'string' && isValid(value)) return value;
-      throw invalidValue(expected);
+      throw new GraphQLError(`Expected ${expected}, but got another value.`, {
+        extensions: { code: 'BAD_USER_INPUT' },
+      });
     },
   });
 
-const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
-
-// To `Date`, the 30th of February is the 2nd of March.
-const isCalendarDate = (text: string): boolean =>
-  DATE.test(text) && new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
-
-textScalar(
+inputScalar(
   'Date',
   'A calendar date, YYYY-MM-DD. Never shifted by a time zone.',
   'a date as YYYY-MM-DD',
-  isCalendarDate,
+  (text) => calendarDateOf(text) === text,
 );
 
-textScalar(
-  'DateTime',
-  'An instant, ISO 8601 with an offset.',
-  'a date and time as ISO 8601',
-  (text) => !Number.isNaN(Date.parse(text)),
-);
+builder.scalarType('DateTime', { description: 'An instant, ISO 8601 with an offset.' });
+builder.scalarType('JSON', { description: 'Any JSON value, as the Partner API returned it.' });
+builder.scalarType('URL', { description: 'An absolute URL.' });
+builder.scalarType('UUID', { description: 'A lower-case UUID.' });
 
-builder.scalarType('JSON', {
-  description: 'Any JSON value, as the Partner API returned it.',
-  serialize: (value) => value,
-  parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
-});
-
-textScalar('URL', 'An absolute URL.', 'an absolute URL', (text) => URL.canParse(text));
-
-builder.scalarType('UUID', {
-  description: 'A lower-case UUID.',
-  serialize: (value) => value,
-  parseValue: (value) => {
-    const uuid = toUuid(value);
-    if (uuid) return uuid;
-    throw invalidValue('a UUID');
-  },
-});
-
-textScalar(
+inputScalar(
   'EventCursor',
   'An opaque position in the event log. Pass the last one you received as `after` to resume. Compare two cursors for equality only: their text has no order.',
   'a cursor of the event log',

@@ -1,16 +1,13 @@
 import {
   type FieldNode,
-  Kind,
-  type OperationDefinitionNode,
   type ValidatedExecutionArgs,
-  type ValueNode,
   getArgumentValues,
   getNamedType,
   isCompositeType,
 } from 'graphql';
 
 import type { CursorCodec } from '../connection/cursor.ts';
-import { type Asked, countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
+import { type Need, countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
 import { type GatheredField, gatherFields, setsOf } from './selections.ts';
 
@@ -20,7 +17,7 @@ type Arguments = Readonly<Record<string, unknown>>;
  * What a field may cost in upstream calls, as its `extensions` say. `below` is the cost of its subselection for one
  * record. Look-ups of records are not included: they are counted as they happen.
  */
-type Price = 'list' | ((below: number, args: () => Arguments, reach: () => Reach) => number);
+type Price = 'list' | ((below: number, args: () => Arguments, reach: Reach) => number);
 const priced = (price: Price): { readonly price: Price } => ({ price });
 
 /** A connection costs the pages of its window, and its subselection once for each row. */
@@ -31,19 +28,13 @@ export const callForEach = (argument: string) =>
   priced((below, args) => (1 + below) * (args()[argument] as readonly unknown[]).length);
 /** Costs the subselection for each record that the viewer's grants name. */
 export const forGranted = (kind: GrantedKind) =>
-  priced((below, _args, reach) => reach().granted(kind).length * below);
+  priced((below, _args, reach) => reach.granted(kind).length * below);
 /** Costs the subselection for as many events as the argument says, or as is usual at most. */
 export const forEvents = (usual: number, argument = '') =>
   priced((below, args) => 1 + Number(args()[argument] ?? usual) * below);
 
 export const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;
-
-/** An operation's maximum of calls, or what is wrong with its arguments. */
-interface Estimate {
-  readonly calls: number;
-  readonly problems: readonly ArgumentProblem[];
-}
 
 /** The problems of one field. */
 export interface ArgumentProblem {
@@ -53,25 +44,14 @@ export interface ArgumentProblem {
   readonly path: readonly string[];
 }
 
-/** Estimates that depend neither on variables nor on the viewer. */
-const fixed = new WeakMap<OperationDefinitionNode, Estimate>();
-
-/** The most upstream calls that the operation can make, without look-ups, drift and retries. */
+/** The most upstream calls that the operation can make, without look-ups, drift and retries; or what is wrong with it. */
 export function estimateCalls(
   validated: ValidatedExecutionArgs,
   reach: Reach,
   cursors: CursorCodec,
-): Estimate {
-  const { schema, operation } = validated;
-  const known = fixed.get(operation);
-  if (known) return known;
+) {
+  const { schema, operation, variableValues } = validated;
   const problems: ArgumentProblem[] = [];
-  // Directives may depend on variables.
-  let isFixed = operation.loc?.source.body.includes('@') === false;
-  const reachOfViewer = () => {
-    isFixed = false;
-    return reach;
-  };
 
   const ofFields = (fields: readonly GatheredField[], parent: readonly string[]): number =>
     fields.reduce((calls, field) => calls + ofField(field, parent), 0);
@@ -84,16 +64,13 @@ export function estimateCalls(
     const price = priceOf(field.extensions);
     if (!price) return below;
     const ofNode = (node: FieldNode): number => {
-      const argsOf = (): Arguments => {
-        if (node.arguments?.some(({ value }) => hasVariable(value))) isFixed = false;
-        return getArgumentValues(field, node, validated.variableValues);
-      };
-      if (price !== 'list') return price(below, argsOf, reachOfViewer);
+      const argsOf = () => getArgumentValues(field, node, variableValues);
+      if (price !== 'list') return price(below, argsOf, reach);
       const args = argsOf();
       const issues = countIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const pages = pagesOfWindow(args, askedOf(inner, validated), cursors);
-      return pages + sizeOf(args).count * below;
+      const need = needOf(inner, validated);
+      return (need ? pagesOfWindow(args, need, cursors) : 0) + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));
   }
@@ -101,9 +78,7 @@ export function estimateCalls(
   const root = schema.getRootType(operation.operation);
   const fields = root ? gatherFields([operation.selectionSet], root, validated) : [];
   problems.push(...repeatedIn(fields));
-  const estimate = { calls: ofFields(fields, []), problems };
-  if (isFixed) fixed.set(operation, estimate);
-  return estimate;
+  return { calls: ofFields(fields, []), problems };
 }
 
 /** Fields that may be selected once at the root (`once` in their extensions) and are selected under several aliases. */
@@ -120,14 +95,11 @@ function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[
 
 const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;
 
-function hasVariable(value: ValueNode): boolean {
-  if (value.kind === Kind.LIST) return value.values.some(hasVariable);
-  if (value.kind === Kind.OBJECT) return value.fields.some((field) => hasVariable(field.value));
-  return value.kind === Kind.VARIABLE;
-}
-
-/** Which members of a connection are selected: they decide which pages are read. */
-function askedOf(members: readonly GatheredField[], validated: ValidatedExecutionArgs): Asked {
+/** What the selected members of a connection need: it decides which pages are read. */
+function needOf(
+  members: readonly GatheredField[],
+  validated: ValidatedExecutionArgs,
+): Need | undefined {
   const names = new Set<string>();
   for (const { field, nodes } of members) {
     names.add(field.name);
@@ -135,9 +107,8 @@ function askedOf(members: readonly GatheredField[], validated: ValidatedExecutio
     if (field.name !== 'pageInfo' || !isCompositeType(type)) continue;
     for (const inner of gatherFields(setsOf(nodes), type, validated)) names.add(inner.field.name);
   }
-  return {
-    rows: names.has('edges') || names.has('nodes'),
-    ends: names.has('startCursor') || names.has('endCursor'),
-    totals: names.has('totalCount') || names.has('hasNextPage') || names.has('hasPreviousPage'),
-  };
+  const has = (...any: readonly string[]) => any.some((name) => names.has(name));
+  if (has('edges', 'nodes')) return 'rows';
+  if (has('startCursor', 'endCursor')) return 'cursors';
+  return has('totalCount', 'hasNextPage', 'hasPreviousPage') ? 'offsets' : undefined;
 }

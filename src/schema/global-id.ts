@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
 import { derivedKey } from '../sealed-text.ts';
 import type { NoteName, NoteTarget } from '../resolvers/artifacts.ts';
-import { BadInput } from '../resolvers/errors.ts';
+import { BadInput } from '../bad-input.ts';
 import type { ListedRef, NodeType, Parents, ScoreRef } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 

@@ -12,7 +12,7 @@ import {
   updateNote,
 } from '../resolvers/mutations/note-change.ts';
 import type { Rejected } from '../resolvers/mutations/write.ts';
-import { builder, optional, required, requiredArg } from './builder.ts';
+import { type InputFields, builder, optional, required, requiredArg } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 import { type GlobalIds, idOf, noteTargetOf } from './global-id.ts';
 
@@ -99,46 +99,44 @@ const resultOf = (name: string, description: string) =>
     resolveType,
   });
 
-const NOTE = { required: true, description: 'Global id or UUID of the note.' } as const;
 const KEY = {
   description:
     'Idempotency key: 1 to 200 characters, new for each user action. For a day, the same key from the same viewer returns the first call’s result without a second edit; with other input it is InvalidInput. If the first call ended in OUTCOME_UNKNOWN, so does every later one: nothing is sent again.',
 };
-const SESSION = {
-  description:
-    'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
-};
-const CLIENT = { description: 'Client of the session.' };
+
+/** The note to change. */
+const noteFields = (t: InputFields) => ({
+  progressNoteId: t.field(requiredArg('ID', 'Global id or UUID of the note.')),
+  sessionId: t.id({
+    description:
+      'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
+  }),
+  clientId: t.id({ description: 'Client of the session.' }),
+});
 
 const MagicEditInput = builder.inputType('MagicEditInput', {
   description: 'The note to rewrite, and the instructions.',
   fields: (t) => ({
-    progressNoteId: t.id(NOTE),
+    ...noteFields(t),
     userInstructions: t.field(
       requiredArg('String', 'Instructions for the rewrite: 1 to 5000 characters after trimming.'),
     ),
     idempotencyKey: t.string(KEY),
-    sessionId: t.id(SESSION),
-    clientId: t.id(CLIENT),
   }),
 });
 
 const RegenerateProgressNoteInput = builder.inputType('RegenerateProgressNoteInput', {
   description: 'The note to regenerate.',
   fields: (t) => ({
-    progressNoteId: t.id(NOTE),
+    ...noteFields(t),
     idempotencyKey: t.string(KEY),
-    sessionId: t.id(SESSION),
-    clientId: t.id(CLIENT),
   }),
 });
 
 const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
   description: 'The note to update, and the patch.',
   fields: (t) => ({
-    progressNoteId: t.id(NOTE),
-    sessionId: t.id(SESSION),
-    clientId: t.id(CLIENT),
+    ...noteFields(t),
     patch: t.field(
       requiredArg(
         'JSON',

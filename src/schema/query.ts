@@ -10,7 +10,7 @@ import { type GrantedKind, type Viewer as ViewerShape, grantText } from '../view
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
 import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
-import { idOf, namedBy, namedIn, noteTargetOf } from './global-id.ts';
+import { namedBy, namedIn, noteTargetOf } from './global-id.ts';
 import { wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
@@ -60,13 +60,13 @@ const Partner = builder.objectRef<JsonObject>('Partner').implement({
 });
 
 /** The id of a record, and the parents that may be named with it. */
-const idArgs = <P extends string = never>(noun: string, parents?: Readonly<Record<P, string>>) =>
+const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]) =>
   builder.args((t) => ({
     id: t.id({ required: true, description: `Global id or UUID of the ${noun}.` }),
     ...(Object.fromEntries(
-      Object.entries<string>(parents ?? {}).map(([name, description]) => [
+      parents.map((name) => [
         name,
-        t.id({ description }),
+        t.id({ description: `The ${name.slice(0, -'Id'.length)} of the ${noun}.` }),
       ]),
     ) as Record<P, ReturnType<typeof t.id<false>>>),
   }));
@@ -77,10 +77,12 @@ type ByIdArgs = { readonly id: string } & {
 
 /** Resolves a record by its id. With parents in the arguments, it is looked up only there. */
 const recordById =
-  <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client'>(type: T) =>
+  <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client' | 'Session'>(type: T) =>
   (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
-    const ref = { type, id: idOf(type, 'id', args.id, ctx.ids), named: namedIn(args, ctx.ids) };
-    return byId(ref as NodeOfType<T>, wantsAttributes(info, type), ctx);
+    const ref = { type, ...namedBy(type, 'id', args.id, ctx.ids), named: namedIn(args, ctx.ids) };
+    // A session's id includes the client in the arguments, once a list has confirmed it.
+    const isIdCompleted = ref.named.clientId !== undefined && ref.clientId === undefined;
+    return byId(ref as unknown as NodeOfType<T>, wantsAttributes(info, type, isIdCompleted), ctx);
   };
 
 builder.queryType({
@@ -108,46 +110,34 @@ builder.queryType({
     clinic: t.field({
       type: 'Clinic',
       description: 'A clinic by its id. With `organizationId`, it is looked up only there.',
-      args: idArgs('clinic', { organizationId: 'The organization of the clinic.' }),
+      args: idArgs('clinic', 'organizationId'),
       resolve: recordById('Clinic'),
     }),
     clinician: t.field({
       type: 'Clinician',
       description: 'A clinician by their id. With `clinicId`, they are looked up only there.',
-      args: idArgs('clinician', { clinicId: 'The clinic of the clinician.' }),
+      args: idArgs('clinician', 'clinicId'),
       resolve: recordById('Clinician'),
     }),
     client: t.field({
       type: 'Client',
       description:
         'A client by their id. With `clinicId` or `clinicianId`, they are looked up only there.',
-      args: idArgs('client', {
-        clinicId: 'The clinic of the client.',
-        clinicianId: 'The clinician of the client.',
-      }),
+      args: idArgs('client', 'clinicId', 'clinicianId'),
       resolve: recordById('Client'),
     }),
     session: t.field({
       type: 'Session',
       description:
         'A session by its id. A bare UUID needs `clientId`, unless a grant names the session; it is looked up only there.',
-      args: idArgs('session', { clientId: 'The client of the session.' }),
-      resolve: (_root, args, ctx, info) => {
-        const named = namedIn({ clientId: args.clientId }, ctx.ids);
-        const { id, clientId } = namedBy('Session', 'id', args.id, ctx.ids);
-        const isIdCompleted = named.clientId !== undefined && clientId === undefined;
-        const wanted = wantsAttributes(info, 'Session', isIdCompleted);
-        return byId({ type: 'Session', id, clientId, named }, wanted, ctx);
-      },
+      args: idArgs('session', 'clientId'),
+      resolve: recordById('Session'),
     }),
     progressNote: t.field({
       type: 'ProgressNote',
       description:
         'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
-      args: idArgs('note', {
-        sessionId: 'The session of the note.',
-        clientId: 'The client of the session.',
-      }),
+      args: idArgs('note', 'sessionId', 'clientId'),
       extensions: oneCall,
       resolve: (_root, args, ctx) => noteByName(noteTargetOf('id', args.id, args, ctx.ids), ctx),
     }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
+import { BadInput } from '../../src/bad-input.ts';
 import { Connection } from '../../src/connection/connection.ts';
-import { BadWindow, type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
+import { type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
 import {
   ask,
   codec,
@@ -65,7 +66,7 @@ describe('arguments', () => {
     [{ before: 'garbage' }, '"before" is not a cursor of this list'],
   ])('%j are rejected before any call', (args, issue) => {
     const list = createUpstream(25).open();
-    expect(() => new Connection(args, list, codec)).toThrow(new BadWindow([issue]));
+    expect(() => new Connection(args, list, codec)).toThrow(new BadInput(issue));
     expect(list.asked).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BadCursor, EventsExpired } from '../../src/events/event-cursor.ts';
+import { EventsExpired } from '../../src/events/event-cursor.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
@@ -173,7 +173,6 @@ describe('a cursor', () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
     const error = await opened.hub.resume('garbage').catch((cause: unknown) => cause);
-    expect(error).toBeInstanceOf(BadCursor);
     expect(error).toMatchObject({
       code: 'BAD_USER_INPUT',
       issues: [expect.stringContaining('after')],

@@ -85,7 +85,7 @@ describe('filters of clients', () => {
       for (const text of ['', ' ', `+${'x'.repeat(200)}`]) {
         const answer = await clientsWhere({ [field]: text });
         expect([failures(answer), answer.calls]).toEqual([['clinic.clients: BAD_USER_INPUT'], 0]);
-        const issue = `"${field}" must have 1 to 200 characters and not be blank, but got ${text.length}.`;
+        const issue = `"${field}" must have 1 to 200 characters and not be blank, but got ${text.length}`;
         expect(answer.errors?.[0]?.extensions.issues).toEqual([issue]);
       }
     },

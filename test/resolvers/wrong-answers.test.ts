@@ -92,3 +92,25 @@ it.each([
     expect([Object.keys(data.node).length, errors]).toEqual([1, undefined]);
   },
 );
+
+it.each(['sessionId', 'clientId'] as const)(
+  "an event's note whose %s is another one's is an error, and is not cached",
+  async (name) => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const { ids } = sandbox;
+    sandbox.finalize(ids.note(0, 0));
+    await sandbox.delivered();
+    const other = { sessionId: ids.session(1, 0), clientId: ids.client(1) };
+    const body = { progressNoteId: ids.note(0, 0), isLoading: false, note: ['not theirs'] };
+    sandbox.answerNext('GET /progress-notes/:id', {
+      times: 1,
+      body: { ...body, [name]: other[name] },
+    });
+    const query = '{ events { nodes { ... on ProgressNoteFinalized { progressNote { note } } } } }';
+    expect(failures(await gateway.query(query))).toEqual([
+      expect.stringContaining('UPSTREAM_BAD_RESPONSE'),
+    ]);
+    expect((await gateway.query(query)).errors).toBeUndefined();
+  },
+);

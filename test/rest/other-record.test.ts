@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Loaders } from '../../src/rest/loaders.ts';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, pageBody } from '../support/rest/upstream.ts';
@@ -75,15 +76,14 @@ describe('a response about another record than the one requested', () => {
     expect(setup.partner.state().cacheEntries).toBe(1);
   });
 
-  it.each(['clientId', 'patientId'])(
-    "is a score whose %s is not the expected client's",
-    async (name) => {
-      await using setup = await setUp((_, response) => answer(response, 200, { [name]: id(7) }));
-      const load = (clientId: typeof session.id) =>
-        loadersOf(setup.partner).score(id(1), { clientId });
-      expect(await load(id(7))).toMatchObject({ id: id(1), clientId: id(7) });
-      expect(await codeOf(load(id(8)))).toBe('UPSTREAM_BAD_RESPONSE');
-      expect(setup.partner.state().cacheEntries).toBe(0);
-    },
-  );
+  it.each(['clientId', 'patientId'])('is a score of another client, by its %s', async (name) => {
+    const { score: endpoint } = endpoints;
+    await using setup = await setUp((_, response) => answer(response, 200, { [name]: id(7) }));
+    const loaders = loadersOf(setup.partner);
+    const { clientId = null } = (await loaders.score(id(1))) ?? {};
+    loaders.requireSame(endpoint, id(1), clientId, id(7));
+    expect(setup.partner.state().cacheEntries).toBe(1);
+    expect(() => loaders.requireSame(endpoint, id(1), clientId, id(8))).toThrow('another record');
+    expect(setup.partner.state().cacheEntries).toBe(0);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listKeyOf, pathOf, readPage } from '../../src/rest/lists.ts';
+import { listKeyOf, lists, pathOf } from '../../src/rest/lists.ts';
 import type { ListRef } from '../../src/rest/lists.ts';
 import {
   anotherRecord,
@@ -77,7 +77,7 @@ describe('records', () => {
   });
 });
 
-const read = (body: unknown, page = 1) => own(readPage(body, page, readClient));
+const read = (body: unknown, page = 1) => own(lists.clientsOfClinic.read(body, id(1), page));
 
 describe('a page', () => {
   it('keeps the position of a row that cannot be read', () => {

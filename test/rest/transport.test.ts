@@ -74,6 +74,11 @@ describe('an invalid response', () => {
     expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
   });
 
+  it('is a 404 whose body never ends: it does not make a record look deleted', async () => {
+    await using setup = await setUp(endless(404));
+    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+  });
+
   it.each([301, 302, 303, 307, 308])(
     'is a %i that is not followed, so that the token is not sent elsewhere',
     async (status) => {

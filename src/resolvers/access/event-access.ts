@@ -30,14 +30,15 @@ export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> 
 }
 
 /**
- * Whether an assessment's client is in the lists of the clinician, clinic or organization that the filter names. Access
- * to the filter's own records was checked before.
+ * May the viewer see this event, under this filter? An assessment's client has to be in the lists of the clinician,
+ * clinic or organization that the filter names. Access to the filter's own records was checked before.
  */
-export function matchesByList(
-  filter: EventFilter,
+export async function isVisible(
   event: PartnerEvent,
+  filter: EventFilter,
   ctx: Context,
-): Loaded<boolean> {
+): Promise<boolean> {
+  if (!(await maySeeEvent(event, ctx))) return false;
   return !needsLists(filter, event) || isClientUnder(filter, event.clientId, ctx);
 }
 
@@ -51,7 +52,7 @@ export async function mayReceiveEvent(
   filter: EventFilter = {},
 ): Promise<boolean> {
   try {
-    return (await maySeeEvent(event, ctx)) && (await matchesByList(filter, event, ctx));
+    return await isVisible(event, filter, ctx);
   } catch (error) {
     if (!(error instanceof PartnerError) || isSessionEvent(event)) throw error;
     return !(error instanceof CallBudgetExhausted) && wasListed(event, ctx, filter);
@@ -91,10 +92,17 @@ async function wasListed(
 /** A record that a filter names must be open to the viewer; otherwise it does not exist. */
 export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
   const named = mostSpecificRecord(filter);
-  if (!named || (await isOpen(named, ctx))) return;
+  if (!named) return;
+  let reason = new NotFound();
+  try {
+    if (await isOpen(named, ctx)) return;
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    reason = error;
+  }
   // Written now, since a rejected subscription never ends.
   ctx.audit?.writeNow('filter: denied', `${named.type}:${named.id}`);
-  throw new NotFound();
+  throw reason;
 }
 
 /** Only this record has to be open: the others narrow it further, and say where to look for it. */

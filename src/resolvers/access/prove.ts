@@ -104,7 +104,10 @@ async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   const { clientId, named } = ref;
   if (ctx.viewer.grants.every(({ kind }) => kind === 'session')) return false;
-  if (!clientId && !named?.clientId) throw missingArgument('`clientId`');
+  if (!clientId && !named?.clientId) {
+    auditDenial(ref, ctx);
+    throw missingArgument('`clientId`');
+  }
   if (!clientId) return proveInKnown(ref, ctx);
   if (named?.clientId && named.clientId !== clientId) return false;
   return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>

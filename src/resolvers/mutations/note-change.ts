@@ -6,7 +6,7 @@ import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
 import { type NoteTarget, noteRef, sessionOfTarget } from '../artifacts.ts';
-import { NotFound, missingArgument } from '../errors.ts';
+import { missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
 
@@ -98,11 +98,11 @@ function changeNote(
 ): Promise<ChangeOutcome> {
   const { name } = target;
   const record = `ProgressNote:${'noteId' in name ? name.noteId : `session:${name.sessionId}`}`;
-  return auditedWrite({ action, record, hint }, ctx, async () => {
+  return auditedWrite<ChangeOutcome>({ action, record, hint }, ctx, async () => {
     if (issues.length > 0) return { kind: 'invalid', issues };
     const session = sessionOfTarget(target);
-    const denied = await denialOf(session, ctx);
-    if (denied) return denied;
+    if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
+    if (session && !(await isOpen(session, ctx))) return { kind: 'missing' };
     const run = () => perform(target, session, send, ctx);
     const key = target.idempotencyKey;
     const outcome = await (typeof key === 'string' ? onceByKey(key, input, run, ctx) : run());
@@ -110,19 +110,6 @@ function changeNote(
       ? { ...outcome, session: session && { ...session, open: true } }
       : outcome;
   });
-}
-
-async function denialOf(
-  session: SessionRef | undefined,
-  ctx: Context,
-): Promise<Rejected | undefined> {
-  try {
-    if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
-    return !session || (await isOpen(session, ctx)) ? undefined : { kind: 'missing' };
-  } catch (error) {
-    if (error instanceof NotFound) return { kind: 'missing', message: error.message };
-    throw error;
-  }
 }
 
 async function perform(

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
 import { StoreUnavailable } from '../../store/errors.ts';
-import { ResolverError } from '../errors.ts';
+import { NotFound, ResolverError } from '../errors.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
 export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
@@ -27,8 +27,8 @@ const nothingSent = (reason: string) =>
 export async function auditedWrite<T extends { readonly kind: string }>(
   { action, record, hint }: { readonly [K in 'action' | 'record' | 'hint']: string },
   ctx: Context,
-  write: () => Promise<T>,
-): Promise<T> {
+  write: () => Promise<T | Missing>,
+): Promise<T | Missing> {
   if (ctx.audit && !ctx.isAuditKept()) {
     throw nothingSent('write down who changes what. Try again in some minutes');
   }
@@ -39,6 +39,10 @@ export async function auditedWrite<T extends { readonly kind: string }>(
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
     return outcome;
   } catch (error) {
+    if (error instanceof NotFound) {
+      audit('denied');
+      return { kind: 'missing', message: error.message };
+    }
     const failure = clientErrorOf(error, hint);
     audit(codeOf(failure));
     throw failure;

@@ -15,7 +15,7 @@ import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
 import type { Client, Target } from './client.ts';
 import type { CallQueue, QueuedCall } from './limiter.ts';
-import { failureOf, isAcceptance, jsonOf, notJson, verdictOf } from './response.ts';
+import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
@@ -32,13 +32,6 @@ const NO_CLEAR_ANSWER =
 /** These errors show that the write had no effect, even if an earlier attempt ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
 
-/** An operation that waits for the call. Each has a promise of its own, since each may stop waiting. */
-interface Waiter {
-  readonly usage: Usage;
-  readonly resolve: (entry: CacheEntry) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * One call to the Partner API with all its attempts. `start` (breaker, token, slot) → `send` (deadline, breaker, call
  * limit, quota) → `finished` → `resolve`, or `retryOrFail`, which fails the call or starts it again. Synchronous if a
@@ -52,7 +45,8 @@ export class Call implements QueuedCall {
   private readonly breaker: Breaker;
   /** The operation that began it. */
   private readonly usage: Usage;
-  private waiters: Waiter[] = [];
+  /** The operations that wait for it. Each has a promise of its own, since each may stop waiting. */
+  private waiters: (PromiseWithResolvers<CacheEntry> & { readonly usage: Usage })[] = [];
   private attempt: Attempt | undefined;
   private cancelTimer: (() => void) | undefined;
   private readonly beganAt: number;
@@ -71,10 +65,10 @@ export class Call implements QueuedCall {
   }
 
   join(usage: Usage): Promise<CacheEntry> {
+    const waiter = { usage, ...Promise.withResolvers<CacheEntry>() };
+    this.waiters.push(waiter);
     usage.pending.add(this);
-    return new Promise((resolve, reject) => {
-      this.waiters.push({ usage, resolve, reject });
-    });
+    return waiter.promise;
   }
 
   start(): void {
@@ -128,12 +122,12 @@ export class Call implements QueuedCall {
     this.observe(attempt);
     if (outcome !== 'answered' || status < 200 || status >= 300) return this.retryOrFail(attempt);
     const json = jsonOf(attempt);
-    if (json === notJson && !(this.target.endpoint.isWrite && isAcceptance(attempt))) {
+    if (json === undefined && !(this.target.endpoint.isWrite && isAcceptance(attempt))) {
       return this.retryOrFail(attempt);
     }
     if (token !== NO_TOKEN) tokens.accepted(token);
     try {
-      this.resolve(this.readValue(json === notJson ? undefined : json), body.length);
+      this.resolve(this.readValue(json), body.length);
     } catch (error) {
       this.fail(error);
     }
@@ -222,7 +216,7 @@ export class Call implements QueuedCall {
     if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
-    if (!charged) return new CallBudgetExhausted(template, this.waiters[0]?.usage.maxCalls ?? 0);
+    if (!charged) return new CallBudgetExhausted(template, 'the operation has used up its calls');
     charged.calls += 1;
     if (this.failures.length > 0) charged.retried += 1;
     const seconds = this.client.limiter.spend();

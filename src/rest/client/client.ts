@@ -43,14 +43,10 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
   const budget = createRetryBudget(clock);
   const breakers = new Map<string, Breaker>();
   const inFlight = new Map<string, Call>();
-  /** Reads of list pages in flight. Many have the same path. */
-  const pagesInFlight = new Set<Call>();
 
   /** Prevents other reads from joining the call, and its answer from being cached. False if it was detached already. */
   function detach(call: Call): boolean {
-    if (inFlight.get(call.target.key) !== call) return false;
-    pagesInFlight.delete(call);
-    return inFlight.delete(call.target.key);
+    return inFlight.get(call.target.key) === call && inFlight.delete(call.target.key);
   }
 
   function start(call: Call, usage: Usage): Promise<CacheEntry> {
@@ -73,7 +69,6 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     observer,
     random,
     budget,
-    breakers,
     detach,
     apiKey,
     pathPrefix: url.pathname,
@@ -90,10 +85,8 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
         usage.coalesced += 1;
         return underway.join(usage);
       }
-      if (underway) detach(underway);
       const call = new Call(client, target, usage);
       inFlight.set(target.key, call);
-      if (target.listKey !== undefined) pagesInFlight.add(call);
       return start(call, usage);
     },
 
@@ -108,15 +101,12 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
      * the old answers are not cached.
      */
     invalidate(path: string): void {
-      const underway = inFlight.get(path);
-      if (underway) detach(underway);
-      for (const call of pagesInFlight) if (call.target.path === path) detach(call);
+      for (const [key, { target }] of inFlight) if (target.path === path) inFlight.delete(key);
       cache.invalidate(path);
     },
 
     invalidateAll(): void {
       inFlight.clear();
-      pagesInFlight.clear();
       cache.invalidateAll();
     },
 

@@ -17,16 +17,14 @@ import type { Verdict } from './breaker.ts';
 import { retryAfterMsOf, type Failure } from './retry.ts';
 import type { Attempt, Outcome } from './transport.ts';
 
-/** A body that is not JSON. */
-export const notJson: unique symbol = Symbol('not JSON');
-
+/** Undefined if the body is not JSON. */
 export function jsonOf({ body, contentType }: Attempt): unknown {
-  if (isHtml(contentType) || !isUtf8(body)) return notJson;
+  if (isHtml(contentType) || !isUtf8(body)) return undefined;
   try {
     const json: unknown = JSON.parse(body.toString('utf8'));
-    return isNestedTooDeep(json) ? notJson : json;
+    return isNestedTooDeep(json) ? undefined : json;
   } catch {
-    return notJson;
+    return undefined;
   }
 }
 
@@ -69,17 +67,16 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
 }
 
 /** Another attempt would not help. */
-const final = (error: PartnerError, more?: Partial<Failure>): Failure => ({
+const final = (error: PartnerError, credentials?: Failure['credentials']): Failure => ({
   kind: 'final',
   error,
-  ...more,
+  credentials,
 });
 
 /** The body's shape distinguishes the kinds of 403, and a proxy's page from an answer of the API. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { body, retryAfter, status } = attempt;
+  const { length, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
-  const accepted = { credentials: 'accepted' } as const;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
     return { kind: 'unanswered', error, isUnclear: true };
@@ -87,7 +84,7 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
   switch (status) {
     case 400:
       if (layer === 'unknown') break;
-      return final(new PartnerRejected(route, messages), accepted);
+      return final(new PartnerRejected(route, messages), 'accepted');
     case 401: {
       const error = new PartnerCredentialsRefused(route, 'the access token was refused');
       const isUnclear = layer !== 'application';
@@ -98,12 +95,12 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
       return forbiddenOf(route, layer, messages);
     case 404:
       // A page of a proxy must not make a record look deleted.
-      if (layer === 'unknown' && body.length > 0) break;
-      return final(new PartnerNotFound(route, 'there is no such record'), accepted);
+      if (layer === 'unknown' && length > 0) break;
+      return final(new PartnerNotFound(route, 'there is no such record'), 'accepted');
     case 409:
       return final(
         new PartnerConflict(route, 'the request conflicts with the present state'),
-        accepted,
+        'accepted',
       );
     case 429: {
       const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
@@ -121,13 +118,11 @@ function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: 
   if (layer === 'gateway') {
     return messages[0] === 'Missing Authentication Token'
       ? final(new PartnerRouteMissing(route, 'the Partner API has no such route'))
-      : final(refused('the API key was refused'), { credentials: 'key-refused' });
+      : final(refused('the API key was refused'), 'key-refused');
   }
   return messages.some((message) => /progress note is locked/i.test(message))
     ? final(new NoteLocked(route, 'the progress note is locked'))
-    : final(refused('the Partner API does not accept the access token'), {
-        credentials: 'suspect',
-      });
+    : final(refused('the Partner API does not accept the access token'), 'suspect');
 }
 
 /**

@@ -22,8 +22,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   contentType = '';
   retryAfter: string | undefined;
   body: Buffer = EMPTY;
-  private rest: Buffer[] | undefined;
-  private length = 0;
+  /** Bytes received of the body. */
+  length = 0;
+  private readonly chunks: Buffer[] = [];
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
   readonly startedAt: number;
@@ -62,21 +63,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
+    this.chunks.push(chunk);
     this.length += chunk.length;
-    if (this.length <= MAX_BODY_BYTES) {
-      // Nearly every body comes in one piece.
-      if (this.body === EMPTY) this.body = chunk;
-      else (this.rest ??= []).push(chunk);
-      return;
-    }
-    this.body = EMPTY;
-    this.rest = undefined;
     // For an error the status is enough.
-    this.end(this.status >= 400 ? 'answered' : 'garbled');
+    if (this.length > MAX_BODY_BYTES) this.end(this.status >= 400 ? 'answered' : 'garbled');
   }
 
   onResponseEnd(): void {
-    if (this.rest) this.body = Buffer.concat([this.body, ...this.rest], this.length);
+    // Nearly every body comes in one piece.
+    this.body = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
     this.finish('answered');
   }
 

@@ -1,14 +1,9 @@
-import { BadInput } from '../../resolvers/errors.ts';
+import { BadInput } from '../../bad-input.ts';
 import { clinicOfClinician, listOf, organizationOfClinic } from '../../resolvers/records.ts';
-import { RAW, attributes, builder, optional, required } from '../builder.ts';
+import { type InputFields, RAW, attributes, builder, optional, required } from '../builder.ts';
 import { list, windowArgs } from '../connection.ts';
 import { type GlobalIds, idOf } from '../global-id.ts';
 import { ClientStatus } from './client.ts';
-
-type InputFields = PothosSchemaTypes.InputFieldBuilder<
-  typeof builder.$inferSchemaTypes,
-  'InputObject'
->;
 
 /** The filters that both lists of clients have. */
 const clientFields = (t: InputFields) => ({
@@ -60,7 +55,7 @@ function filterOf(filter: object | null | undefined, ids: GlobalIds) {
     .filter(([, text]) => text.trim() === '' || text.length > MAX_CHARACTERS)
     .map(
       ([name, { length }]) =>
-        `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}.`,
+        `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}`,
     );
   if (issues.length > 0) throw new BadInput(...issues);
   const query = given.map(([name, text]) => {

@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { mdms, noteByName, scoreById, transcripts } from '../../resolvers/artifacts.ts';
-import { BadInput } from '../../resolvers/errors.ts';
+import { BadInput } from '../../bad-input.ts';
 import { byId } from '../../resolvers/records.ts';
 import { find } from '../../resolvers/lookup/find.ts';
 import type { NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
@@ -28,19 +28,12 @@ Every argument of type ID that names a record takes the global id or the bare UU
 });
 
 function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
-  switch (node.type) {
-    case 'Session':
-      return idWithSession('Session', node, ctx);
-    case 'ProgressNote':
-      if (node.session) return idWithSession('ProgressNote', node.session, ctx);
-      // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
-      return ctx.ids.encode({ type: 'ProgressNote', noteId: node.record.id! });
-    case 'Transcript':
-    case 'MDM':
-      return idWithSession(node.type, node.session, ctx);
-    default:
-      return ctx.ids.encode(node);
+  if (node.type === 'Session') return idWithSession('Session', node, ctx);
+  if (node.type === 'ProgressNote' && !node.session) {
+    // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
+    return ctx.ids.encode({ type: 'ProgressNote', noteId: node.record.id! });
   }
+  return 'session' in node ? idWithSession(node.type, node.session!, ctx) : ctx.ids.encode(node);
 }
 
 /** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */

@@ -5,6 +5,7 @@ import { type AuditLine, createAudit } from '../../../src/observability/audit.ts
 import { listen } from '../../support/access/listener.ts';
 import { type Ask, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { artifactId } from '../../support/global-id.ts';
 
 interface Line extends AuditLine {
   readonly level: string;
@@ -149,6 +150,19 @@ describe('a read', () => {
       expect(trail).toEqual([['denied', names]]);
       expect(lines[0]).toMatchObject({ subject: 'eve', operation: 'anonymous' });
     }
+  });
+
+  it('that is denied for want of an argument is audited too', async () => {
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+    const session = ids.session(0, 0);
+    const note =
+      'query($note: ID!, $session: ID!) { progressNote(id: $note, sessionId: $session) { note } }';
+    const transcript =
+      'query($id: ID!) { node(id: $id) { ... on Transcript { items { speaker } } } }';
+    const denied = [['denied', [`Session:${session}`]]];
+    expect(await trailOf(ask, note, { note: ids.note(0, 0), session })).toEqual(denied);
+    const id = artifactId(gateway, 'Transcript', session);
+    expect(await trailOf(ask, transcript, { id })).toEqual(denied);
   });
 
   it('of a magic edit is audited, from its list and by id, and so is a denial', async () => {
@@ -308,6 +322,12 @@ describe('an event', () => {
       records: [`Client:${ids.client(3)}`],
     });
     listener.close();
+    const session = ids.session(3, 0);
+    const ofSession = 'query($id: ID!) { events(filter: { sessionId: $id }) { nodes { cursor } } }';
+    expect(await trailOf(ask, ofSession, { id: session })).toContainEqual([
+      'filter: denied',
+      [`Session:${session}`],
+    ]);
   });
 });
 

@@ -64,12 +64,12 @@ export function createUpstream(size: number) {
         const known = fresh ? undefined : memo.get(page);
         if (known !== undefined) return known;
         asked.push(page);
-        const loaded = answer(page);
+        const loaded = options.atOnce ? answer(page) : (async () => answer(page))();
         memo.set(page, loaded);
         return loaded;
       };
       const key = options.key ?? KEY;
-      return { key, asked, loadPage, idOf: (row) => row.id, totalHint: () => options.hint };
+      return { key, asked, loadPage, totalHint: () => options.hint };
     },
   };
   return upstream;
