@@ -17,9 +17,6 @@ interface ChangedNote {
 /** More notes than the cache holds. */
 const MAX_NOTES = 50_000;
 
-const PATHS = 'invalidate';
-const NOTE = 'invalidate-note';
-
 export type Invalidation = ReturnType<typeof createInvalidation>;
 
 /** Events and changes invalidate the cached answers that they make stale, on every instance. */
@@ -30,9 +27,11 @@ export function createInvalidation(
   onEvent: (event: PartnerEvent) => void,
 ) {
   const { bus, places } = store;
-  bus.subscribe(PATHS, (message) => partner.invalidate(JSON.parse(message) as string[]));
-  bus.subscribe(NOTE, (message) => invalidateNote(JSON.parse(message) as ChangedNote));
-  bus.onGap(() => partner.invalidateAll());
+  const handle = (message: string) => {
+    const stale = JSON.parse(message) as readonly string[] | ChangedNote;
+    return 'noteId' in stale ? invalidateNote(stale) : partner.invalidate(stale);
+  };
+  bus.subscribe(handle, () => partner.invalidateAll());
 
   // A note is cached by its own id apart from its session, and a regeneration that renames it does not name the old id.
   const notesOf = new LRUCache<Uuid, Set<Uuid>>({ maxSize: MAX_NOTES, sizeCalculation: () => 1 });
@@ -41,27 +40,29 @@ export function createInvalidation(
     sizeCalculation: () => 1,
   });
 
-  const stalePaths = (event: EventFacts): string[] => {
-    if (!isSessionEvent(event)) return namedPaths(event);
-    const notes = notesOf.get(event.sessionId) ?? [];
-    return [...namedPaths(event), ...Array.from(notes, endpoints.note.path)];
-  };
+  function stalePaths(event: EventFacts): string[] {
+    if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
+    const { sessionId, clientId, clinicianId } = event;
+    return [
+      endpoints.noteOfSession.path(sessionId),
+      endpoints.transcript.path(sessionId),
+      endpoints.mdm.path(sessionId),
+      ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
+      ...Array.from(notesOf.get(sessionId) ?? [], endpoints.note.path),
+      pathOf({ name: 'sessionsOfClient', id: clientId }),
+      pathOf({ name: 'magicEditsOfClinician', id: clinicianId }),
+    ];
+  }
 
-  /** Facts that are stored; most events have none. */
-  function marksOf(events: readonly EventFacts[]): Promise<void>[] {
-    const marks: Promise<void>[] = [];
-    for (const event of events) {
-      if (event.type === 'progress_note_finalized')
-        marks.push(milestones.markLocked(event.progressNoteId));
-      if (event.type === 'session_transcript_error')
-        marks.push(milestones.markFailed(event.sessionId));
-    }
-    return marks;
+  /** Stores the lasting fact of an event; most events have none. */
+  async function mark(event: EventFacts): Promise<void> {
+    if (event.type === 'progress_note_finalized') await milestones.markLocked(event.progressNoteId);
+    if (event.type === 'session_transcript_error') await milestones.markFailed(event.sessionId);
   }
 
   async function invalidateEverywhere(stale: readonly string[]): Promise<void> {
     partner.invalidate(stale);
-    await bus.publish(PATHS, JSON.stringify(stale));
+    await bus.publish(JSON.stringify(stale));
   }
 
   /** Magic edits are listed by clinician, whom the change does not name. Its event will. */
@@ -84,7 +85,7 @@ export function createInvalidation(
     /** Applies an event of the log, on every instance, before it is delivered. */
     async apply(event: PartnerEvent): Promise<void> {
       try {
-        await Promise.all(marksOf([event]));
+        await mark(event);
       } finally {
         partner.invalidate(stalePaths(event));
         onEvent(event);
@@ -99,7 +100,7 @@ export function createInvalidation(
     /** A copy is not in the log, so it is published to the other instances. */
     async applyCopies(copies: readonly EventFacts[]): Promise<void> {
       // The process may have been killed after the first delivery was stored and before its marks were.
-      await Promise.all(marksOf(copies));
+      await Promise.all(copies.map(mark));
       await invalidateEverywhere(copies.flatMap(stalePaths));
     },
     /** Records the session of a note that may be cached by its own id. */
@@ -112,22 +113,8 @@ export function createInvalidation(
     },
     /** Invalidates the note on every instance before the mutation returns. Never rejects: the change was made. */
     async noteChanged(note: ChangedNote): Promise<void> {
-      await Promise.all([invalidateNote(note), bus.publish(NOTE, JSON.stringify(note))]);
+      await Promise.all([invalidateNote(note), bus.publish(JSON.stringify(note))]);
     },
     listsChanged: invalidateEverywhere,
   };
-}
-
-/** The paths that an event makes stale, by the ids in it. */
-function namedPaths(event: EventFacts): string[] {
-  if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
-  const { sessionId, clientId, clinicianId } = event;
-  return [
-    endpoints.noteOfSession.path(sessionId),
-    endpoints.transcript.path(sessionId),
-    endpoints.mdm.path(sessionId),
-    ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
-    pathOf({ name: 'sessionsOfClient', id: clientId }),
-    pathOf({ name: 'magicEditsOfClinician', id: clinicianId }),
-  ];
 }

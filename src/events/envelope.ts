@@ -102,21 +102,14 @@ const LEAD_MS = 5 * 60_000;
 
 /** The sender's time, normalised, if it is credible. */
 function readTimeStamp(value: unknown, receivedAt: number): string | undefined {
-  const sentMs = millisecondsOf(typeof value === 'string' ? value : '');
-  // NaN compares false with anything.
-  const credible = sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
-  return credible ? new Date(sentMs).toISOString() : undefined;
-}
-
-function millisecondsOf(sent: string): number {
-  const parts = ISO.exec(sent.trim());
-  if (parts === null) return Number.NaN;
+  const parts = typeof value === 'string' && ISO.exec(value.trim());
+  if (!parts) return undefined;
   const [, date = '', time = '00:00', zone = 'Z'] = parts;
-  if (!isInCalendar(date)) return Number.NaN;
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
-  return Date.parse(`${date}T${time}${offset}`);
+  const sentMs = Date.parse(`${date}T${time}${offset}`);
+  // To `Date.parse`, the 30th of February is the 2nd of March.
+  const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(date.slice(-2));
+  // NaN compares false with anything.
+  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
+  return isCredible ? new Date(sentMs).toISOString() : undefined;
 }
-
-/** To `Date.parse`, the 30th of February is the 2nd of March. */
-const isInCalendar = (date: string): boolean =>
-  new Date(`${date}T00:00Z`).getUTCDate() === Number(date.slice(-2));

@@ -17,7 +17,7 @@ import {
   isSessionEvent,
   sessionSubject,
 } from './partner-event.ts';
-import { createAttempt, isTransient, pause, retry } from './quarantine.ts';
+import { createAttempt, pause } from './quarantine.ts';
 
 /** Must not throw: it only queues the event. */
 type EventListener = (event: PartnerEvent) => void;
@@ -45,14 +45,14 @@ export interface HubParts {
   readonly onProblem: (problem: HubProblem, error?: unknown) => void;
 }
 
-/** Before every position, so that a cursor with it counts as expired. */
-const BEFORE_ANY_LOG: Position = -1;
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const READS_AT_ONCE = 2;
 const BATCH = 256;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
+/** An event is applied in at most five attempts while the store is down, with a pause after each. */
+const APPLY_PAUSES_MS = [50, 100, 200, 400, 0];
 
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
@@ -84,12 +84,16 @@ export async function openHub(parts: HubParts) {
       await parts.apply(event);
       return true;
     };
-    return retry(async () => (await attemptApply(event, apply)) ?? false, {
-      retryable: isTransient,
-      firstPauseMs: FIRST_PAUSE_MS,
-      signal,
-      onFailure: reporting('apply'),
-    }).catch(() => true);
+    for (const pauseMs of APPLY_PAUSES_MS) {
+      try {
+        return (await attemptApply(event, apply)) ?? false;
+      } catch (error) {
+        onProblem('apply', error);
+      }
+      await pause(pauseMs, signal);
+      if (signal.aborted) break;
+    }
+    return true;
   }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
@@ -106,7 +110,7 @@ export async function openHub(parts: HubParts) {
       const { event, applied } = prepared[i];
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
       if (!applied) return;
-      for (const { active, listener } of index.receivers(event)) if (active) listener(event);
+      for (const listener of index.receivers(event)) listener(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
@@ -127,10 +131,8 @@ export async function openHub(parts: HubParts) {
   const reaches = (bounds: LogBounds, after: Position): boolean =>
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 
-  function requireAvailable(bounds: LogBounds, after: Position): void {
-    if (!reaches(bounds, after))
-      throw new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
-  }
+  const expired = (bounds: LogBounds) =>
+    new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
 
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
   function resetTo(bounds: LogBounds): void {
@@ -190,10 +192,8 @@ export async function openHub(parts: HubParts) {
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
       if (decoded === undefined) throw new BadInput('"after" is not an event cursor');
-      requireAvailable(
-        await log.bounds(),
-        decoded.epoch === epoch ? decoded.position : BEFORE_ANY_LOG,
-      );
+      const bounds = await log.bounds();
+      if (decoded.epoch !== epoch || !reaches(bounds, decoded.position)) throw expired(bounds);
       return decoded.position;
     },
     /** The position before the oldest stored event: where to begin without a cursor. */
@@ -208,7 +208,7 @@ export async function openHub(parts: HubParts) {
       try {
         await setImmediate();
         const page = await log.read(after, limit);
-        requireAvailable(page, after);
+        if (!reaches(page, after)) throw expired(page);
         const known = page.events.filter((stored) => stored.position <= position);
         return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
       } finally {

@@ -35,7 +35,8 @@ export function openEventStream(
   subject?: string,
 ): EventStream {
   const waiting: PartnerEvent[] = [];
-  let waiter: PromiseWithResolvers<Result> | undefined;
+  /** Resolves the wait for a live event. */
+  let wake = (): void => {};
   /** The position that the replay has reached. Undefined once live. */
   let replayedTo: Position | undefined = after;
   /** The position where it became live. An instance that is ahead of this one may have made the cursor. */
@@ -50,38 +51,30 @@ export function openEventStream(
     failure = error;
     stop?.();
     waiting.length = 0;
-    if (error === undefined) waiter?.resolve(DONE);
-    else waiter?.reject(error);
-  }
-
-  function resolvePending(): void {
-    const event = waiter && waiting.shift();
-    if (!event) return;
-    waiter?.resolve({ done: false, value: event });
-    waiter = undefined;
+    wake();
   }
 
   /** Nothing is awaited between comparing positions and subscribing, so no event is missed. */
   function joinIfCaughtUp(): void {
-    if (replayedTo === undefined || replayedTo < hub.position || isOver) return;
+    if (replayedTo === undefined || replayedTo < hub.position) return;
     joinedAt = replayedTo;
     replayedTo = undefined;
     stop = hub.subscribe(filter, (event) => {
       if (event.position <= joinedAt) return;
       waiting.push(event);
       if (waiting.length > MAX_QUEUED) end(new EventsOverflowed());
-      resolvePending();
+      wake();
     });
   }
 
-  /** Reads until an event matches, or nothing is left to replay. */
-  async function replay(): Promise<void> {
-    for (joinIfCaughtUp(); replayedTo !== undefined && !isOver; joinIfCaughtUp()) {
-      const { events, scannedTo } = await hub.scan(replayedTo, CHUNK, subject);
-      for (const event of events) if (matches(filter, event)) waiting.push(event);
-      replayedTo = scannedTo;
-      if (waiting.length > 0) return resolvePending();
-    }
+  /** Reads the next events of the log, or waits for a live one. */
+  async function more(): Promise<void> {
+    joinIfCaughtUp();
+    if (replayedTo === undefined) return new Promise((resolve) => (wake = resolve));
+    const { events, scannedTo } = await hub.scan(replayedTo, CHUNK, subject);
+    if (isOver) return;
+    for (const event of events) if (matches(filter, event)) waiting.push(event);
+    replayedTo = scannedTo;
   }
 
   joinIfCaughtUp();
@@ -94,14 +87,11 @@ export function openEventStream(
       const hasCaughtUp = replayedTo === undefined && joinedAt <= hub.position;
       return hasCaughtUp && waiting.length === 0 && !isOver;
     },
-    next() {
-      if (failure !== undefined) return Promise.reject(failure);
-      if (isOver) return Promise.resolve(DONE);
-      waiter = Promise.withResolvers<Result>();
-      const { promise } = waiter;
-      resolvePending();
-      if (waiter && replayedTo !== undefined) replay().catch(end);
-      return promise;
+    async next() {
+      while (waiting.length === 0 && !isOver) await more().catch(end);
+      if (failure !== undefined) throw failure;
+      const value = waiting.shift();
+      return value ? { done: false, value } : DONE;
     },
     return() {
       end();

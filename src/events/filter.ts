@@ -18,32 +18,21 @@ export interface EventFilter {
   readonly clientOfSession?: Uuid;
 }
 
+const OWN_IDS = ['sessionId', 'clientId'] as const;
+const PARENT_IDS = ['clinicianId', 'clinicId', 'organizationId'] as const;
+/** The most selective first. */
+const IDS = [...OWN_IDS, ...PARENT_IDS] as const;
+
 /** True if only the Partner API's lists can decide whether the event matches: an assessment names its client alone. */
 export const needsLists = (filter: EventFilter, event: EventFacts): boolean =>
-  !isSessionEvent(event) &&
-  (filter.organizationId ?? filter.clinicId ?? filter.clinicianId) !== undefined;
+  !isSessionEvent(event) && PARENT_IDS.some((name) => filter[name]);
 
 /** A session's event is matched by its own ids. An assessment is only a candidate if `needsLists`. */
 export function matches(filter: EventFilter, event: EventFacts): boolean {
-  if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
-  if (!equalsIfSet(filter.clientId, event.clientId)) return false;
-  if (!isSessionEvent(event)) return filter.sessionId === undefined;
-  return (
-    equalsIfSet(filter.sessionId, event.sessionId) &&
-    equalsIfSet(filter.clinicianId, event.clinicianId) &&
-    equalsIfSet(filter.clinicId, event.clinicId) &&
-    equalsIfSet(filter.organizationId, event.organizationId)
-  );
-}
-
-const equalsIfSet = (wanted: Uuid | undefined, is: Uuid): boolean =>
-  wanted === undefined || wanted === is;
-
-interface IndexedListener<L> {
-  readonly filter: EventFilter;
-  readonly listener: L;
-  /** False once removed: a listener may remove another one while an event is delivered. */
-  readonly active: boolean;
+  if (filter.types && !filter.types.includes(event.type)) return false;
+  const ids: EventFilter = event;
+  const compared: readonly (typeof IDS)[number][] = isSessionEvent(event) ? IDS : OWN_IDS;
+  return compared.every((name) => !filter[name] || filter[name] === ids[name]);
 }
 
 const ANY = 'any';
@@ -54,47 +43,43 @@ const ANY_PARENT = 'any parent';
  * not for each listener.
  */
 export function createListenerIndex<L>() {
-  const slots = new Map<string, Set<IndexedListener<L>>>();
+  const slots = new Map<string, Set<{ readonly filter: EventFilter; readonly listener: L }>>();
 
   return {
     /** Returns the function that removes it. */
     add(filter: EventFilter, listener: L): () => void {
-      const entry = { filter, listener, active: true };
-      for (const key of idsIn(filter)) {
+      const entry = { filter, listener };
+      for (const key of keysOfFilter(filter)) {
         const slot = slots.get(key) ?? new Set();
         slots.set(key, slot.add(entry));
       }
       return () => {
-        entry.active = false;
-        for (const key of idsIn(filter)) {
+        for (const key of keysOfFilter(filter)) {
           const slot = slots.get(key);
           slot?.delete(entry);
           if (slot?.size === 0) slots.delete(key);
         }
       };
     },
-    receivers: (event: PartnerEvent): readonly IndexedListener<L>[] =>
-      idsOf(event)
-        .flatMap((id) => [...(slots.get(id) ?? [])])
-        .filter(({ filter }) => matches(filter, event)),
+    /** One at a time: a listener that another one removes meanwhile is skipped. */
+    *receivers(event: PartnerEvent): Generator<L> {
+      for (const key of keysOfEvent(event))
+        for (const { filter, listener } of slots.get(key) ?? [])
+          if (matches(filter, event)) yield listener;
+    },
   };
 }
 
 /** Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments, which name no parent. */
-function idsIn(filter: EventFilter): readonly string[] {
-  const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
-  if (sessionId) return [`session:${sessionId}`];
-  if (clientId) return [`client:${clientId}`];
-  if (clinicianId) return [`clinician:${clinicianId}`, ANY_PARENT];
-  if (clinicId) return [`clinic:${clinicId}`, ANY_PARENT];
-  if (organizationId) return [`organization:${organizationId}`, ANY_PARENT];
-  return [ANY];
+function keysOfFilter(filter: EventFilter): readonly string[] {
+  const name = IDS.find((each) => filter[each]);
+  if (!name) return [ANY];
+  const key = `${name}:${filter[name]}`;
+  return name === 'sessionId' || name === 'clientId' ? [key] : [key, ANY_PARENT];
 }
 
-function idsOf(event: PartnerEvent): readonly string[] {
-  const client = `client:${event.clientId}`;
-  if (!isSessionEvent(event)) return [client, ANY_PARENT, ANY];
-  const { sessionId, clinicianId, clinicId, organizationId } = event;
-  const above = [`clinician:${clinicianId}`, `clinic:${clinicId}`];
-  return [`session:${sessionId}`, client, ...above, `organization:${organizationId}`, ANY];
+function keysOfEvent(event: PartnerEvent): readonly string[] {
+  const ids: EventFilter = event;
+  const keys = IDS.filter((name) => ids[name]).map((name) => `${name}:${ids[name]}`);
+  return isSessionEvent(event) ? [...keys, ANY] : [...keys, ANY_PARENT, ANY];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { NewEvent, Position, StoredEvent } from '../store/event-log.ts';
+import type { NewEvent, StoredEvent } from '../store/event-log.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
 /** Messages name the expected type and never the value: they are logged. */
@@ -66,14 +66,8 @@ export const eventFacts = z.discriminatedUnion('type', [
   assessmentCompleted,
 ]);
 
-interface Logged {
-  readonly position: Position;
-  /** Milliseconds since 1970, by the clock of the instance that accepted it. */
-  readonly receivedAt: number;
-}
-
 export type EventFacts = Readonly<z.infer<typeof eventFacts>>;
-export type PartnerEvent = EventFacts & Logged;
+export type PartnerEvent = EventFacts & Omit<StoredEvent, 'body'>;
 export type AssessmentEvent = Extract<PartnerEvent, { readonly type: 'assessment_completed' }>;
 export type SessionEvent = Exclude<PartnerEvent, AssessmentEvent>;
 export type ProgressNoteEvent = Extract<SessionEvent, { readonly progressNoteId: Uuid }>;

@@ -7,8 +7,8 @@ import type { Quarantine, QuarantineEntry } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
 import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 
-const TRIES = 5;
-const FIRST_PAUSE_MS = 10;
+/** Five tries, with a pause after each. */
+const PAUSES_MS = [10, 20, 40, 80, 0];
 /** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
 const MAX_FAILED = 1_000;
 
@@ -21,34 +21,11 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
  * Errors with one of our codes come from a store or from the Partner API, and not from a bug: the event is tried again.
  * Node's own codes (`ERR_…`) are bugs.
  */
-export const isTransient = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   typeof error.code === 'string' &&
   !error.code.startsWith('ERR_');
-
-interface RetryOptions {
-  readonly retryable: (error: unknown) => boolean;
-  readonly tries?: number;
-  readonly firstPauseMs: number;
-  readonly signal: AbortSignal;
-  readonly onFailure: (error: unknown) => void;
-}
-
-/** Tries a few times, with pauses that double, then throws the last failure. */
-export async function retry<T>(task: () => T | Promise<T>, options: RetryOptions): Promise<T> {
-  const { retryable, tries = TRIES, firstPauseMs, signal, onFailure } = options;
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await task();
-    } catch (error) {
-      if (!retryable(error)) throw error;
-      onFailure(error);
-      if (failures >= tries || signal.aborted) throw error;
-      await pause(firstPauseMs * 2 ** (failures - 1), signal);
-    }
-  }
-}
 
 /**
  * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
@@ -65,22 +42,23 @@ export function createAttempt(
   return async <T>(event: PartnerEvent, task: () => T | Promise<T>): Promise<T | undefined> => {
     // The key includes the time, since positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt}`;
-    try {
-      return await retry(task, {
-        retryable: (error) => !isTransient(error),
-        tries: failed.has(key) ? 1 : TRIES,
-        firstPauseMs: FIRST_PAUSE_MS,
-        signal,
-        onFailure,
-      });
-    } catch (error) {
-      if (isTransient(error)) throw error;
-      if (signal.aborted || failed.has(key)) return undefined;
-      failed.set(key, true);
-      // It stays in the log, even if it can't be added to the quarantine.
-      await addToQuarantine(entryOf(event, error)).catch(onFailure);
-      return undefined;
+    let failure: unknown;
+    for (const pauseMs of failed.has(key) ? [0] : PAUSES_MS) {
+      try {
+        return await task();
+      } catch (error) {
+        if (isTransient(error)) throw error;
+        onFailure(error);
+        failure = error;
+      }
+      await pause(pauseMs, signal);
+      if (signal.aborted) return undefined;
     }
+    if (failed.has(key)) return undefined;
+    failed.set(key, true);
+    // It stays in the log, even if it can't be added to the quarantine.
+    await addToQuarantine(entryOf(event, failure)).catch(onFailure);
+    return undefined;
   };
 }
 

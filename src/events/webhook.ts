@@ -1,20 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookRefusal } from '../observability/metrics.ts';
+import type { IngestObserver } from '../observability/observers.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
 import { readEnvelope, type ParsedEvent } from './envelope.ts';
-import type { EventFacts, EventType } from './partner-event.ts';
+import type { EventFacts } from './partner-event.ts';
 import type { Verify } from './signature.ts';
-
-/** Called for metrics and logs. `failed` gets the error that led to a 503. */
-export interface IngestObserver {
-  accepted(type: EventType): void;
-  copy(type: EventType): void;
-  quarantined(requestId?: string): void;
-  badTimestamp(requestId?: string): void;
-  refused(reason: WebhookRefusal): void;
-  failed(error: unknown, requestId?: string): void;
-}
 
 export interface WebhookParts {
   readonly log: Pick<EventLog, 'append'>;
@@ -28,22 +19,20 @@ export interface WebhookParts {
   /** Called for a new event on the instance that received it, and on no other. */
   readonly onAccepted: (event: EventFacts) => void;
   readonly observer: IngestObserver;
-  readonly maxBytes?: number;
+  readonly maxBytes: number;
 }
 
 type Status = 200 | 400 | 401 | 413 | 415 | 503;
 
-const MAX_BYTES = 256 * 1024;
 /** Bodies are read before their signature can be checked. Past this many bytes, the one that takes longest is closed. */
 const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 const RETRY_AFTER_SECONDS = '5';
-/** How long, and for how many times `maxBytes`, a body that is too large is still read, so that its sender gets the response. */
+/** How long a body that is too large is still read, so that its sender gets the response. */
 const DISCARD_MS = 1_000;
-const DISCARD_FACTOR = 4;
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
-  const { observer, maxBytes = MAX_BYTES } = parts;
+  const { observer, maxBytes } = parts;
   /** The requests whose bodies are incomplete, oldest first. */
   const reading = new Set<IncomingMessage>();
   let bufferedBytes = 0;
@@ -62,10 +51,9 @@ export function createWebhookHandler(parts: WebhookParts) {
       rejectTooLarge(req, res);
     };
     const finish = (): void => {
-      const [first] = chunks;
-      const body = first && chunks.length === 1 ? first : Buffer.concat(chunks);
       const requestId = res.getHeader('x-request-id')?.toString();
-      void ingest(req.headers, body, requestId).then((status) => answer(res, status));
+      const ingested = ingest(req.headers, Buffer.concat(chunks), requestId);
+      void ingested.then((status) => answer(res, status));
     };
     // A sender that disconnects got no response, so it will deliver again.
     req.on('error', () => undefined);
@@ -107,20 +95,18 @@ export function createWebhookHandler(parts: WebhookParts) {
   async function accept(events: readonly ParsedEvent[]): Promise<void> {
     const stored = await parts.log.append(events.map(({ entry }) => entry));
     const copies: EventFacts[] = [];
-    let newest = 0;
     events.forEach(({ facts }, i) => {
-      const { position } = stored[i] ?? {};
-      if (position === undefined) {
+      if (stored[i]) {
+        parts.onAccepted(facts);
+        observer.accepted();
+      } else {
         copies.push(facts);
-        observer.copy(facts.type);
-        return;
+        observer.copy();
       }
-      newest = position;
-      parts.onAccepted(facts);
-      observer.accepted(facts.type);
     });
     if (copies.length > 0) await parts.applyCopies(copies);
-    if (newest > 0) await parts.applied(newest);
+    const newest = stored.findLast((event) => event !== undefined);
+    if (newest) await parts.applied(newest.position);
   }
 
   function rejected(status: Status, reason: WebhookRefusal): Status {
@@ -128,18 +114,12 @@ export function createWebhookHandler(parts: WebhookParts) {
     return status;
   }
 
-  /**
-   * Closing a socket with unread bytes resets it, and the sender may lose the response. So a limited number of further
-   * bytes is read and dropped.
-   */
+  /** Closing a socket with unread bytes resets it, and the sender may lose the response: they are read and dropped. */
   function rejectTooLarge(req: IncomingMessage, res: ServerResponse): void {
     answer(res, rejected(413, 'size'));
-    let left = maxBytes * DISCARD_FACTOR;
-    const destroy = (): void => void req.socket.destroy();
-    const timer = setTimeout(destroy, DISCARD_MS).unref();
-    req.on('error', () => undefined);
-    req.on('data', (chunk: Buffer) => (left -= chunk.length) < 0 && destroy());
-    req.on('close', () => clearTimeout(timer)).on('end', () => clearTimeout(timer));
+    const timer = setTimeout(() => req.socket.destroy(), DISCARD_MS).unref();
+    req.on('error', () => undefined).on('close', () => clearTimeout(timer));
+    req.resume();
   }
 
   return handle;

@@ -25,6 +25,8 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 
 const FAILURE_LINE_EVERY_MS = 60_000;
 
+export type IngestObserver = ReturnType<typeof ingestObserver>;
+
 /** Metrics of webhooks. A log line only for what an operator has to act on. */
 export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
   let [failures, nextLineAt, forged] = [0, 0, 0];

@@ -15,6 +15,7 @@ export interface NewEvent {
 
 export interface StoredEvent {
   readonly position: Position;
+  /** Milliseconds since 1970, by the clock of the instance that accepted it. */
   readonly receivedAt: number;
   readonly body: string;
 }

@@ -69,18 +69,18 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   async function claimAndRun<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
-      const id = crypto.randomUUID();
-      const mine = JSON.stringify({ state: 'running', print, since: now(), id } satisfies Claim);
-      unconfirmed.set(id, true);
-      const theirs = await keys.claim(key, mine, KEPT_MS);
-      if (theirs === undefined) return runAndSettle(key, print, run, id);
+      const mine: Claim = { state: 'running', print, since: now(), id: crypto.randomUUID() };
+      unconfirmed.set(mine.id, true);
+      const theirs = await keys.claim(key, JSON.stringify(mine), KEPT_MS);
+      unconfirmed.delete(mine.id);
+      if (theirs === undefined) return runAndSettle(key, print, run);
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'running' && unconfirmed.has(claim.id)) {
-        await keys.put(key, mine, KEPT_MS);
-        return runAndSettle(key, print, run, id, claim.id);
+        await keys.put(key, JSON.stringify({ ...claim, since: now() }), KEPT_MS);
+        unconfirmed.delete(claim.id);
+        return runAndSettle(key, print, run);
       }
-      unconfirmed.delete(id);
       if (claim.state === 'done') return claim.outcome as T;
       if (claim.state === 'unknown') throw new FirstCallUnknown();
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
@@ -91,13 +91,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     }
   }
 
-  async function runAndSettle<T>(
-    key: string,
-    print: string,
-    run: () => Promise<T>,
-    ...confirmed: readonly string[]
-  ): Promise<T> {
-    for (const id of confirmed) unconfirmed.delete(id);
+  async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     const settle = (claim: Claim) => keys.put(key, JSON.stringify(claim), KEPT_MS);
     let outcome: T;
     try {

@@ -63,14 +63,10 @@ export interface Bus {
    * Resolves when every other instance has handled the message, or after half a second. Never rejects: the change
    * behind the message has been made already.
    */
-  publish(topic: string, message: string): Promise<void>;
-  /** One handler per topic. Not called for this instance's own messages. */
-  subscribe(topic: string, handler: BusHandler): void;
-  /** Called when messages may have been missed: callers drop what they have cached. */
-  onGap(handler: () => void): void;
+  publish(message: string): Promise<void>;
+  /** For one caller, which gets no messages of its own instance. `onGap` makes it drop what it has cached. */
+  subscribe(handle: (message: string) => void | Promise<void>, onGap: () => void): void;
 }
-
-export type BusHandler = (message: string) => void | Promise<void>;
 
 /** Imports only the requested engine. */
 export async function openStore(options: StoreOptions, settings: StoreSettings): Promise<Store> {

@@ -1,4 +1,4 @@
-import type { Bus, BusHandler } from '../store.ts';
+import type { Bus } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 
 const ACKNOWLEDGED_WITHIN_MS = 500;
@@ -6,8 +6,7 @@ const ACKNOWLEDGED_WITHIN_MS = 500;
 interface BusEnvelope {
   readonly from: string;
   readonly id: number;
-  /** Without a topic, messages of this sender may have been lost. */
-  readonly topic?: string;
+  /** Without a message, some of this sender's may have been lost. */
   readonly message?: string;
 }
 
@@ -19,36 +18,27 @@ export async function createRedisBus(
   onProblem: (message: string) => void,
 ): Promise<Bus> {
   const me: string = crypto.randomUUID();
-  const handlers = new Map<string, BusHandler>();
-  const gapHandlers: (() => void)[] = [];
+  let [handle, onGap]: Parameters<Bus['subscribe']> = [() => {}, () => {}];
   /** By message, what to do with each acknowledgement. */
   const awaited = new Map<number, () => void>();
   let lastId = 0;
   let hasUnsent = false;
 
-  const gap = () => gapHandlers.forEach((handler) => handler());
-
-  async function handle({ topic, message = '' }: BusEnvelope) {
-    if (topic === undefined) return gap();
-    try {
-      await handlers.get(topic)?.(message);
-    } catch {
-      onProblem(`a message of another instance was not handled: ${topic}`);
-    }
-  }
-
   async function receive(text: string) {
-    const envelope: BusEnvelope = JSON.parse(text);
+    const { from, id, message }: BusEnvelope = JSON.parse(text);
     // Redis counts this instance among the receivers.
-    if (envelope.from === me) return awaited.get(envelope.id)?.();
-    await handle(envelope);
+    if (from === me) return awaited.get(id)?.();
+    try {
+      await (message === undefined ? onGap() : handle(message));
+    } catch {
+      onProblem('a message of another instance was not handled');
+    }
     // A lost acknowledgement only makes the sender wait a little longer.
-    const [sender, id] = [`${channel}:${envelope.from}`, String(envelope.id)];
-    await publisher.run((redis) => redis.publish(sender, id)).catch(() => {});
+    await publisher.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
 
-  const send = (message: Omit<BusEnvelope, 'from'>) =>
-    publisher.run((redis) => redis.publish(channel, JSON.stringify({ from: me, ...message })));
+  const send = (envelope: Omit<BusEnvelope, 'from'>, run = publisher.run) =>
+    run((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
 
   const onMessage = (text: string) =>
     void receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
@@ -56,18 +46,18 @@ export async function createRedisBus(
   await subscriber.prepare(async (run) => {
     await run((redis) => redis.subscribe(channel, onMessage));
     await run((redis) => redis.subscribe(`${channel}:${me}`, onAcknowledgement));
-    gap();
+    onGap();
   });
   /** Other instances then drop their caches, since they missed a message. */
-  function announceGap() {
+  async function announceGap(run = publisher.run) {
     if (!hasUnsent) return;
     hasUnsent = false;
-    send({ id: 0 }).catch(() => (hasUnsent = true));
+    await send({ id: 0 }, run).catch(() => (hasUnsent = true));
   }
-  publisher.onReady(announceGap);
+  await publisher.prepare(announceGap);
 
   return {
-    async publish(topic, message) {
+    async publish(message) {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
@@ -77,8 +67,8 @@ export async function createRedisBus(
         if (received >= wanted) resolve();
       });
       try {
-        wanted = await send({ id, topic, message });
-        announceGap();
+        wanted = await send({ id, message });
+        void announceGap();
         if (received < wanted) await promise;
       } catch {
         hasUnsent = true;
@@ -87,7 +77,6 @@ export async function createRedisBus(
         awaited.delete(id);
       }
     },
-    subscribe: (topic, handler) => void handlers.set(topic, handler),
-    onGap: (handler) => void gapHandlers.push(handler),
+    subscribe: (...handlers) => void ([handle, onGap] = handlers),
   };
 }

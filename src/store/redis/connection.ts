@@ -28,7 +28,6 @@ export async function connect(url: string, onProblem: (message: string) => void 
   const locate = locatorOf(url);
   const closing = new AbortController();
   const preparations: ((run: Run) => Promise<void>)[] = [];
-  const readyListeners: (() => void)[] = [];
   let client: RedisClient | undefined;
   /** Incremented by `reconnect`. A connection that began before is discarded. */
   let generation = 0;
@@ -92,32 +91,27 @@ export async function connect(url: string, onProblem: (message: string) => void 
       throw error;
     }
     client = next;
-    for (const listener of readyListeners) listener();
   }
 
-  async function connectWithRetry(isFinal: (error: unknown) => boolean = () => false) {
+  async function connectWithRetry(isStart = false) {
+    const began = performance.now();
     for (let retry = 0; ; retry += 1) {
       await pause(pauseBefore(retry), undefined, closing).catch(() => {});
       if (closing.signal.aborted) return;
       try {
         return await connectOnce();
       } catch (error) {
-        lastFailure = error instanceof StoreUnavailable ? error.message : codeOf(error);
-        if (isFinal(error)) {
+        const isSilent = error instanceof StoreUnavailable;
+        lastFailure = isSilent ? error.message : codeOf(error);
+        // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
+        if (isStart && performance.now() - began > (isSilent ? SILENT_MS : REFUSED_MS))
           throw new StoreUnavailable(
             `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
           );
-        }
       }
     }
   }
-
-  // A refused connection is reported soon. Silence is given more time: machines are busy while everything starts.
-  const began = performance.now();
-  await connectWithRetry((error) => {
-    const limitMs = error instanceof StoreUnavailable ? SILENT_MS : REFUSED_MS;
-    return performance.now() - began > limitMs;
-  });
+  await connectWithRetry(true);
 
   const run: Run = async (command, deadlineMs) => {
     if (!client) throw outOfReach();
@@ -131,8 +125,6 @@ export async function connect(url: string, onProblem: (message: string) => void 
       preparations.push(preparation);
       if (client) await preparation(run);
     },
-    /** Called when commands can be sent again. */
-    onReady: (listener: () => void) => void readyListeners.push(listener),
     /** For a wrong server: a new socket may lead to another one. */
     reconnect(reason: string): void {
       generation += 1;

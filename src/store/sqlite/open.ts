@@ -41,7 +41,7 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
     places,
     keys: { claim: writes.claim, put: writes.putFact, get: reads.facts, delete: writes.deleteFact },
     // There is one instance only.
-    bus: { publish: () => Promise.resolve(), subscribe: () => {}, onGap: () => {} },
+    bus: { publish: () => Promise.resolve(), subscribe: () => {} },
     quarantine: {
       add: writes.quarantine,
       list: reads.quarantined,

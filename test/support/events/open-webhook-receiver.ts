@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createVerifier } from '../../../src/events/signature.ts';
-import {
-  createWebhookHandler,
-  type IngestObserver,
-  type WebhookParts,
-} from '../../../src/events/webhook.ts';
+import { createWebhookHandler, type WebhookParts } from '../../../src/events/webhook.ts';
+import type { IngestObserver } from '../../../src/observability/observers.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { bytesOf, macOf } from './deliveries.ts';
 
@@ -30,15 +27,15 @@ export async function openTestStore(retentionMs = 3_600_000, clock = Date.now) {
   return { ...store, [Symbol.asyncDispose]: close };
 }
 
-/** What was counted, by name: `accepted transcript_ready`, `refused signature`, … */
+/** What was counted, by name: `accepted`, `refused signature`, … */
 export function createCounts() {
   const counts: Record<string, number> = {};
   const count = (name: string) => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
   const observer: IngestObserver = {
-    accepted: (type) => count(`accepted ${type}`),
-    copy: (type) => count(`copy ${type}`),
+    accepted: () => count('accepted'),
+    copy: () => count('copy'),
     quarantined: () => count('quarantined'),
     badTimestamp: () => count('badTimestamp'),
     refused: (reason) => count(`refused ${reason}`),
@@ -67,6 +64,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
     applyCopies: async (more) => void copies.push(...more),
     onAccepted: (event) => void accepted.push(event),
     observer,
+    maxBytes: 256 * 1024,
     ...parts,
   });
   const server = createServer(handle);
