@@ -15,7 +15,7 @@ import type { GlobalIds } from './schema/global-id.ts';
 import type { Milestones } from './store/milestones.ts';
 import type { Once } from './store/once.ts';
 import type { Store } from './store/store.ts';
-import { type Viewer, reachOf } from './viewer/viewer.ts';
+import type { Viewer } from './viewer/viewer.ts';
 
 /** Shared by all operations. */
 export interface Services {
@@ -30,25 +30,24 @@ export interface Services {
   readonly once: Once;
   /** Undefined if nothing is audited. */
   readonly audit: Audit | undefined;
-  /** Whether the audit log can take another line. Changes are rejected otherwise. */
-  readonly isAuditKept: () => boolean;
+  /** Why a change that is made now might not be audited. Changes are rejected then. */
+  readonly auditProblem: () => string | undefined;
   /** Calls of one look-up by id without a parent. */
   readonly lookupMaxCalls: number;
 }
-
-export type Transport = 'http' | 'sse' | 'ws';
 
 /** What a resolver may use. New for every operation and every delivered event. */
 export type Context = Readonly<ReturnType<typeof createContext>> & {
   /** Set for operations that read the event log. */
   eventBudget?: EventBudget;
+  /** True if the response is plain JSON over HTTP. */
+  readonly isPlainHttp?: boolean;
 };
 
 export function createContext(
   services: Services,
   viewer: Viewer,
   usage: Usage,
-  transport: Transport,
   operation: {
     readonly name: string | undefined;
     readonly id?: string;
@@ -61,12 +60,11 @@ export function createContext(
   return {
     ...services,
     viewer,
-    reach: reachOf(viewer),
+    reach: viewer.reach,
     usage,
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
-    transport,
     /** Spans of fields that may cost calls, if the operation is traced. */
     trace,
     /** The event log's position when the operation began. */

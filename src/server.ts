@@ -27,13 +27,7 @@ import { createAuthenticator } from './viewer/authenticate.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
 import { createGlobalIds } from './schema/global-id.ts';
 
-export interface Server extends AsyncDisposable {
-  readonly url: string;
-  /** Resolves if the event store breaks for good: the disk may be repaired for a new process. */
-  readonly broken: Promise<void>;
-  /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
-  retire(): void;
-}
+export type Server = Awaited<ReturnType<typeof openServer>>;
 
 /** The whole server: configuration, parts, listening. Closing it finishes running requests first. */
 export async function openServer(
@@ -41,7 +35,7 @@ export async function openServer(
   log: Log,
   clock: Clock = systemClock,
   output?: Output,
-): Promise<Server> {
+) {
   const metrics = createMetrics();
   metrics.watch('auditSpooled', () => output?.counts().spooled ?? 0);
   metrics.watch('auditLost', () => output?.counts().lost ?? 0);
@@ -126,7 +120,7 @@ export async function openServer(
       recentLists,
       lookupMaxCalls: config.operation.lookupMaxCalls,
       audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
-      isAuditKept: () => output?.problem() === undefined,
+      auditProblem: () => output?.problem(),
     },
     authenticator: createAuthenticator(config.auth, clock, () =>
       log.error("the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
@@ -135,19 +129,12 @@ export async function openServer(
     clock,
     log,
     metrics,
-    async checkAudit() {
-      const problem = output?.problem();
-      if (problem) throw Object.assign(new Error(problem), { code: 'AUDIT_NOT_KEPT' });
-    },
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
-    await listen(gateway, {
-      ...config.http,
-      ...config.limits,
-      callsAtOnce: config.upstream.maxConcurrency,
-      onRefused: (count) => log.warn('connections refused: too many are open', { count }),
-    }),
+    await listen(gateway, config, (count) =>
+      log.warn('connections refused: too many are open', { count }),
+    ),
   );
   // The spool file is named after the port, so two processes never share one.
   output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
@@ -159,7 +146,9 @@ export async function openServer(
   const parts = opened.move();
   return {
     url,
+    /** Resolves if the event store breaks for good: the disk may be repaired for a new process. */
     broken: broken.promise,
+    /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
     retire,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

@@ -31,8 +31,6 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Rejects while changes can't be audited. */
-  readonly checkAudit: () => Promise<void>;
   /** False once the process is ending. */
   readonly isServing: () => boolean;
 }

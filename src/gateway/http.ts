@@ -20,15 +20,9 @@ interface Routes {
 export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   const { config, schema, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
-  const pages = graphiql
-    ? createPages({
-        schema,
-        needsToken: config.auth.kind !== 'open',
-        isSandbox: config.partner.kind === 'sandbox',
-      })
-    : undefined;
+  const pages = graphiql ? createPages(schema, config) : undefined;
 
-  const graphql: Handler = (req, res) => {
+  const graphql: Handler = async (req, res) => {
     // Only logged: without CORS headers the browser itself rejects the response.
     parts.origins.admits(req.headers, requestIdOf(res));
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
@@ -41,17 +35,11 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
       parts.observer.rejected('UPSTREAM_UNAVAILABLE', { requestId: requestIdOf(res), status: 503 });
       return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');
     }
-    return routes.answers.serve(req, res).then((isServed) => {
-      if (!isServed) return routes.yoga(req, res);
-    });
+    if (!(await routes.answers.serve(req, res))) await routes.yoga(req, res);
   };
 
   const checkAll = () =>
-    Promise.all([
-      reasonOf(services.partner.check()),
-      reasonOf(services.store.check()),
-      reasonOf(parts.checkAudit()),
-    ]);
+    Promise.all([reasonOf(services.partner.check()), reasonOf(services.store.check())]);
   let checks: ReturnType<typeof checkAll> | undefined;
 
   async function readiness(res: ServerResponse): Promise<void> {
@@ -59,7 +47,8 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     if (!parts.isServing()) return json(res, 503, { ready: false, serving: false, checks: {} });
     // Anyone may ask, and a check writes to the store: requests at the same time share one.
     checks ??= checkAll().finally(() => (checks = undefined));
-    const [partner, eventLog, audit] = await checks;
+    const [partner, eventLog] = await checks;
+    const audit = services.auditProblem() ?? 'ok';
     const serving = parts.isServing();
     const ready = serving && [partner, eventLog, audit].every((reason) => reason === 'ok');
     json(res, ready ? 200 : 503, { ready, serving, checks: { partner, eventLog, audit } });
@@ -79,7 +68,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     ...(pages?.routes ?? []),
   ]);
 
-  const handle: Handler = (req, res) => {
+  const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { url = '/', method = 'GET' } = req;
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const query = url.indexOf('?');
@@ -94,16 +83,11 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
 
   return (req: IncomingMessage, res: ServerResponse): void => {
     res.setHeader(REQUEST_ID_HEADER, requestIdFor(req));
-    const failed = (error: unknown): void => {
+    handle(req, res).catch((error: unknown) => {
       parts.onUnexpected(error, requestIdOf(res));
       if (res.headersSent) res.destroy();
       else reject(res, 500, 'Unexpected error.', 'INTERNAL_SERVER_ERROR');
-    };
-    try {
-      handle(req, res)?.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    });
   };
 }
 

@@ -2,18 +2,8 @@ import { readFileSync } from 'node:fs';
 import { STATUS_CODES, type Server, ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 
+import { type Config, ConfigError } from '../config.ts';
 import type { Gateway } from './gateway.ts';
-
-interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly headersMs: number;
-  readonly requestMs: number;
-  /** Connections that the gateway may open itself. */
-  readonly callsAtOnce: number;
-  /** Called with the number of connections refused since the last call. */
-  readonly onRefused: (count: number) => void;
-}
 
 export type Listening = Awaited<ReturnType<typeof listen>>;
 
@@ -45,12 +35,17 @@ const PARSE_ERRORS: Readonly<Record<string, number>> = {
 export const rawResponse = (status: number, requestId?: string): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${requestId ? `X-Request-Id: ${requestId}\r\n` : ''}X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
-/** Serves HTTP and WebSocket until it is disposed of, which finishes running requests. */
+/**
+ * Serves HTTP and WebSocket until it is disposed of, which finishes running requests. `onRefused` gets the number of
+ * connections refused since its last call.
+ */
 export async function listen(
   app: Pick<Gateway, 'handle' | 'upgrade' | 'endSubscriptions'>,
-  options: ListenOptions,
+  { http, limits, upstream }: Config,
+  onRefused: (count: number) => void,
 ) {
-  const { host, port, headersMs, requestMs } = options;
+  const { host, port } = http;
+  const { headersMs, requestMs } = limits;
   const server = createServer({
     ServerResponse: NoSniffResponse,
     headersTimeout: headersMs,
@@ -61,7 +56,7 @@ export async function listen(
   });
   server.on('request', app.handle);
   server.on('upgrade', app.upgrade);
-  const open = limitConnections(server, options);
+  const open = limitConnections(server, upstream.maxConcurrency, onRefused);
   // Node takes a connection for idle as soon as its response is buffered, even if the client is still reading it. So
   // none is closed while any client is reading. `close` calls this function too.
   const closeIdle = server.closeIdleConnections.bind(server);
@@ -82,11 +77,11 @@ export async function listen(
   let serving = true;
 
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explained(error, options)));
+    server.once('error', (error) => reject(explained(error, http)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   // A connection that can't be accepted. Without a listener it would end the process.
-  server.on('error', () => options.onRefused(1));
+  server.on('error', () => onRefused(1));
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
   /** Still answers, with `Connection: close`, so that keep-alive clients do not meet a reset later. */
@@ -117,14 +112,14 @@ export async function listen(
 }
 
 /** Why the port can't be opened and what to do, in one line. */
-function explained(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
+function explained(error: NodeJS.ErrnoException, { host, port }: Config['http']): Error {
   const advice: Readonly<Record<string, string>> = {
     EADDRINUSE: `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
     EACCES: `Port ${port} may not be opened: set PORT above 1023.`,
     EADDRNOTAVAIL: `HOST ${host} is no address of this machine.`,
   };
   const message = advice[error.code ?? ''];
-  return message ? Object.assign(new Error(message), { code: 'CONFIG' }) : error;
+  return message ? new ConfigError(message) : error;
 }
 
 /** More open sockets than this are a mistake or an attack. */
@@ -142,7 +137,7 @@ const SILENT_MS = 1_000;
  * Keeps connections below the system's limit, so that a webhook is still accepted when thousands are open. Closes
  * unused ones: browsers open connections ahead of need, and Node takes them for busy.
  */
-function limitConnections(server: Server, { callsAtOnce, onRefused }: ListenOptions) {
+function limitConnections(server: Server, callsAtOnce: number, onRefused: (count: number) => void) {
   const most = Math.min(MAX_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
   server.maxConnections = Math.max(MIN_CONNECTIONS, most);
   let open: { readonly socket: Socket; readonly since: number }[] = [];

@@ -5,21 +5,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types with different rules for the status. */
-type JsonType = 'application/graphql-response+json' | 'application/json';
+const JSON_TYPES = ['application/graphql-response+json', 'application/json'] as const;
+type JsonType = (typeof JSON_TYPES)[number];
+const PLAIN = { json: 'application/json', stream: false } as const;
 
-/** The response types that a client accepts. */
-interface AcceptedTypes {
-  /** Undefined if it accepts no JSON. */
-  readonly json: JsonType | undefined;
-  /** True if it accepts server-sent events. */
-  readonly stream: boolean;
-}
-
-const JSON_TYPES: readonly JsonType[] = ['application/graphql-response+json', 'application/json'];
-const PLAIN: AcceptedTypes = { json: 'application/json', stream: false };
-
-/** In the client's order of preference. Without an `Accept` header it gets plain JSON. */
-export function acceptedBy(header: string | undefined): AcceptedTypes {
+/**
+ * The JSON type that the client prefers, if it accepts one, and whether it accepts server-sent events. Without an
+ * `Accept` header it gets plain JSON.
+ */
+export function acceptedBy(header: string | undefined) {
   if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
   const ranges = header
     .split(',')

@@ -1,6 +1,6 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 
-import { MAX_LEVELS, isNestedTooDeep } from '../rest/json.ts';
+import { MAX_LEVELS, isNestedTooDeep, isObject } from '../rest/json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
 import type { Subscription } from './subscriptions/subscription.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
@@ -93,8 +93,5 @@ function documentIdOf({ documentId, extensions }: Record<string, unknown>): unkn
   if (!isGiven(persisted)) return undefined;
   return isObject(persisted) ? (persisted['sha256Hash'] ?? null) : null;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

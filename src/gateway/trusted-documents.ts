@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { type GraphQLSchema, Kind } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 
 import { ConfigError } from '../config.ts';
 import { requestRejected } from './client-error.ts';
@@ -65,14 +65,7 @@ function problemsOf(
   if (typeof text !== 'string') return ['must be the text of a document'];
   try {
     const document = parseWithinLimits(text, limits);
-    const hasOperation = document.definitions.some(
-      ({ kind }) => kind === Kind.OPERATION_DEFINITION,
-    );
-    const problems = documentProblems(schema, document, introspection);
-    return [
-      ...(hasOperation ? [] : ['must hold an operation']),
-      ...problems.map(({ message }) => message),
-    ];
+    return documentProblems(schema, document, introspection).map(({ message }) => message);
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

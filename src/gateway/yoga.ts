@@ -9,7 +9,7 @@ import {
 } from 'graphql-yoga';
 import type { WebSocket } from 'ws';
 
-import type { Context, Transport } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { Unauthenticated } from '../viewer/authenticate.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
@@ -51,7 +51,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   unauthenticated?: Unauthenticated;
   requestId?: string;
   requester?: Viewer;
-  transport?: Transport;
+  /** True if the response is plain JSON over HTTP. */
+  isPlainHttp?: boolean;
   operation?: Operation | undefined;
   /** What `subscribe` returned, before Yoga wraps it. */
   subscription?: Subscription;
@@ -76,8 +77,7 @@ export function createGatewayYoga(
   answers: AnswerCache,
   subscriptions: Subscriptions,
 ): GatewayYoga {
-  const { config, schema, services, maskError } = parts;
-  const introspection = config.http.graphiql;
+  const { config, schema, maskError } = parts;
   return createYoga<HttpContext, GatewayContext>({
     schema,
     graphiql: false,
@@ -92,10 +92,10 @@ export function createGatewayYoga(
     plugins: [
       useViewer(parts.authenticator),
       useHttpRequests(parts),
-      useDocumentLimits({ limits: config.limits, introspection }),
+      useDocumentLimits({ limits: config.limits, introspection: config.http.graphiql }),
       answers.plugin,
       useErrorMasking(maskError),
-      useUpstreamCost({ ...config.operation, cursors: services.cursors, introspection }),
+      useUpstreamCost(parts),
       useOperationContext(parts),
       useAudit(),
       useOperationLog(parts.observer),

@@ -12,38 +12,31 @@ import {
  * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names, field names and route
  * templates; no span has a value.
  */
-export interface OperationTrace {
-  /** Headers for the operation's calls. */
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Begins the span of a field that may make calls. The returned function ends it. */
-  field(name: string): () => void;
-  end(outcome: string, calls: number): void;
-}
-
-const nothing = (): void => {};
-const UNTRACED: OperationTrace = { headers: undefined, field: () => nothing, end: nothing };
-
-export function traceOperation(kind: string, name: string | undefined): OperationTrace {
+export function traceOperation(kind: string, name: string | undefined) {
   const span = tracer.startSpan(name ? `${kind} ${name.slice(0, 64)}` : kind, {
     kind: SpanKind.SERVER,
   });
-  if (!span.isRecording()) return UNTRACED;
+  if (!span.isRecording()) return undefined;
   span.setAttribute('graphql.operation.type', kind);
   const inside = trace.setSpan(ROOT_CONTEXT, span);
   const headers: Record<string, string> = {};
   propagation.inject(inside, headers);
   return {
+    /** For the operation's calls. */
     headers,
-    field(field) {
+    /** Begins the span of a field that may make calls. The returned function ends it. */
+    field(field: string) {
       const child = tracer.startSpan(field, { kind: SpanKind.INTERNAL }, inside);
       return () => child.end();
     },
-    end(outcome, calls) {
+    end(outcome: string, calls: number): void {
       span.setAttributes({ outcome, 'upstream.calls': calls });
       end(span, outcome === 'ok');
     },
   };
 }
+
+export type OperationTrace = NonNullable<ReturnType<typeof traceOperation>>;
 
 export interface TracedCall {
   readonly method: string;

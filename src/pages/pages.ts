@@ -7,15 +7,9 @@ import { gzip } from 'node:zlib';
 
 import { type GraphQLSchema, printSchema } from 'graphql';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+import type { Config } from '../config.ts';
 
-interface PageOptions {
-  readonly schema: GraphQLSchema;
-  /** Whether the pages ask for a token before their first request. */
-  readonly needsToken: boolean;
-  /** Whether Live notes says that all people are made up. */
-  readonly isSandbox: boolean;
-}
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /** Only this origin's scripts and styles, and nothing inline: a note's text can never run. */
 const policyOf = (extra: readonly string[]) =>
@@ -66,12 +60,16 @@ const GRAPHIQL = [
 const TOKEN_NOTICE = /<p id="token-notice".*?<\/p>/s;
 
 /** GraphiQL, the Live notes page and the schema's text. Everything is served from here. */
-export function createPages({ schema, needsToken, isSandbox }: PageOptions) {
+export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
+  /** Whether the pages ask for a token before their first request. */
+  const needsToken = auth.kind !== 'open';
+  /** Live notes says if all people are made up. */
+  const data = partner.kind === 'sandbox' ? 'made-up' : 'real';
   const page = (name: string) => async () => {
     const html = await readFile(new URL(name, WEB), 'utf8');
     return html
       .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
-      .replace('data-data="real"', `data-data="${isSandbox ? 'made-up' : 'real'}"`)
+      .replace('data-data="real"', `data-data="${data}"`)
       .replace(needsToken ? '' : TOKEN_NOTICE, '');
   };
   const files: readonly (readonly [string, Handler])[] = [

@@ -42,8 +42,7 @@ export interface Viewer {
   readonly subject: string;
   /** Sorted, each once. */
   readonly grants: readonly Grant[];
-  /** The sorted grants as one text. Viewers of equal reach see the same records and may share answers about them. */
-  readonly reach: string;
+  readonly reach: Reach;
   /** Milliseconds since 1970. Undefined if no sign-in is required. */
   readonly expiresAt: number | undefined;
 }
@@ -53,30 +52,25 @@ export function createViewer(
   grants: readonly Grant[],
   expiresAt: number | undefined,
 ): Viewer {
-  return { subject, grants, reach: grants.map(grantText).join(' '), expiresAt };
+  return { subject, grants, reach: reachOf(grants), expiresAt };
 }
 
 /** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', [{ kind: 'partner' }], undefined);
 
 /** The viewer's grants, without the records under them. */
-export type Reach = ReturnType<typeof newReach>;
+export type Reach = ReturnType<typeof reachOf>;
 
-const known = new WeakMap<Viewer, Reach>();
-
-export function reachOf(viewer: Viewer): Reach {
-  const reach = known.get(viewer) ?? newReach(viewer);
-  known.set(viewer, reach);
-  return reach;
-}
-
-function newReach({ grants }: Viewer) {
-  const texts = new Set(grants.map(grantText));
+function reachOf(grants: readonly Grant[]) {
+  const texts = grants.map(grantText);
+  const held = new Set(texts);
   return {
+    /** Viewers with the same text see the same records and may share answers about them. */
+    text: texts.join(' '),
     /** True if everything is open. */
-    isPartner: texts.has('partner'),
+    isPartner: held.has('partner'),
     /** Whether a grant names this record itself. */
-    holds: (kind: string, id: Uuid): boolean => texts.has(`${kind}:${id}`),
+    holds: (kind: string, id: Uuid): boolean => held.has(`${kind}:${id}`),
     granted: (kind: GrantedKind): readonly Uuid[] =>
       grants.flatMap((grant) => (grant.kind === kind ? [grant.id] : [])),
   };

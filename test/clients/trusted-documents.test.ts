@@ -257,7 +257,6 @@ describe('the gateway does not start with a file that', () => {
       'schema',
       'schema',
       'fragment',
-      'fragment',
       'deep',
       'long',
     ]);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 
+import { readConfig } from '../../src/config.ts';
 import { listen } from '../../src/gateway/listen.ts';
 
 /** More than the system takes for a client that reads nothing. */
@@ -18,14 +19,8 @@ it('sends a slow client its whole response during a shutdown', async () => {
     upgrade: () => undefined,
     endSubscriptions: async () => undefined,
   };
-  const listening = await listen(app, {
-    host: '127.0.0.1',
-    port: 0,
-    headersMs: 10_000,
-    requestMs: 10_000,
-    callsAtOnce: 1,
-    onRefused: () => undefined,
-  });
+  const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
+  const listening = await listen(app, config, () => undefined);
   const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
   client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
   client.pause();

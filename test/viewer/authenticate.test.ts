@@ -29,10 +29,10 @@ function withSecret(now = () => NOW, issuer?: string, audience?: string) {
 describe('with a secret', () => {
   it('returns the viewer of a valid token', async () => {
     const viewer = await withSecret().bearer(await sign(CLAIMS));
-    expect(viewer).toEqual({
+    expect(viewer).toMatchObject({
       subject: 'anna',
       grants: [{ kind: 'clinic', id: CLINIC }],
-      reach: `clinic:${CLINIC}`,
+      reach: { text: `clinic:${CLINIC}` },
       expiresAt: IN_AN_HOUR * 1_000,
     });
   });
@@ -134,8 +134,8 @@ describe('grants', () => {
   it('are sorted, lower-cased and without duplicates, so that equal grants compare equal', async () => {
     const a = await viewerOf(['partner', `clinic:${CLINIC}`, `clinic:${CLINIC.toUpperCase()}`]);
     const b = await viewerOf([`clinic:${CLINIC}`, 'partner']);
-    expect(a.reach).toBe(`clinic:${CLINIC} partner`);
-    expect(b.reach).toBe(a.reach);
+    expect(a.reach.text).toBe(`clinic:${CLINIC} partner`);
+    expect(b.reach.text).toBe(a.reach.text);
     expect(a.grants).toHaveLength(2);
   });
 
@@ -153,7 +153,7 @@ describe('grants', () => {
     ];
     const viewer = await viewerOf([...odd, `partner:${CLINIC}`, ` clinic:${CLINIC}`, 'Partner']);
     expect(viewer.grants).toEqual([]);
-    expect(viewer.reach).toBe('');
+    expect(viewer.reach.text).toBe('');
   });
 });
 
@@ -161,7 +161,10 @@ describe('without AUTH_*', () => {
   it('treats every caller as a partner viewer', async () => {
     const { authenticate } = createAuthenticator({ kind: 'open' });
     for (const header of [undefined, 'Bearer nonsense'])
-      expect(await authenticate(header)).toMatchObject({ subject: 'sandbox', reach: 'partner' });
+      expect(await authenticate(header)).toMatchObject({
+        subject: 'sandbox',
+        reach: { text: 'partner' },
+      });
   });
 });
 

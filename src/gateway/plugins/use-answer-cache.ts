@@ -136,7 +136,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
 
 /** The subject's length separates it from the body, so that no two viewers share a key. */
 const keyOf = ({ reach, subject }: Viewer, body: string): string =>
-  `${reach}\n${subject.length} ${subject}${body}`;
+  `${reach.text}\n${subject.length} ${subject}${body}`;
 
 /**
  * The earliest expiry of the Partner API's answers in it. 0 if it also depends on anything else, or if a record was

@@ -39,7 +39,6 @@ export function useDocumentLimits({ limits, introspection }: DocumentOptions): G
     sizeCalculation: ({ tokenCount = 0 }, source) =>
       BYTES_PER_TOKEN * (1 + tokenCount) + BYTES_PER_CHARACTER * source.length,
   });
-  const valid = new WeakSet<DocumentNode>();
 
   return {
     onParse({ params: { source }, setParsedDocument, setParseFn }) {
@@ -47,18 +46,17 @@ export function useDocumentLimits({ limits, introspection }: DocumentOptions): G
       if (known) setParsedDocument(known);
       else setParseFn((text: string) => parseWithinLimits(text, limits));
     },
-    onValidate({ params: { documentAST }, setResult, setValidationFn }) {
-      if (valid.has(documentAST)) {
+    onValidate({ context, params: { documentAST }, setResult, setValidationFn }) {
+      const { query } = context.params!;
+      if (cache.has(query!)) {
         setResult([]);
         return;
       }
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
         documentProblems(schema, document, introspection),
       );
-      return ({ result, context }) => {
-        if (result.length > 0) return;
-        valid.add(documentAST);
-        cache.set(context.params.query!, documentAST);
+      return ({ result }) => {
+        if (result.length === 0) cache.set(query!, documentAST);
       };
     },
   };
@@ -122,14 +120,9 @@ export function documentProblems(
 }
 
 /** How large an operation is once its fragments are expanded. */
-interface Shape {
-  readonly depth: number;
-  readonly aliases: number;
-  readonly directives: number;
-  readonly rootFields: number;
-}
+const EMPTY_SHAPE = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
+type Shape = Readonly<typeof EMPTY_SHAPE>;
 
-const EMPTY_SHAPE: Shape = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
 const MEASURES = [
   ['depth', 'levels of fields'],
   ['aliases', 'aliases'],

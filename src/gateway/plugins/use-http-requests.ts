@@ -79,7 +79,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     async onRequest({ serverContext: context, endResponse, fetchAPI }) {
       const { req, res } = context;
       context.requestId = requestIdOf(res);
-      context.transport = acceptedBy(req.headers.accept).json ? 'http' : 'sse';
+      context.isPlainHttp = acceptedBy(req.headers.accept).json !== undefined;
       endResponse(responseTo(context, await resultOf(context), fetchAPI));
     },
   };

@@ -13,16 +13,17 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   return {
     onExecute({ args, extendContext }) {
-      const { requester, transport, operation, res, socket } = args.contextValue as GatewayContext;
+      const { requester, operation, res, socket } = args.contextValue as GatewayContext;
       const { kind, name, requestId } = operation!;
       const trace = traceOperation(kind, name);
       const usage = createUsage({
         maxCalls: config.operation.maxUpstreamCalls,
         priority: kind === 'mutation' ? 'write' : 'read',
-        traceHeaders: trace.headers,
+        traceHeaders: trace?.headers,
         requestId,
       });
-      extendContext(createContext(services, requester!, usage, transport!, operation!, trace));
+      const context = createContext(services, requester!, usage, operation!, trace);
+      extendContext(context as GatewayContext);
       const connection = res ?? socket;
       const abortReads = () => usage.end();
       const timer = setTimeout(abortReads, config.limits.operationMs);

@@ -25,7 +25,6 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const { res, requester } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
     if (!connections.enter(requester.subject)) return { errors: [tooMany()] };
-    context.transport = 'sse';
     const stream = createStream(res, requester, config.limits, metrics.slowConsumerClosed);
     res.once('close', () => {
       connections.leave(requester.subject);

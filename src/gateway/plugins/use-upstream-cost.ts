@@ -3,33 +3,48 @@ import { randomBytes } from 'node:crypto';
 import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import type { CursorCodec } from '../../connection/cursor.ts';
-import { reachOf } from '../../viewer/viewer.ts';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
-import type { ExecutionContext, GatewayContext, GatewayPlugin, Operation } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 import { variableProblem } from './input-values.ts';
 import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
-
-interface CostOptions {
-  readonly cursors: CursorCodec;
-  readonly maxEstimatedCalls: number;
-  readonly maxUpstreamCalls: number;
-  readonly introspection: boolean;
-}
 
 /**
  * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
  * (`onExecute`, `onSubscribe`). Reports what the operation has used in `extensions.upstream`.
  */
-export function useUpstreamCost(options: CostOptions): GatewayPlugin {
-  const { maxUpstreamCalls } = options;
+export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlugin {
+  const { maxEstimatedCalls, maxUpstreamCalls } = config.operation;
 
+  /** Returns why the operation is rejected, if it is. */
   function prepare(args: ExecutionArgs): readonly ClientError[] | undefined {
+    const startedAt = performance.now();
     const context = args.contextValue as GatewayContext;
-    const operation = operationOf(args, context, options);
-    if (!('kind' in operation)) return operation;
-    context.operation = operation;
+    const validated = validateExecutionArgs({
+      ...args,
+      hideSuggestions: !config.http.graphiql,
+      options: { maxCoercionErrors: MAX_REPORTED_ERRORS },
+    });
+    if (!('schema' in validated)) {
+      // graphql adds one more error, which says that there are too many.
+      return validated.slice(0, MAX_REPORTED_ERRORS).map(variableProblem).map(documentRejected);
+    }
+    const { reach } = context.requester!;
+    const { calls, problems } = estimateCalls(validated, reach, services.cursors);
+    if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
+    if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
+    const { operation: kind, name } = validated.operation;
+    operationCount += 1;
+    context.operation = {
+      id: `${ID_PREFIX}-${operationCount.toString(36)}`,
+      requestId: context.requestId,
+      kind,
+      name: name?.value,
+      estimated: calls,
+      args: validated,
+      startedAt,
+    };
     return undefined;
   }
 
@@ -67,37 +82,6 @@ export function useUpstreamCost(options: CostOptions): GatewayPlugin {
 /** Operation ids are a random prefix per process and a counter, which costs less than a random id each time. */
 const ID_PREFIX = randomBytes(4).toString('hex');
 let operationCount = 0;
-
-function operationOf(
-  args: ExecutionArgs,
-  { requester, requestId }: GatewayContext,
-  { cursors, maxEstimatedCalls, introspection }: CostOptions,
-): Operation | readonly ClientError[] {
-  const startedAt = performance.now();
-  const validated = validateExecutionArgs({
-    ...args,
-    hideSuggestions: !introspection,
-    options: { maxCoercionErrors: MAX_REPORTED_ERRORS },
-  });
-  if (!('schema' in validated)) {
-    // graphql adds one more error, which says that there are too many.
-    return validated.slice(0, MAX_REPORTED_ERRORS).map(variableProblem).map(documentRejected);
-  }
-  const { calls, problems } = estimateCalls(validated, reachOf(requester!), cursors);
-  if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
-  if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
-  const { operation, name } = validated.operation;
-  operationCount += 1;
-  return {
-    id: `${ID_PREFIX}-${operationCount.toString(36)}`,
-    requestId,
-    kind: operation,
-    name: name?.value,
-    estimated: calls,
-    args: validated,
-    startedAt,
-  };
-}
 
 const argumentsRejected = ({ issues, nodes, path }: ArgumentProblem) =>
   operationRejected('BAD_USER_INPUT', issues.join('; '), { nodes, path, extensions: { issues } });

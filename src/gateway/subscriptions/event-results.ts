@@ -5,7 +5,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { type Transport, createContext } from '../../context.ts';
+import { createContext } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
@@ -26,7 +26,6 @@ export interface EventOperation {
   readonly name: string | undefined;
   readonly estimated: number;
   readonly viewer: Viewer;
-  readonly transport: Transport;
   /** The field's filter: the same for equal operations. */
   readonly filter: EventFilter;
 }
@@ -50,10 +49,10 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   });
 
   async function execute(event: PartnerEvent, operation: EventOperation): Shared {
-    const { viewer, transport, args, estimated } = operation;
+    const { viewer, args, estimated } = operation;
     // All subscriptions of viewers with equal grants share one call limit per webhook, however many there are. An event
     // with several scores is several entries of the log, with the same time and client.
-    const key = `${event.receivedAt} ${event.clientId} ${viewer.reach}`;
+    const key = `${event.receivedAt} ${event.clientId} ${viewer.reach.text}`;
     const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
     if (!usages.has(key)) usages.set(key, usage);
     // A Partner API that hangs must not hold up the events behind this one for ever.
@@ -62,7 +61,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       if (usages.peek(key) === usage) usages.delete(key);
     }, config.limits.operationMs);
     try {
-      const contextValue = createContext(services, viewer, usage, transport, operation);
+      const contextValue = createContext(services, viewer, usage, operation);
       if (!(await mayReceiveEvent(event, contextValue, operation.filter))) return undefined;
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
       auditEventRead(event, contextValue);

@@ -85,14 +85,14 @@ export function createSubscriptions(parts: GatewayParts) {
   }
 
   function groupOf(context: Required<GatewayContext>, { filter }: EventStream): SubscriptionGroup {
-    const { operation, requester: viewer, transport } = context;
+    const { operation, requester: viewer } = context;
     const { name, estimated, args } = operation!;
     const document = documents.get(args.document) ?? (lastDocument += 1);
     documents.set(args.document, document);
-    const key = `${document}\n${viewer.reach}\n${sharedVariables(args)}`;
+    const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
     // Without the context, which would keep the first member's connection in memory.
     const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
-    const execution = { key, args: shared, name, estimated, viewer, transport, filter };
+    const execution = { key, args: shared, name, estimated, viewer, filter };
     return groups.get(key) ?? openGroup(execution);
   }
 
@@ -100,13 +100,13 @@ export function createSubscriptions(parts: GatewayParts) {
     /** For `subscribe`: checks access, and opens the field's stream of events. */
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
-      const { operation, requester, transport, requestId } = context;
+      const { operation, requester, requestId } = context;
       const { maxUpstreamCalls: maxCalls } = parts.config.operation;
       const usage = createUsage({ maxCalls, requestId });
       const timer = setTimeout(() => usage.end(), parts.config.limits.operationMs);
       const source = await createSourceEventStream({
         ...(operation!.args as ValidatedSubscriptionArgs),
-        contextValue: createContext(services, requester, usage, transport, operation!),
+        contextValue: createContext(services, requester, usage, operation!),
       });
       clearTimeout(timer);
       if (!isAsyncIterable(source)) {

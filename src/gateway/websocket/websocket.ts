@@ -64,7 +64,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       }
       const requestId = randomUUID();
       const { viewer: requester, ws: socket } = extra;
-      const context: GatewayContext = { requestId, requester: requester!, socket, transport: 'ws' };
+      const context: GatewayContext = { requestId, requester: requester!, socket };
       const result = await resultOf(context, payload, Object.keys(subscriptions).length);
       if (result instanceof Subscription) {
         // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.

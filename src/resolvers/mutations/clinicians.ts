@@ -24,7 +24,7 @@ export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | 
     hint: 'ask for another pair',
   };
   return auditedWrite(change, ctx, async () => {
-    if (ctx.transport !== 'http') {
+    if (!ctx.isPlainHttp) {
       throw new BadInput('Clinician tokens are available over plain HTTP only.');
     }
     if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };

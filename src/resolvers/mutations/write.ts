@@ -29,7 +29,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   ctx: Context,
   write: () => Promise<T | Missing>,
 ): Promise<T | Missing> {
-  if (ctx.audit && !ctx.isAuditKept()) {
+  if (ctx.audit && ctx.auditProblem()) {
     throw nothingSent('write down who changes what. Try again in some minutes');
   }
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
