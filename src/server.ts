@@ -119,7 +119,7 @@ export async function openServer(
       ids: createGlobalIds(secret, oldSecret),
       recentLists,
       lookupMaxCalls: config.operation.lookupMaxCalls,
-      audit: config.logLevel === 'silent' ? undefined : createAudit(log.audit),
+      audit: config.logLevel === 'silent' ? undefined : createAudit(log),
       auditProblem: () => output?.problem(),
     },
     authenticator: createAuthenticator(config.auth, clock, () =>

@@ -73,14 +73,11 @@ function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
   return undefined;
 }
 
-const bodies = new WeakMap<IncomingMessage, Promise<string>>();
-
 /** The whole body as text, rejected as soon as it is longer than `maxBytes`. Repeated calls share one read. */
-export function bodyOf(req: IncomingMessage, maxBytes: number): Promise<string> {
-  const body = bodies.get(req) ?? readBody(req, maxBytes);
-  bodies.set(req, body);
-  return body;
-}
+export const bodyOf = (
+  req: IncomingMessage & { body?: Promise<string> },
+  maxBytes: number,
+): Promise<string> => (req.body ??= readBody(req, maxBytes));
 
 function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,3 +1,5 @@
+import type { Log } from './log.ts';
+
 /** Longer lines are hard to store and to search. */
 const [MAX_RECORDS, MAX_SUBJECTS] = [100, 500];
 
@@ -18,7 +20,7 @@ export interface AuditLine {
 export type Audit = ReturnType<typeof createAudit>;
 
 /** Records who read or changed which patient's record, and never its contents. */
-export function createAudit(write: (line: AuditLine) => void) {
+export function createAudit({ audit: write, auditOf }: Pick<Log, 'audit' | 'auditOf'>) {
   function writeAll(line: AuditLine): void {
     for (const records of chunks(line.records, MAX_RECORDS)) write({ ...line, records });
   }
@@ -44,9 +46,8 @@ export function createAudit(write: (line: AuditLine) => void) {
   }
 
   /** For the cached answer of an earlier operation, whose lines name the records. */
-  const again =
-    (subject: string, operation: string | undefined, id: string) => (requestId?: string) =>
-      write({ subject, operation, records: [], outcome: 'read again', id, requestId });
+  const again = (subject: string, operation: string | undefined, id: string) =>
+    auditOf({ subject, operation, records: [], outcome: 'read again', id });
 
   /** What an event shows, or denies: all its receivers share a line. */
   const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();

@@ -90,8 +90,7 @@ export function createMetrics(now: () => number = () => performance.now()) {
   });
 
   return {
-    operation(name: string | undefined, code: string, durationMs: number): void {
-      const outcome = plainText(code);
+    operation(name: string | undefined, outcome: string, durationMs: number): void {
       const label = labelOf(operationName(name), outcome);
       operations.observe({ name: label, outcome }, durationMs / 1_000);
     },

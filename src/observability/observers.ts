@@ -4,17 +4,26 @@ import { type TracedCall, traceCall } from './tracing.ts';
 
 /** One log line and some metrics for each operation, without values. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
-  function finished(operation: OperationLine): void {
-    const { cached, coalesced, retried } = operation.usage;
-    log.operation(operation);
-    metrics.operation(operation.name, operation.codes[0] ?? 'ok', operation.durationMs);
-    if (cached > 0) metrics.cacheHit(cached);
-    if (coalesced > 0) metrics.coalesced(coalesced);
-    if (retried > 0) metrics.retried(retried);
+  function count({ name, codes, durationMs, usage }: OperationLine): void {
+    metrics.operation(name, codes[0] ?? 'ok', durationMs);
+    if (usage.cached > 0) metrics.cacheHit(usage.cached);
+    if (usage.coalesced > 0) metrics.coalesced(usage.coalesced);
+    if (usage.retried > 0) metrics.retried(usage.retried);
   }
 
   return {
-    finished,
+    finished(operation: OperationLine): void {
+      log.operation(operation);
+      count(operation);
+    },
+    /** For an operation whose cached answer is sent to many requests. */
+    repeated(operation: OperationLine) {
+      const write = log.operationOf(operation);
+      return (requestId: string): void => {
+        write(requestId);
+        count(operation);
+      };
+    },
     /** An operation that was not executed. The status is HTTP's, and the reason is why a token was not accepted. */
     rejected(code: string, fields: Pick<LogFields, 'requestId' | 'status' | 'reason'>): void {
       log.info('operation rejected', { code, ...fields });

@@ -4,7 +4,9 @@ import { type AuditLine, createAudit } from '../../src/observability/audit.ts';
 
 function capture() {
   const lines: AuditLine[] = [];
-  return { lines, audit: createAudit((line) => void lines.push(line)) };
+  const write = (line: AuditLine) => void lines.push(line);
+  const auditOf = (line: AuditLine) => (requestId: string) => write({ ...line, requestId });
+  return { lines, audit: createAudit({ audit: write, auditOf }) };
 }
 
 it('names the operation and the request in the lines of reads, denials, changes and repeated answers', () => {

@@ -88,10 +88,17 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const auditHit = context.audit?.read.size
       ? services.audit?.again(subject, name, id)
       : undefined;
-    const repeated = { id, kind: 'query', name, durationMs: 0, usage, codes: [] } as const;
+    const logHit = parts.observer.repeated({
+      id,
+      kind: 'query',
+      name,
+      durationMs: 0,
+      usage,
+      codes: [],
+    });
     const onHit = (requestId: string): void => {
       auditHit?.(requestId);
-      parts.observer.finished({ ...repeated, requestId });
+      logHit(requestId);
     };
     const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
     const paths = [...new Set(entries.map(({ path }) => path))];
@@ -112,7 +119,8 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
         'content-type': `${json}; charset=utf-8`,
         'content-length': Buffer.byteLength(known.body),
       });
-      res.end(known.body);
+      // After all requests of this turn of the event loop: see `useHttpRequests`.
+      setImmediate(() => res.end(known.body));
       return true;
     } catch {
       return false;

@@ -333,7 +333,10 @@ describe('an event', () => {
 
 it('is audited in lines of at most five hundred subscribers', async () => {
   const written: AuditLine[] = [];
-  const audit = createAudit((line) => void written.push(line));
+  const audit = createAudit({
+    audit: (line) => void written.push(line),
+    auditOf: () => () => undefined,
+  });
   const records = ['Session:x'];
   for (let i = 0; i < 1_200; i += 1) audit.delivered([`viewer-${i}`], 'Follow', records);
   await new Promise((resolve) => setImmediate(resolve));
