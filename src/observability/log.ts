@@ -85,7 +85,6 @@ const subjectText = (subject: string): string =>
 
 const serializers = {
   ...Object.fromEntries(PLAIN.map((name) => [name, plainValue])),
-  requestId: (id: string) => (/^[\w.:-]{1,128}$/.test(id) ? id : WITHHELD),
   name: operationName,
   operation: operationName,
   outcome: plainText,

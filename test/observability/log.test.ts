@@ -159,12 +159,6 @@ describe('the id of a request', () => {
     for (const text of lines) expect(JSON.parse(text)).toMatchObject({ requestId: ID });
     expect(lines).toHaveLength(3);
   });
-
-  it.each(['a b', 'a\nb', 'anna@example.com', 'x'.repeat(129)])('is withheld if it is %j', (id) => {
-    const { log, last } = capture();
-    log.operation({ ...line, requestId: id });
-    expect(last()['requestId']).toBe('[withheld]');
-  });
 });
 
 describe('an audit line', () => {

@@ -13,6 +13,7 @@ import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 interface CachedAnswer {
   /** A short body is a string: Node then sends it in one packet with its headers. */
   readonly body: Buffer | string;
+  readonly bytes: number;
   /** Paths of the Partner API's answers that it was made of. */
   readonly paths: readonly string[];
   /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
@@ -101,8 +102,9 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
       logHit(requestId);
     };
     const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
+    const bytes = Buffer.byteLength(text);
     const paths = [...new Set(entries.map(({ path }) => path))];
-    answers.set(key, { body, paths, proofs: context.cachePolicy.proofs, onHit }, { ttl });
+    answers.set(key, { body, bytes, paths, proofs: context.cachePolicy.proofs, onHit }, { ttl });
   }
 
   /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
@@ -117,7 +119,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),
         'content-type': `${json}; charset=utf-8`,
-        'content-length': Buffer.byteLength(known.body),
+        'content-length': known.bytes,
       });
       // After all requests of this turn of the event loop: see `useHttpRequests`.
       setImmediate(() => res.end(known.body));
