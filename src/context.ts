@@ -7,6 +7,7 @@ import type { OperationTrace } from './observability/tracing.ts';
 import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
 import type { EventBudget } from './resolvers/event-log.ts';
+import type { Places } from './resolvers/lookup/places.ts';
 import type { ListedRef } from './resolvers/refs.ts';
 import type { ListRef } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
@@ -25,6 +26,7 @@ export interface Services {
   readonly cursors: CursorCodec;
   readonly ids: GlobalIds;
   readonly recentLists: RecentLists;
+  readonly places: Places;
   readonly milestones: Milestones;
   readonly invalidation: Invalidation;
   readonly once: Once;

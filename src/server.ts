@@ -25,6 +25,7 @@ import { createOnce } from './store/once.ts';
 import { openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
+import { createPlaces } from './resolvers/lookup/places.ts';
 import { createGlobalIds } from './schema/global-id.ts';
 
 export type Server = Awaited<ReturnType<typeof openServer>>;
@@ -82,7 +83,8 @@ export async function openServer(
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
   const milestones = createMilestones(store.keys);
-  const invalidation = createInvalidation(partner, store, milestones, recentLists.eventNamed);
+  const places = opened.use(createPlaces(store.keys));
+  const invalidation = createInvalidation(partner, store.bus, milestones, recentLists.eventNamed);
   let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({
@@ -118,6 +120,7 @@ export async function openServer(
       cursors: createCursorCodec(sealerFor('list cursor')),
       ids: createGlobalIds(secret, oldSecret),
       recentLists,
+      places,
       lookupMaxCalls: config.operation.lookupMaxCalls,
       audit: config.logLevel === 'silent' ? undefined : createAudit(log),
       auditProblem: () => output?.problem(),

@@ -19,15 +19,13 @@ export interface EventFilter {
 }
 
 const OWN_IDS = ['sessionId', 'clientId'] as const;
-const PARENT_IDS = ['clinicianId', 'clinicId', 'organizationId'] as const;
 /** The most selective first. */
-const IDS = [...OWN_IDS, ...PARENT_IDS] as const;
+const IDS = [...OWN_IDS, 'clinicianId', 'clinicId', 'organizationId'] as const;
 
-/** True if only the Partner API's lists can decide whether the event matches: an assessment names its client alone. */
-export const needsLists = (filter: EventFilter, event: EventFacts): boolean =>
-  !isSessionEvent(event) && PARENT_IDS.some((name) => filter[name]);
-
-/** A session's event is matched by its own ids. An assessment is only a candidate if `needsLists`. */
+/**
+ * A session's event is matched by its own ids. An assessment names its client alone, so where the filter names a parent,
+ * it is only a candidate: the Partner API's lists decide.
+ */
 export function matches(filter: EventFilter, event: EventFacts): boolean {
   if (filter.types && !filter.types.includes(event.type)) return false;
   const ids: EventFilter = event;

@@ -78,7 +78,7 @@ export function createGateway(options: GatewayOptions) {
     now: steadyNow,
     applied: services.hub.applied,
     applyCopies: services.invalidation.applyCopies,
-    onAccepted: services.invalidation.accepted,
+    onAccepted: services.places.eventNamed,
     observer: ingestObserver(log, metrics, config.webhook.header),
   });
 

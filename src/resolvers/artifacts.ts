@@ -43,7 +43,7 @@ function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
       : null;
 }
 
-/** A note that is returned. Its session and client are recorded, so that a change of the note invalidates them. */
+/** A note that is returned. Its session is recorded, so that a change of the note invalidates what was read by either id. */
 export function noteRef(
   record: NoteRecord,
   session: SessionRef | undefined,

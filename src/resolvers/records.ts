@@ -26,24 +26,13 @@ import type {
 
 type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 
-/** A record's attributes; undefined if it does not exist or is not open to the viewer. */
-function recordOf(ref: ListedRef, ctx: Context): Loaded<ListedRef['record']> {
-  return whenLoaded(ref.open || isOpen(ref, ctx), (open) =>
-    whenLoaded(open ? find(ref, ctx) : undefined, (found) => {
-      (found ? auditRead : auditDenial)(ref, ctx);
-      return found?.record;
-    }),
-  );
-}
-
 /** Resolves an attribute of a record that may be known by id alone. In that case the record is looked up. */
 export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
   return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
     ref.record && ref.open
       ? (ref.record as RecordOfNode<R>)[name]
-      : whenLoaded(
-          recordOf(ref as ListedRef, ctx),
-          (record) => (record as RecordOfNode<R> | undefined)?.[name] ?? null,
+      : byId(ref as ListedRef, true, ctx).then(
+          (found) => (found?.record as RecordOfNode<R> | undefined)?.[name] ?? null,
         );
 }
 

@@ -1,4 +1,4 @@
-import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
+import type { ListName, RecordOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 
@@ -78,29 +78,27 @@ export type NodeRef = ListedRef | NoteRef | TranscriptRef | MdmRef | ScoreRef;
 export type NodeType = NodeRef['type'];
 export type NodeOfType<T extends NodeType> = Extract<NodeRef, { readonly type: T }>;
 
-/** What the rows of each list are. */
-export const ROW_TYPES = {
-  organizations: 'Organization',
-  clinicsOfOrganization: 'Clinic',
-  programsOfOrganization: 'Program',
-  programsOfClient: 'Program',
-  cliniciansOfClinic: 'Clinician',
-  clientsOfClinic: 'Client',
-  clientsOfClinician: 'Client',
-  sessionsOfClient: 'Session',
-  assessmentsOfClinic: 'Assessment',
-  magicEditsOfClinician: 'MagicEdit',
-} as const satisfies Record<ListName, NodeType>;
-type RowByList = { [N in ListName]: NodeOfType<(typeof ROW_TYPES)[N]> };
+/**
+ * What the rows of each list are, and the parent in whose list a row is looked up. A client is looked up in the shorter
+ * list first, a clinician's; a program never in a client's.
+ */
+export const LISTS = {
+  organizations: { row: 'Organization' },
+  clinicsOfOrganization: { row: 'Clinic', parent: 'Organization' },
+  programsOfOrganization: { row: 'Program', parent: 'Organization' },
+  programsOfClient: { row: 'Program' },
+  cliniciansOfClinic: { row: 'Clinician', parent: 'Clinic' },
+  clientsOfClinician: { row: 'Client', parent: 'Clinician' },
+  clientsOfClinic: { row: 'Client', parent: 'Clinic' },
+  sessionsOfClient: { row: 'Session', parent: 'Client' },
+  assessmentsOfClinic: { row: 'Assessment', parent: 'Clinic' },
+  magicEditsOfClinician: { row: 'MagicEdit', parent: 'Clinician' },
+} as const satisfies Record<ListName, { readonly row: NodeType; readonly parent?: ParentType }>;
+type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
+type RowByList = { [N in ListName]: NodeOfType<(typeof LISTS)[N]['row']> };
 export type RowOf<N extends ListName> = RowByList[N];
 
-/** Which parent of its rows a list is about. Programs are looked up by organization alone, so they carry none. */
-export function parentIn({ name, id }: ListRef): Parents {
-  if (name === 'sessionsOfClient') return { clientId: id };
-  if (name === 'clinicsOfOrganization') return { organizationId: id };
-  if (name.endsWith('OfClinic')) return { clinicId: id };
-  return name.endsWith('OfClinician') ? { clinicianId: id } : {};
-}
+export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 
 /** The parents of a record, as it says itself or else as the arguments name them. */
 export const parentsOf = ({ named, ...own }: ListedRef): Parents => ({

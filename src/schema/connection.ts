@@ -1,7 +1,7 @@
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
 import { auditRead, auditRows } from '../resolvers/access/audit-reads.ts';
 import { listOf } from '../resolvers/records.ts';
-import { type ListedRef, ROW_TYPES } from '../resolvers/refs.ts';
+import { LISTS, type ListedRef } from '../resolvers/refs.ts';
 import type { ListName } from '../rest/lists.ts';
 import { builder, optional, required } from './builder.ts';
 import { listPrice } from './estimate-calls.ts';
@@ -65,7 +65,7 @@ function defineConnection(type: ListedRef['type']) {
     }),
   });
 }
-for (const type of new Set(Object.values(ROW_TYPES))) defineConnection(type);
+for (const type of new Set(Object.values(LISTS).map(({ row }) => row))) defineConnection(type);
 
 /** The arguments of a connection. Without `first` and `last` it has ten rows. */
 export const windowArgs = builder.args((t) => ({
@@ -82,7 +82,7 @@ export const windowArgs = builder.args((t) => ({
 
 /** Options of a field that returns a list inside a record. */
 export const list = <N extends ListName>(name: N, description: string) => ({
-  type: `${ROW_TYPES[name]}Connection` as const,
+  type: `${LISTS[name].row}Connection` as const,
   description,
   args: windowArgs,
   extensions: listPrice,

@@ -31,7 +31,7 @@ export const forGranted = (kind: GrantedKind) =>
   priced((below, _args, reach) => reach.granted(kind).length * below);
 /** Costs the subselection for as many events as the argument says, or as is usual at most. */
 export const forEvents = (usual: number, argument = '') =>
-  priced((below, args) => 1 + Number(args()[argument] ?? usual) * below);
+  priced((below, args) => 1 + Math.max(0, Number(args()[argument] ?? usual)) * below);
 
 export const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;

@@ -77,7 +77,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'running' && unconfirmed.has(claim.id)) {
-        await keys.put(key, JSON.stringify({ ...claim, since: now() }), KEPT_MS);
+        await keys.put({ [key]: JSON.stringify({ ...claim, since: now() }) }, KEPT_MS);
         unconfirmed.delete(claim.id);
         return runAndSettle(key, print, run);
       }
@@ -92,7 +92,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   }
 
   async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
-    const settle = (claim: Claim) => keys.put(key, JSON.stringify(claim), KEPT_MS);
+    const settle = (claim: Claim) => keys.put({ [key]: JSON.stringify(claim) }, KEPT_MS);
     let outcome: T;
     try {
       outcome = await run();

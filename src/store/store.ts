@@ -1,5 +1,4 @@
 import type { EventLog } from './event-log.ts';
-import type { Places } from './places.ts';
 
 export type StoreOptions =
   | { readonly kind: 'embedded'; readonly dir: string }
@@ -18,7 +17,6 @@ export interface StoreSettings {
 /** Data that must survive a crash and be shared between instances. */
 export interface Store extends AsyncDisposable {
   readonly log: EventLog;
-  readonly places: Places;
   readonly keys: KeyStore;
   readonly bus: Bus;
   readonly quarantine: Quarantine;
@@ -26,11 +24,11 @@ export interface Store extends AsyncDisposable {
   check(): Promise<void>;
 }
 
-/** Small durable values that expire: idempotency claims, locked notes, failed sessions. */
+/** Small durable values that expire: idempotency claims, locked notes, failed sessions, places of clients. */
 export interface KeyStore {
   /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
   claim(key: string, value: string, ttlMs: number): Promise<string | undefined>;
-  put(key: string, value: string, ttlMs: number): Promise<unknown>;
+  put(values: Readonly<Record<string, string>>, ttlMs: number): Promise<unknown>;
   get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
   delete(key: string): Promise<unknown>;
 }

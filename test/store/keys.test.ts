@@ -24,8 +24,8 @@ describe.each(engines)('the keys of the $name store', ({ create }) => {
 
   it('puts, reads in the requested order, and deletes', async () => {
     const [{ keys }] = await engine.open();
-    await Promise.all([keys.put('a', '1', HOUR_MS), keys.put('b', '2', HOUR_MS)]);
-    await keys.put('a', '3', HOUR_MS);
+    await keys.put({ a: '1', b: '2' }, HOUR_MS);
+    await keys.put({ a: '3' }, HOUR_MS);
     expect(await keys.get(['b', 'none', 'a'])).toEqual(['2', undefined, '3']);
     await keys.delete('a');
     expect(await keys.get(['a'])).toEqual([undefined]);

@@ -129,9 +129,11 @@ it('runs after a claim that reached the store although it failed, and never twic
       if (claims === failsAt) throw new StoreUnavailable('no replica confirmed the write');
       return known;
     },
-    async put(key, value) {
-      if (value.includes('"done"')) throw new StoreUnavailable('down');
-      stored.set(key, value);
+    async put(values) {
+      for (const [key, value] of Object.entries(values)) {
+        if (value.includes('"done"')) throw new StoreUnavailable('down');
+        stored.set(key, value);
+      }
     },
     get: async (names) => names.map((name) => stored.get(name)),
     delete: async (key) => stored.delete(key),

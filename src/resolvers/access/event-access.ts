@@ -1,45 +1,45 @@
 import type { Context } from '../../context.ts';
-import { type EventFilter, needsLists } from '../../events/filter.ts';
+import type { EventFilter } from '../../events/filter.ts';
 import {
   type AssessmentEvent,
   type PartnerEvent,
   isSessionEvent,
 } from '../../events/partner-event.ts';
-import type { Loaded } from '../../loaded.ts';
 import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
+import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../errors.ts';
-import { isClientUnder } from '../lookup/find.ts';
+import { grantedLists, isClientUnder, isGranted } from '../lookup/find.ts';
+import { isSameList, ofClinic, ofClinician } from '../lookup/places.ts';
 import type { ListedRef } from '../refs.ts';
-import { isClientOfEventOpen, isOpen } from './prove.ts';
+import { isOpen } from './prove.ts';
 
 /**
- * May the viewer see this event? For a session's event, a grant must name one of its ids; for an assessment, its client
- * must be open. Records that an event links to need proof by a list in any case.
- */
-export function maySeeEvent(event: PartnerEvent, ctx: Context): Loaded<boolean> {
-  const { reach } = ctx;
-  if (reach.isPartner || reach.holds('client', event.clientId)) return true;
-  if (!isSessionEvent(event)) return isClientOfEventOpen(event.clientId, ctx);
-  return (
-    reach.holds('session', event.sessionId) ||
-    reach.holds('clinician', event.clinicianId) ||
-    reach.holds('clinic', event.clinicId) ||
-    reach.holds('organization', event.organizationId)
-  );
-}
-
-/**
- * May the viewer see this event, under this filter? An assessment's client has to be in the lists of the clinician,
- * clinic or organization that the filter names. Access to the filter's own records was checked before.
+ * May the viewer see this event, under this filter? For a session's event, a grant must name one of its ids. For an
+ * assessment, its client must be open, and in the lists of the clinician, clinic or organization that the filter names.
+ * Access to the filter's own records was checked before, and records that an event links to need proof by a list in any
+ * case.
  */
 export async function isVisible(
   event: PartnerEvent,
   filter: EventFilter,
   ctx: Context,
 ): Promise<boolean> {
-  if (!(await maySeeEvent(event, ctx))) return false;
-  return !needsLists(filter, event) || isClientUnder(filter, event.clientId, ctx);
+  const { reach } = ctx;
+  if (isSessionEvent(event)) {
+    return (
+      reach.isPartner ||
+      reach.holds('client', event.clientId) ||
+      reach.holds('session', event.sessionId) ||
+      reach.holds('clinician', event.clinicianId) ||
+      reach.holds('clinic', event.clinicId) ||
+      reach.holds('organization', event.organizationId)
+    );
+  }
+  // Events of all other clients come here too, so a list without the client is not read again for each.
+  const client = { type: 'Client', id: event.clientId } as const;
+  if (!(await isOpen(client, ctx, { trustAbsence: true }))) return false;
+  return isClientUnder(filter, event.clientId, ctx);
 }
 
 /**
@@ -59,33 +59,27 @@ export async function mayReceiveEvent(
   }
 }
 
-async function wasListed(
-  { clientId }: AssessmentEvent,
-  { store, reach, recentLists }: Context,
-  filter: EventFilter,
-): Promise<boolean> {
-  const places = await store.places.of(clientId);
-  const known = places.filter(({ kind, id }) => {
-    const name = kind === 'clinic' ? 'clientsOfClinic' : 'clientsOfClinician';
-    return !recentLists.isDoubtful({ name, id: id as Uuid }, clientId);
-  });
-  const wasIn = (kind: string, id: Uuid | undefined) =>
-    id === undefined || known.some((place) => place.kind === kind && place.id === id);
-  const wasInOrganization = (id: Uuid | undefined) =>
-    id === undefined ||
-    [...recentLists.idsIn({ name: 'clinicsOfOrganization', id })].some((clinic) =>
-      wasIn('clinic', clinic as Uuid),
-    );
+/** The lists that last held the client, unless a later event names another clinician or clinic. */
+async function wasListed({ clientId: id }: AssessmentEvent, ctx: Context, filter: EventFilter) {
+  const { reach, recentLists, places } = ctx;
+  const known = (await places.of(id)).filter(({ list }) => !recentLists.isDoubtful(list, id));
+  const wasIn = (lists: readonly ListRef[]) =>
+    lists.some((list) => known.some((place) => isSameList(place.list, list)));
+  const wasInOrganization = (organization: Uuid) => {
+    const clinics = { name: 'clinicsOfOrganization', id: organization } as const;
+    return wasIn(Array.from(recentLists.idsIn(clinics), (clinic) => ofClinic(clinic as Uuid)));
+  };
+  const client = { type: 'Client', id } as const;
   const isUnderGrant =
-    reach.isPartner ||
-    reach.holds('client', clientId) ||
-    known.some(({ kind, id }) => reach.holds(kind, id as Uuid)) ||
+    isGranted(client, ctx) ||
+    wasIn(grantedLists(client, ctx)) ||
     reach.granted('organization').some(wasInOrganization);
+  const { clinicianId, clinicId, organizationId } = filter;
   return (
     isUnderGrant &&
-    wasIn('clinician', filter.clinicianId) &&
-    wasIn('clinic', filter.clinicId) &&
-    wasInOrganization(filter.organizationId)
+    (!clinicianId || wasIn([ofClinician(clinicianId)])) &&
+    (!clinicId || wasIn([ofClinic(clinicId)])) &&
+    (!organizationId || wasInOrganization(organizationId))
   );
 }
 

@@ -3,14 +3,8 @@ import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound, missingArgument } from '../errors.ts';
-import { findInList } from '../lookup/find-in-list.ts';
-import {
-  findClientUnderGrants,
-  grantedLists,
-  isGranted,
-  knownParents,
-  search,
-} from '../lookup/find.ts';
+import { type FindOptions, findInList } from '../lookup/find-in-list.ts';
+import { grantedLists, isGranted, knownParents, search } from '../lookup/find.ts';
 import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
 import { auditDenial, auditRead } from './audit-reads.ts';
 
@@ -41,16 +35,18 @@ export function ifOpen<T>(
   });
 }
 
+type ProofOptions = Pick<FindOptions, 'trustAbsence'>;
+
 /**
  * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted
  * or lie under a grant, and a list proves that: a page read within the last minute, or one that is read now.
  */
-export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
+export function isOpen(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boolean> {
   if (ref.open || isGranted(ref, ctx)) return true;
-  const name = `${ref.type}:${ref.id}:${JSON.stringify([parentsOf(ref), ref.named])}`;
+  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), ref.named, options]);
   const known = ctx.proofs.get(name);
   if (known !== undefined) return known;
-  const proof = whenLoaded(prove(ref, ctx), (proven) => {
+  const proof = whenLoaded(prove(ref, ctx, options), (proven) => {
     // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
@@ -60,7 +56,7 @@ export function isOpen(ref: ListedRef, ctx: Context): Loaded<boolean> {
 }
 
 /** Only lists of records that the viewer may read prove access. Other pages that this operation has read do not. */
-function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
+function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boolean> {
   const known = knownParents(ref);
   if (ref.type === 'Organization') return false;
   if (ref.type === 'Session') return proveSession(ref, ctx);
@@ -69,23 +65,11 @@ function prove(ref: ListedRef, ctx: Context): Loaded<boolean> {
   if (known.length > 0) return proveInKnown(ref, ctx);
   if (isProvenByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
   if (ref.type === 'Client' && isProvenUnderOrganization(ref.id, ctx)) return true;
-  return search(ref, ctx).then((found) => {
+  return search(ref, ctx, options).then((found) => {
     const lists = found ? knownParents(found).map(({ list }) => list) : [];
     isProvenByRecent(lists, ref.id, ctx);
     return found !== undefined;
   });
-}
-
-/**
- * May the viewer open the client of an assessment's event? A list that was read through within the last minute without
- * the client, and is as long as it was, is not read through again: events of all other clients come here too.
- */
-export function isClientOfEventOpen(id: Uuid, ctx: Context): Loaded<boolean> {
-  const client = { type: 'Client', id } as const;
-  if (isGranted(client, ctx) || isProvenByRecent(grantedLists(client, ctx), id, ctx)) return true;
-  if (isProvenUnderOrganization(id, ctx)) return true;
-  const found = findClientUnderGrants(id, ctx, { trustAbsence: true });
-  return found.then((row) => row !== undefined);
 }
 
 /** Only the known parent is searched, and it has to be open itself. A client may have two. */

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
+import { type EventFacts, isSessionEvent } from '../../events/partner-event.ts';
+import type { Page, Row } from '../../page.ts';
 import type { ListName, ListRef } from '../../rest/lists.ts';
-import type { Page } from '../../page.ts';
 
 /** How long a page proves who is in its list, since clients and clinicians move. */
 const PROOF_MS = 60_000;
@@ -24,9 +25,11 @@ interface EventLocation {
   readonly clinicId: string;
 }
 
-interface ReadThrough {
-  readonly total: number;
-  readonly at: number;
+interface RecentList {
+  /** When the row's page was last read. */
+  readonly rows: Map<string, number>;
+  /** When it was last read through, and how long it was. */
+  readThrough?: { readonly at: number; readonly total: number };
 }
 
 const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
@@ -35,11 +38,7 @@ const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
 export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
-  const readAt = new LRUCache<string, Map<string, number>>({ max: MAX_LISTS, maxSize: MAX_ROWS });
-  const readThrough = new LRUCache<string, ReadThrough>({
-    maxSize: MAX_LISTS,
-    sizeCalculation: () => 1,
-  });
+  const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
   const named = new LRUCache<string, EventLocation>({
     maxSize: MAX_CONTRADICTIONS,
     sizeCalculation: () => 1,
@@ -53,53 +52,52 @@ export function createRecentLists(now: () => number) {
     return name === 'clientsOfClinic' && event.clinicId !== id;
   }
 
+  const readAt = (list: ListRef, id: string) => lists.get(nameOf(list))?.rows.get(id);
+
   return {
     now,
     /** The whole unfiltered list was read, beginning at that time. */
     recordReadThrough(list: ListRef, total: number, at: number): void {
-      if (PROVING.has(list.name) && !list.filter) readThrough.set(nameOf(list), { total, at });
+      const known = lists.get(nameOf(list));
+      if (known && !list.filter) known.readThrough = { at, total };
     },
     /** True where the list was read through within the last minute without the record, and is as long as it was then. */
     isAbsent(list: ListRef, id: string, total: number): boolean {
-      const read = readThrough.get(nameOf(list));
-      if (read?.total !== total || read.at + PROOF_MS <= now()) return false;
-      const rows = readAt.get(nameOf(list));
-      // With fewer rows than the list has, some were evicted. A later event that names the record may follow a move.
-      if ((rows?.size ?? 0) < total || rows?.has(id)) return false;
+      const { rows, readThrough: read } = lists.get(nameOf(list)) ?? {};
+      if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
+      // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
+      if (rows.size < total || rows.has(id)) return false;
       return (named.get(id)?.at ?? -Infinity) < read.at;
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
-    record(list: ListRef, { rows, askedAt: at = now() }: Page<{ readonly id: string }>): void {
+    record(list: ListRef, { rows, askedAt: at = now() }: Page<Row>): void {
       if (!PROVING.has(list.name)) return;
       const name = nameOf(list);
-      const known = readAt.get(name) ?? new Map<string, number>();
-      for (const row of rows) if (row) known.set(row.id, at);
+      const known = lists.get(name) ?? { rows: new Map<string, number>() };
+      for (const row of rows) if (row) known.rows.set(row.id, at);
       // Removed first: lru-cache keeps the size of a value that is set again.
-      readAt.delete(name);
-      readAt.set(name, known, { size: known.size + 1 });
+      lists.delete(name);
+      lists.set(name, known, { size: known.rows.size + 1 });
     },
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
-      const at = readAt.get(nameOf(list))?.get(id);
+      const at = readAt(list, id);
       return at !== undefined && at + PROOF_MS > now() && !isContradicted(list, id, at);
     },
     /** True if the cached list may be older than an event that contradicts it. */
     isDoubtful(list: ListRef, id: string): boolean {
-      const at = readAt.get(nameOf(list))?.get(id);
+      const at = readAt(list, id);
       return at !== undefined && isContradicted(list, id, at);
     },
     /** The rows of a list that were read, of any age. */
-    idsIn: (list: ListRef): Iterable<string> => readAt.get(nameOf(list))?.keys() ?? [],
+    idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],
     /** The list was read and does not hold the record. */
-    remove: (list: ListRef, id: string): void => void readAt.get(nameOf(list))?.delete(id),
+    remove: (list: ListRef, id: string): void => void lists.get(nameOf(list))?.rows.delete(id),
     /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
-    eventNamed(event: {
-      readonly clientId: string;
-      readonly clinicianId?: string;
-      readonly clinicId?: string;
-    }): void {
+    eventNamed(event: EventFacts): void {
+      if (!isSessionEvent(event)) return;
       const { clientId, clinicianId, clinicId } = event;
-      if (clinicianId && clinicId) named.set(clientId, { at: now(), clinicianId, clinicId });
+      named.set(clientId, { at: now(), clinicianId, clinicId });
     },
   };
 }

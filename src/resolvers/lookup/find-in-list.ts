@@ -5,7 +5,7 @@ import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/l
 import { hasCode } from '../../has-code.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { NotFound } from '../errors.ts';
-import { type ListedRef, ROW_TYPES, type RowOf, parentIn } from '../refs.ts';
+import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';
 
 /** The records of a page. They depend on the list and the page only, so all operations share them. */
 const pagesOfRecords = new WeakMap<object, Page<ListedRef>>();
@@ -24,29 +24,20 @@ export function loadListPage<N extends ListName>(
     if (!known) {
       pagesOfRecords.set(page, records);
       ctx.recentLists.record(list, page);
-      recordPlaces(list, page, ctx);
+      ctx.places.record(list, page);
     }
     return records as Page<RowOf<N>>;
   });
 }
 
 function recordsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRef> {
-  const type = ROW_TYPES[list.name];
-  const parent = parentIn(list);
+  const { row: type, parent } = { parent: undefined, ...LISTS[list.name] };
+  const parents = parent && { [`${kindOf(parent)}Id`]: list.id };
   const rows = page.rows.map((record) => {
     const auditName = record && auditNameOf(type, record.id);
-    return record && { type, id: record.id, record, open: true, auditName, ...parent };
+    return record && { type, id: record.id, record, open: true, auditName, ...parents };
   });
   return { ...page, rows: rows as ListedRef[] };
-}
-
-/** Page numbers of a filtered list are not those of the list itself, so only the membership is recorded. */
-function recordPlaces(list: ListRef, { rows, page }: Page<{ readonly id: string }>, ctx: Context) {
-  const { name, id, filter } = list;
-  if (!id || (name !== 'clientsOfClinic' && name !== 'clientsOfClinician')) return;
-  const kind = name === 'clientsOfClinic' ? ('clinic' as const) : ('clinician' as const);
-  const place = { kind, id, page: filter ? undefined : page };
-  for (const row of rows) if (row) ctx.store.places.record(row.id, place);
 }
 
 /** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
@@ -60,7 +51,7 @@ export interface LookupBudget {
   readonly argument: string;
 }
 
-interface FindOptions {
+export interface FindOptions {
   /** Where the row was last seen. */
   readonly page?: number | undefined;
   readonly budget?: LookupBudget | undefined;
@@ -81,10 +72,15 @@ export async function findInList<N extends ListName>(
   const first =
     (await pageIfThere(list, start, ctx, budget)) ??
     (start > 1 ? await pageIfThere(list, 1, ctx, budget) : undefined);
-  if (!first) return undefined;
+  const absent = () => {
+    ctx.recentLists.remove(list, id);
+    ctx.places.remove(list, id);
+    return undefined;
+  };
+  if (!first) return absent();
   const here = first.rows.find((row) => row?.id === id);
   if (here) return here;
-  if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return undefined;
+  if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return absent();
   const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
   for (let at = 0; at < rest.length;) {
     // Limited by the budget: a call in flight when the look-up is cut would be wasted.
@@ -99,7 +95,7 @@ export async function findInList<N extends ListName>(
     if (row) return row;
   }
   ctx.recentLists.recordReadThrough(list, first.total, began);
-  return undefined;
+  return absent();
 }
 
 /** Every row of a list, page by page. */

@@ -2,8 +2,9 @@ import type { Context } from '../../context.ts';
 import type { ListName, ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { missingArgument } from '../errors.ts';
-import { type ClientRef, type ListedRef, type Parents, parentsOf } from '../refs.ts';
-import { type LookupBudget, everyRow, findInList } from './find-in-list.ts';
+import { type ClientRef, LISTS, type ListedRef, type Parents, kindOf, parentsOf } from '../refs.ts';
+import { type FindOptions, type LookupBudget, everyRow, findInList } from './find-in-list.ts';
+import { type ClientList, isSameList, ofClinic, ofClinician } from './places.ts';
 
 /**
  * The Partner API has no get-by-id for records in lists, so a record known by id alone is looked up there: in the
@@ -11,34 +12,24 @@ import { type LookupBudget, everyRow, findInList } from './find-in-list.ts';
  * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
  */
 
-type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
-
-/** The parents that records of a type have, and the list of each parent that holds them. */
-const PARENTS: Record<ListedRef['type'], readonly (readonly [ParentType, ListName])[]> = {
-  Organization: [],
-  Clinic: [['Organization', 'clinicsOfOrganization']],
-  Program: [['Organization', 'programsOfOrganization']],
-  Clinician: [['Clinic', 'cliniciansOfClinic']],
-  Client: [
-    ['Clinician', 'clientsOfClinician'],
-    ['Clinic', 'clientsOfClinic'],
-  ],
-  Session: [['Client', 'sessionsOfClient']],
-  Assessment: [['Clinic', 'assessmentsOfClinic']],
-  MagicEdit: [['Clinician', 'magicEditsOfClinician']],
-};
+/** The lists that records of a type are looked up in, and whose lists they are. */
+const PARENTS = Map.groupBy(
+  Object.entries(LISTS).flatMap(([name, list]) =>
+    'parent' in list ? [{ name: name as ListName, ...list }] : [],
+  ),
+  ({ row }): ListedRef['type'] => row,
+);
+const parentsOfType = (type: ListedRef['type']) => PARENTS.get(type) ?? [];
 
 /** The list of a parent that may hold the record. */
 const listIn = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
   // The only list with a filter by id: one call per clinic of any size.
   type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
 
-const kindOf = <T extends ParentType>(type: T) => type.toLowerCase() as Lowercase<T>;
-
 /** The parents that are known, and the list of each that holds the record. */
 export function knownParents(ref: ListedRef) {
   const ids = parentsOf(ref);
-  return PARENTS[ref.type].flatMap(([type, name]) => {
+  return parentsOfType(ref.type).flatMap(({ name, parent: type }) => {
     const id = ids[`${kindOf(type)}Id`];
     return id ? [{ parent: { type, id }, list: listIn(ref, name, id) }] : [];
   });
@@ -46,13 +37,13 @@ export function knownParents(ref: ListedRef) {
 
 /** The lists that may hold the record in parents that a grant names. */
 export const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListRef[] =>
-  PARENTS[ref.type].flatMap(([type, name]) =>
-    reach.granted(kindOf(type)).map((id) => listIn(ref, name, id)),
+  parentsOfType(ref.type).flatMap(({ name, parent }) =>
+    reach.granted(kindOf(parent)).map((id) => listIn(ref, name, id)),
   );
 
 /** True for a `partner`, and if a grant names the record. */
 export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
-  reach.isPartner || reach.holds(type.toLowerCase(), id as Uuid);
+  reach.isPartner || reach.holds(kindOf(type), id as Uuid);
 
 /** The row of the record, looked up once per operation. Finding it does not prove access. */
 export function find(ref: ListedRef, ctx: Context): Promise<ListedRef | undefined> {
@@ -82,7 +73,8 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   // Upward links too: if the id may be shown, the record may be looked up.
   const isEverywhere = ref.above || isGranted(ref, ctx);
   const argument = ARGUMENTS[ref.type] ?? '';
-  return search(ref, ctx, isEverywhere ? { pagesLeft: limit, limit, argument } : undefined);
+  const budget = isEverywhere ? { pagesLeft: limit, limit, argument } : undefined;
+  return search(ref, ctx, { budget });
 }
 
 /** The argument that would say where the record is. */
@@ -123,41 +115,29 @@ async function* clinics(ctx: Context, budget?: LookupBudget): AsyncGenerator<Uui
 export async function search(
   ref: ListedRef,
   ctx: Context,
-  budget?: LookupBudget,
+  options: FindOptions = {},
 ): Promise<ListedRef | undefined> {
-  if (ref.type === 'Client' && !budget) return findClientUnderGrants(ref.id, ctx);
+  const { budget } = options;
   if (ref.type === 'Client') {
-    const { places } = ctx.store;
-    for (const { kind, id, page } of await places.of(ref.id)) {
-      const list = kind === 'clinician' ? ofClinician(id as Uuid) : ofClinic(id as Uuid);
-      const found = await findInList(list, ref.id, ctx, { page, budget });
-      if (found) return found;
-      places.remove(ref.id, { kind, id });
-    }
+    const lists = budget
+      ? (await ctx.places.of(ref.id)).map(({ list }) => list)
+      : await grantedClientLists(ctx);
+    const found = await findClientIn(lists, ref.id, ctx, options);
+    if (found || !budget) return found;
   }
-  const [type, name] = PARENTS[ref.type].at(-1)!;
-  for await (const id of (type === 'Organization' ? organizations : clinics)(ctx, budget)) {
-    const found = await findInList(listIn(ref, name, id), ref.id, ctx, { budget });
+  const { name, parent } = parentsOfType(ref.type).at(-1)!;
+  for await (const id of (parent === 'Organization' ? organizations : clinics)(ctx, budget)) {
+    const found = await findInList(listIn(ref, name, id), ref.id, ctx, options);
     if (found) return found;
   }
   return undefined;
 }
 
-type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
-const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
-const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
-const placeOf = ({ name, id }: ClientList) =>
-  ({ kind: name === 'clientsOfClinic' ? 'clinic' : 'clinician', id: id ?? '' }) as const;
-
-/** Searches the lists of granted clinicians, clinics and organizations: finding the client proves access. */
-export async function findClientUnderGrants(
-  id: Uuid,
-  ctx: Context,
-  options?: { readonly trustAbsence: true },
-): Promise<ClientRef | undefined> {
+/** The lists of granted clinicians, of granted clinics, and of the clinics of granted organizations. */
+async function grantedClientLists(ctx: Context): Promise<readonly ClientList[]> {
   const lists = ctx.reach.granted('clinician').map(ofClinician);
   for await (const clinic of clinics(ctx)) lists.push(ofClinic(clinic));
-  return lists.length > 0 ? findClientIn(lists, id, ctx, options) : undefined;
+  return lists;
 }
 
 /** Is the client in the list of each clinician, clinic and organization that is named? */
@@ -183,20 +163,15 @@ async function findClientIn(
   lists: readonly ClientList[],
   id: Uuid,
   ctx: Context,
-  options?: { readonly trustAbsence: true },
+  options?: FindOptions,
 ): Promise<ClientRef | undefined> {
-  const { places } = ctx.store;
-  const known = await places.of(id);
-  const pageIn = (list: ClientList): number | undefined => {
-    const { kind, id: parent } = placeOf(list);
-    return known.find((place) => place.id === parent && place.kind === kind)?.page;
-  };
+  if (lists.length === 0) return undefined;
+  const known = await ctx.places.of(id);
+  const pageIn = (list: ClientList) => known.find((place) => isSameList(place.list, list))?.page;
   const cost = (list: ClientList) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
   for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
     const found = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
     if (found) return found;
-    ctx.recentLists.remove(list, id);
-    places.remove(id, placeOf(list));
   }
   return undefined;
 }

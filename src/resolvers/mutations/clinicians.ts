@@ -61,9 +61,7 @@ export function assignSecondaryClinicians(
   const clinicianIds = [...new Set(named)];
   const { length } = clinicianIds;
   const invalidate = () =>
-    ctx.invalidation.listsChanged(
-      clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })),
-    );
+    ctx.invalidation.changed(clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })));
   return auditedWrite(change, ctx, async () => {
     if (length < 1 || length > MAX_CLINICIANS) {
       const issue = `"clinicianIds" must be 1 to ${MAX_CLINICIANS}, but got ${length}.`;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import type { Context } from '../../context.ts';
+import { endpoints } from '../../rest/endpoints.ts';
+import { pathOf } from '../../rest/lists.ts';
 import { NoteLocked, OutcomeUnknown, PartnerError } from '../../rest/errors.ts';
 import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
@@ -120,12 +122,11 @@ async function perform(
 ): Promise<StoredOutcome> {
   const noteId = await currentNoteId(name, session, ctx);
   if (typeof noteId !== 'string') return noteId;
-  const clientId = session?.clientId ?? session?.named?.clientId;
-  const note = { noteId, sessionId: session?.id, clientId };
+  const stale = await stalePathsOf(noteId, session, ctx);
   const cursor = ctx.hub.newestCursor();
   try {
     const raw = await send(noteId);
-    await ctx.invalidation.noteChanged(note);
+    await ctx.invalidation.changed(stale);
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     const isLocked = error instanceof NoteLocked;
@@ -133,9 +134,23 @@ async function perform(
     if (isLocked) await ctx.milestones.markLocked(noteId).catch(() => undefined);
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // The change may have taken effect, and then cached answers are stale.
-    if (isLocked || !isCertain) await ctx.invalidation.noteChanged(note);
+    if (isLocked || !isCertain) await ctx.invalidation.changed(stale);
     return isLocked ? { kind: 'locked' } : rejectionOf(error);
   }
+}
+
+/** Magic edits are listed by clinician, whom the change does not name, and the client's places may. Its event will. */
+async function stalePathsOf(noteId: Uuid, session: SessionRef | undefined, ctx: Context) {
+  const named = session?.clientId ?? session?.named?.clientId;
+  const clientId = named ?? ctx.invalidation.clientOfNote(noteId);
+  const places = clientId ? await ctx.places.of(clientId) : [];
+  return [
+    endpoints.note.path(noteId),
+    ...(session ? [endpoints.noteOfSession.path(session.id)] : []),
+    ...places.flatMap(({ list: { name, id } }) =>
+      name === 'clientsOfClinician' ? [pathOf({ name: 'magicEditsOfClinician', id })] : [],
+    ),
+  ];
 }
 
 /** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */

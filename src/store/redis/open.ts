@@ -1,5 +1,4 @@
 import { inBackground } from '../background.ts';
-import { GONE, NO_PAGE, PLACES_KEPT_MS, type PlaceEngine, createPlaces } from '../places.ts';
 import {
   type KeyStore,
   QUARANTINE_MAX_ENTRIES,
@@ -10,7 +9,7 @@ import {
 import { createRedisBus } from './bus.ts';
 import { type RedisConnection, connect } from './connection.ts';
 import { openRedisLog } from './event-log.ts';
-import { PREFIX, names, runScript } from './scripts.ts';
+import { names } from './scripts.ts';
 import { type Writer, openWriter } from './writer.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
@@ -35,14 +34,12 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   for (const connection of [reader, tail, subscriber])
     await connection.prepare(writer.requireSameServer);
   const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
-  const places = createPlaces(placeEngine(reader));
   // Messages are for all databases of a server. Without a number the URL names the first.
   const [, database = '0'] = /\/(\d+)$/.exec(url) ?? [];
   const bus = await createRedisBus(subscriber, reader, names.bus(database), onProblem);
   // Destroyed, since its XREAD may take another second.
   opened.defer(() => tail.destroy());
   opened.defer(drained);
-  opened.defer(places.close);
   const ping = () => subscriber.run((redis) => redis.ping());
   opened.use(inBackground(PING_EVERY_MS, ping, onProblem));
   opened.use(inBackground(INSPECT_EVERY_MS, writer.inspectServer, onProblem));
@@ -51,7 +48,6 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
 
   return {
     log,
-    places,
     bus,
     keys: keyStore(writer, reader),
     quarantine: quarantine(writer, reader),
@@ -70,8 +66,14 @@ const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
     const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
     return (await write((redis) => redis.set(names.fact(key), value, options))) ?? undefined;
   },
-  put: (key, value, ttlMs) =>
-    write((redis) => redis.set(names.fact(key), value, { expiration: expiration(ttlMs) })),
+  put(values, ttlMs) {
+    const options = { expiration: expiration(ttlMs) };
+    return write((redis) =>
+      Promise.all(
+        Object.entries(values).map(([key, value]) => redis.set(names.fact(key), value, options)),
+      ),
+    );
+  },
   async get(keys) {
     if (keys.length === 0) return [];
     const values = await reader.run((redis) => redis.mGet(keys.map(names.fact)));
@@ -100,34 +102,4 @@ const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => (
   },
   remove: (id) => write((redis) => redis.xDel(names.quarantine, id)),
   count: () => reader.run((redis) => redis.xLen(names.quarantine)),
-});
-
-/** More lists than a client is in at a time. Past it the client's places are removed, and found again. */
-const MAX_LISTS = 16;
-
-/** ARGV: how long to keep; then client, list and page of each change. */
-const writePlaces = `
-  for at = 2, #ARGV, 3 do
-    local key = '${PREFIX}place:' .. ARGV[at]
-    local page = tonumber(ARGV[at + 2])
-    if page == ${GONE} then
-      redis.call('HDEL', key, ARGV[at + 1])
-    else
-      if redis.call('HLEN', key) >= ${MAX_LISTS} then redis.call('DEL', key) end
-      if page ~= ${NO_PAGE} then redis.call('HSET', key, ARGV[at + 1], page)
-      else redis.call('HSETNX', key, ARGV[at + 1], page) end
-      redis.call('PEXPIRE', key, ARGV[1])
-    end
-  end
-`;
-
-const placeEngine = ({ run }: RedisConnection): PlaceEngine => ({
-  async write(changes) {
-    const args = changes.flatMap(({ clientId, list, page }) => [clientId, list, page]);
-    await runScript(run, writePlaces, [], [PLACES_KEPT_MS, ...args]);
-  },
-  async read(clientId) {
-    const pages = await run((redis) => redis.hGetAll(`${PREFIX}place:${clientId}`));
-    return Object.entries(pages).map(([list, page]) => ({ list, page: Number(page) }));
-  },
 });

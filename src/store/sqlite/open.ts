@@ -6,7 +6,6 @@ import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { type EventLog, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
-import { createPlaces } from '../places.ts';
 import type { Store, StoreSettings } from '../store.ts';
 import type { DbCall, Operations } from './operations.ts';
 import type { Batch, Opened, WorkerResult, WorkerData } from './worker.ts';
@@ -33,13 +32,11 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
   });
   const { reads, writes } = thread;
   const log = createEventLog(thread);
-  const places = createPlaces({ write: writes.writePlaces, read: reads.placesOf });
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
 
   return {
     log,
-    places,
-    keys: { claim: writes.claim, put: writes.putFact, get: reads.facts, delete: writes.deleteFact },
+    keys: { claim: writes.claim, put: writes.putAll, get: reads.facts, delete: writes.deleteFact },
     // There is one instance only.
     bus: { publish: () => Promise.resolve(), subscribe: () => {} },
     quarantine: {
@@ -51,7 +48,6 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
     check: writes.touch,
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
-      await places.close();
       await thread.close();
     },
   };

@@ -8,14 +8,6 @@ import {
   TIMES_KEPT,
   dedupeWindowMs,
 } from '../event-log.ts';
-import {
-  GONE,
-  type ListPage,
-  MAX_PLACES,
-  NO_PAGE,
-  PLACES_KEPT_MS,
-  type PlaceChange,
-} from '../places.ts';
 import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } from '../store.ts';
 
 const TRIM_BATCH = 500;
@@ -90,8 +82,6 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
         SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
         ORDER BY quarantine.id LIMIT ${limit}`),
     countQuarantined,
-    placesOf: (client: string) =>
-      rows<ListPage>(sql`SELECT list, page FROM place WHERE client = ${client}`),
   };
 
   const writes = {
@@ -99,11 +89,12 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     append: (events: readonly NewEvent[]) => events.map((event) => (isNew(event) ? add(event) : 0)),
     claim(key: string, value: string, ttlMs: number): string | undefined {
       const taken = factOf(key);
-      if (taken === undefined) writes.putFact(key, value, ttlMs);
+      if (taken === undefined) writes.putAll({ [key]: value }, ttlMs);
       return taken;
     },
-    putFact(key: string, value: string, ttlMs: number): void {
-      run(sql`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`);
+    putAll(values: Readonly<Record<string, string>>, ttlMs: number): void {
+      for (const [key, value] of Object.entries(values))
+        run(sql`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`);
     },
     deleteFact: (key: string) => void run(sql`DELETE FROM fact WHERE key = ${key}`),
     quarantine({ receivedAt, reason, body }: QuarantineEntry): void {
@@ -114,21 +105,10 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
         SELECT id FROM quarantine ORDER BY id LIMIT ${excess})`);
     },
     removeQuarantined: (id: string) => void run(sql`DELETE FROM quarantine WHERE id = ${id}`),
-    writePlaces(changes: readonly PlaceChange[]): void {
-      for (const { clientId, list, page } of changes) {
-        if (page === GONE)
-          run(sql`DELETE FROM place WHERE client = ${clientId} AND list = ${list}`);
-        else
-          run(sql`INSERT INTO place VALUES (${clientId}, ${list}, ${page}, ${clock()})
-            ON CONFLICT (client, list) DO UPDATE SET seen_at = excluded.seen_at,
-            page = iif(excluded.page = ${NO_PAGE}, page, excluded.page)`);
-      }
-    },
     touch: () => void run(sql`INSERT OR REPLACE INTO meta VALUES ('checked', ${String(clock())})`),
     /** Removes some of what is past its time. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();
-      const isFull = numberIn(sql`SELECT count(*) FROM place`) > MAX_PLACES;
       const removals = [
         // Only the oldest events are removed: the log has no holes.
         run(sql`DELETE FROM event WHERE position IN (
@@ -141,9 +121,6 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
           SELECT key, time FROM seen WHERE at < ${now - windowMs} ORDER BY at LIMIT ${TRIM_BATCH})`),
         run(sql`DELETE FROM fact WHERE key IN (
           SELECT key FROM fact WHERE ends_at <= ${now} LIMIT ${TRIM_BATCH})`),
-        run(sql`DELETE FROM place WHERE (client, list) IN (
-          SELECT client, list FROM place WHERE seen_at < ${isFull ? now : now - PLACES_KEPT_MS}
-          ORDER BY seen_at LIMIT ${TRIM_BATCH})`),
       ];
       return removals.some(({ changes }) => changes === TRIM_BATCH);
     },

@@ -17,11 +17,8 @@ const TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS seen_at ON seen (at);
 
-  CREATE TABLE IF NOT EXISTS place (
-    client TEXT NOT NULL, list TEXT NOT NULL, page INTEGER NOT NULL, seen_at INTEGER NOT NULL,
-    PRIMARY KEY (client, list)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS place_seen ON place (seen_at);
+  -- Of earlier versions: the places of clients are facts now.
+  DROP TABLE IF EXISTS place;
 
   CREATE TABLE IF NOT EXISTS fact (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, ends_at INTEGER NOT NULL

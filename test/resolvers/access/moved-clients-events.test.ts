@@ -137,6 +137,10 @@ describe('a list that is older than an event which names another clinician', () 
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     await sessionOf(0);
     expect((await old(query, variables)).data.client).toBeNull();
+    // The list was read anew once. It is not read anew for each further query.
+    gateway.sandbox.resetCounts();
+    expect((await old(query, variables)).data.client).toBeNull();
+    expect(gateway.sandbox.countOf('GET /clinicians/:id/clients')).toBe(0);
   });
 
   it('proves nothing if it was in flight when the event came', async () => {

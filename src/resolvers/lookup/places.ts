@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache';
+
+import { type EventFacts, isSessionEvent } from '../../events/partner-event.ts';
+import type { Page, Row } from '../../page.ts';
+import type { ListRef } from '../../rest/lists.ts';
+import { inBackground } from '../../store/background.ts';
+import type { KeyStore } from '../../store/store.ts';
+import type { Uuid } from '../../uuid.ts';
+
+export type ClientList = ListRef<'clientsOfClinician' | 'clientsOfClinic'>;
+export const ofClinician = (id: Uuid): ClientList => ({ name: 'clientsOfClinician', id });
+export const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id });
+
+const isClientList = (list: ListRef): list is ClientList =>
+  list.name === 'clientsOfClinician' || list.name === 'clientsOfClinic';
+
+export const isSameList = (a: ListRef, b: ListRef): boolean => a.name === b.name && a.id === b.id;
+
+/** A list that held a client, and the page if it is known. A hint where to look first, not proof. */
+interface Place {
+  readonly list: ClientList;
+  readonly page: number | undefined;
+}
+
+const NO_PAGE = 0;
+const GONE = -1;
+/** The page of a client in each list, by the list's name and id. */
+type Pages = Map<string, number>;
+
+/** The places of a client that was not seen for this long are removed. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+/** More lists than a client is in at a time. */
+const MAX_LISTS = 16;
+const WRITE_EVERY_MS = 250;
+const WRITE_BATCH = 500;
+const MAX_UNWRITTEN = 50_000;
+/** Clients whose places this process has recorded: they are written at most once a day, unless they change. */
+const MAX_RECENT = 50_000;
+const RECENT_MS = 24 * 3_600_000;
+
+export type Places = ReturnType<typeof createPlaces>;
+
+/** The lists where clients were last seen. Never a reason to deny access: unknown places are looked up. */
+export function createPlaces(keys: KeyStore) {
+  const recent = new LRUCache<string, Pages>({
+    maxSize: MAX_RECENT,
+    sizeCalculation: () => 1,
+    ttl: RECENT_MS,
+  });
+  /** The places that have changed, by client. */
+  const unwritten = new Map<string, Pages>();
+  let written = Promise.resolve();
+
+  function change(clientId: string, { name, id }: ClientList, page: number): void {
+    const pages = recent.get(clientId) ?? new Map<string, number>();
+    const list = `${name}:${id}`;
+    const known = pages.get(list);
+    // An event names only the list, so the recorded page stays.
+    if (known === page || (page === NO_PAGE && known !== undefined && known > 0)) return;
+    if (unwritten.size >= MAX_UNWRITTEN) return;
+    recent.set(clientId, pages.set(list, page));
+    unwritten.set(clientId, pages);
+  }
+
+  async function writeChanged(): Promise<void> {
+    while (unwritten.size > 0) {
+      const changed = [...unwritten].slice(0, WRITE_BATCH);
+      for (const [id] of changed) unwritten.delete(id);
+      try {
+        const stored = await keys.get(changed.map(([id]) => keyOf(id)));
+        const values: Record<string, string> = {};
+        changed.forEach(([id, known], at) => {
+          const pages = merge(stored[at], known);
+          // Nothing is stored for an id that no list holds: it may be made up.
+          if (stored[at] || pages.length > 0) values[keyOf(id)] = JSON.stringify(pages);
+        });
+        // Another instance may write at the same time, and one of the two hints is lost.
+        await keys.put(values, KEPT_MS);
+      } catch {
+        // These places are dropped, and recorded again by the next page that is read.
+        for (const [id] of changed) recent.delete(id);
+      }
+    }
+  }
+  /** One after another, so that closing waits for a write that has begun. */
+  const write = () => (written = written.then(writeChanged));
+  const writing = inBackground(WRITE_EVERY_MS, write, () => {});
+
+  return {
+    /** A page that has just been read. Written in the background: a crash may lose the last 250 ms. */
+    record(list: ListRef, { rows, page }: Page<Row>): void {
+      if (!isClientList(list)) return;
+      // Page numbers of a filtered list are not those of the list itself.
+      for (const row of rows) if (row) change(row.id, list, list.filter ? NO_PAGE : page);
+    },
+    eventNamed(event: EventFacts): void {
+      if (!isSessionEvent(event)) return;
+      change(event.clientId, ofClinician(event.clinicianId), NO_PAGE);
+      change(event.clientId, ofClinic(event.clinicId), NO_PAGE);
+    },
+    /** The list does not hold the record, or not any more. */
+    remove(list: ListRef, id: string): void {
+      if (isClientList(list)) change(id, list, GONE);
+    },
+    /** Empty if none is known, or the store can't be reached. */
+    async of(clientId: string): Promise<readonly Place[]> {
+      const [stored] = await keys.get([keyOf(clientId)]).catch(() => []);
+      return merge(stored, recent.get(clientId)).map(([text, page]) => {
+        const [name, id] = text.split(':');
+        return { list: { name, id } as ClientList, page: page || undefined };
+      });
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      writing[Symbol.dispose]();
+      await write();
+    },
+  };
+}
+
+const keyOf = (clientId: string) => `places:${clientId}`;
+
+/** The stored places, and what this process has recorded since. */
+function merge(stored = '[]', recent: Pages = new Map()): readonly (readonly [string, number])[] {
+  const pages: Pages = new Map(JSON.parse(stored) as [string, number][]);
+  for (const [list, page] of recent) {
+    if (page === GONE) pages.delete(list);
+    else pages.set(list, page || (pages.get(list) ?? NO_PAGE));
+  }
+  return [...pages].slice(-MAX_LISTS);
+}

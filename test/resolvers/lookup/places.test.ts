@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+
+import { describe, expect, it } from 'vitest';
+
+import type { EventFacts } from '../../../src/events/partner-event.ts';
+import { createPlaces, ofClinic, ofClinician } from '../../../src/resolvers/lookup/places.ts';
+import type { Uuid } from '../../../src/uuid.ts';
+import { engines } from '../../support/store/engines.ts';
+
+const uuid = () => randomUUID() as Uuid;
+const pageWith = (id: string, page: number) => ({ rows: [{ id }], total: 100, page });
+
+describe.each(engines)('the places of clients in the $name store', ({ create }) => {
+  it('are available at once and kept over a restart', async () => {
+    await using engine = await create();
+    const [client, clinic, clinician] = [uuid(), uuid(), uuid()];
+    const places = [
+      { list: ofClinician(clinician), page: 3 },
+      { list: ofClinic(clinic), page: undefined },
+    ];
+    const [store] = await engine.open();
+    const first = createPlaces(store.keys);
+    first.record(ofClinician(clinician), pageWith(client, 3));
+    first.record({ ...ofClinic(clinic), filter: { firstName: 'A' } }, pageWith(client, 1));
+    expect(await first.of(client)).toEqual(places);
+    await first[Symbol.asyncDispose]();
+    await using again = createPlaces((await engine.reopen()).keys);
+    expect(await again.of(client)).toEqual(places);
+    expect(await again.of(uuid())).toEqual([]);
+  });
+
+  it('keep a page that was read when an event names only the list', async () => {
+    await using engine = await create();
+    const [clientId, clinicId, clinicianId] = [uuid(), uuid(), uuid()];
+    const [store] = await engine.open();
+    const first = createPlaces(store.keys);
+    first.record(ofClinic(clinicId), pageWith(clientId, 7));
+    await first[Symbol.asyncDispose]();
+    const second = createPlaces((await engine.reopen()).keys);
+    const event = { type: 'transcript_ready', clientId, clinicId, clinicianId };
+    second.eventNamed(event as EventFacts);
+    await second[Symbol.asyncDispose]();
+    await using third = createPlaces((await engine.reopen()).keys);
+    expect(await third.of(clientId)).toEqual([
+      { list: ofClinic(clinicId), page: 7 },
+      { list: ofClinician(clinicianId), page: undefined },
+    ]);
+  });
+
+  it('are removed where a list does not contain the client any more', async () => {
+    await using engine = await create();
+    const [client, clinic] = [uuid(), uuid()];
+    const [store] = await engine.open();
+    const first = createPlaces(store.keys);
+    first.record(ofClinic(clinic), pageWith(client, 7));
+    first.remove(ofClinic(clinic), client);
+    expect(await first.of(client)).toEqual([]);
+    await first[Symbol.asyncDispose]();
+    await using again = createPlaces((await engine.reopen()).keys);
+    expect(await again.of(client)).toEqual([]);
+  });
+
+  it('are not stored for an id that no list contains', async () => {
+    await using engine = await create();
+    const client = uuid();
+    const [store] = await engine.open();
+    const places = createPlaces(store.keys);
+    places.remove(ofClinic(uuid()), client);
+    await places[Symbol.asyncDispose]();
+    expect(await store.keys.get([`places:${client}`])).toEqual([undefined]);
+  });
+});
