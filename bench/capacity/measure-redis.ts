@@ -52,8 +52,8 @@ export async function measureRedis(
       );
       rounds.push(round);
     }
-    const clients = await redis.count('place:');
-    placeBytes = (await redis.bytesOf('place:')) / clients;
+    const clients = await redis.count('fact:places:');
+    placeBytes = (await redis.bytesOf('fact:places:')) / clients;
     placesAnEvent = clients / (await redis.usage()).events;
   }
   return { version, rounds, placeBytes, placesAnEvent };

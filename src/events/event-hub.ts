@@ -47,12 +47,8 @@ export interface HubParts {
 
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
-const READS_AT_ONCE = 2;
 const BATCH = 256;
-const FIRST_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 5_000;
-/** An event is applied in at most five attempts while the store is down, with a pause after each. */
-const APPLY_PAUSES_MS = [50, 100, 200, 400, 0];
+const RETRY_MS = 250;
 
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
 export async function openHub(parts: HubParts) {
@@ -62,9 +58,8 @@ export async function openHub(parts: HubParts) {
   const { signal } = closing;
   /** Callbacks that wait for the event at a position to be applied. */
   const waiters = new Map<() => void, Position>();
-  const acquire = createSemaphores(READS_AT_ONCE);
+  const inTurn = createTurns();
   let { newest: position, epoch } = await log.bounds();
-  let generation = 0;
   let receiving: Promise<void> | undefined;
   /** The client of each session, kept up to date by arriving events. */
   const clients = new LRUCache<Uuid, { readonly clientId: Uuid | undefined }>({
@@ -73,34 +68,27 @@ export async function openHub(parts: HubParts) {
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal);
+  const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal, {
+    retryTransient: true,
+  });
 
   /**
    * False if the event fails every time: it is then in quarantine. If the store stays down after the retries, the event
    * counts as applied and is still delivered.
    */
-  async function applyWithRetries(event: PartnerEvent): Promise<boolean> {
-    const apply = async () => {
+  async function apply(event: PartnerEvent): Promise<boolean> {
+    const attempt = attemptApply(event, async () => {
       await parts.apply(event);
       return true;
-    };
-    for (const pauseMs of APPLY_PAUSES_MS) {
-      try {
-        return (await attemptApply(event, apply)) ?? false;
-      } catch (error) {
-        onProblem('apply', error);
-      }
-      await pause(pauseMs, signal);
-      if (signal.aborted) break;
-    }
-    return true;
+    });
+    return (await attempt.catch(() => true)) ?? false;
   }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
     const prepared = await Promise.all(
       batch.map(async (stored) => {
         const event = fromStored(stored);
-        return event && { event, applied: await applyWithRetries(event) };
+        return event && { event, applied: await apply(event) };
       }),
     );
     // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
@@ -137,27 +125,23 @@ export async function openHub(parts: HubParts) {
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
   function resetTo(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
-    generation += 1;
     clients.clear();
     onProblem('lost');
   }
 
   /** Runs until the hub is closed, whatever happens to the log. */
   async function follow(): Promise<void> {
-    for (let failures = 0; !signal.aborted;) {
+    while (!signal.aborted) {
       try {
         const page = await log.read(position, BATCH);
         if (signal.aborted) return;
         if (!reaches(page, position)) resetTo(page);
         else if (page.events.length > 0) await (receiving = receive(page.events));
         else await log.changed(position);
-        failures = 0;
       } catch (error) {
-        // A store that is down is reported by the requests that need it, and read again soon.
-        const isDown = error instanceof StoreUnavailable;
-        if (!isDown) onProblem('follow', error);
-        const pauseMs = FIRST_PAUSE_MS * 2 ** (isDown ? 2 : (failures += 1));
-        await pause(Math.min(pauseMs, MAX_PAUSE_MS), signal);
+        // A store that is down is reported by the requests that need it.
+        if (!(error instanceof StoreUnavailable)) onProblem('follow', error);
+        await pause(RETRY_MS, signal);
       }
     }
   }
@@ -168,10 +152,6 @@ export async function openHub(parts: HubParts) {
     /** Everything up to here has been applied and delivered on this instance. */
     get position(): Position {
       return position;
-    },
-    /** Incremented when events were lost to this instance: positions may be used again. */
-    get generation(): number {
-      return generation;
     },
     /** Resolves when this instance has applied the event, or after a second. */
     async applied(at: Position): Promise<void> {
@@ -199,22 +179,18 @@ export async function openHub(parts: HubParts) {
     /** The position before the oldest stored event: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     /**
-     * The next events after a position that this instance has applied. Yields to other work first, with at most two
-     * concurrent reads per `subject`. Throws EventsExpired if some events are gone. `scannedTo` is the last position
-     * read, or `after` at the log's end.
+     * The next events after a position that this instance has applied. Yields to other work first, and the reads of one
+     * `subject` take turns. Throws EventsExpired if some events are gone. `scannedTo` is the last position read, or
+     * `after` at the log's end.
      */
-    async scan(after: Position, limit: number, subject?: string) {
-      const done = subject === undefined ? undefined : await acquire(subject);
-      try {
+    scan: (after: Position, limit: number, subject = '') =>
+      inTurn(subject, async () => {
         await setImmediate();
         const page = await log.read(after, limit);
         if (!reaches(page, after)) throw expired(page);
         const known = page.events.filter((stored) => stored.position <= position);
         return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
-      } finally {
-        done?.();
-      }
-    },
+      }),
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
     /** The client that the newest event of the session in the log names. */
@@ -235,20 +211,17 @@ export async function openHub(parts: HubParts) {
 const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
   stored.map(fromStored).filter((event) => event !== undefined);
 
-/** A semaphore for each name. Resolves to the function that releases it. */
-function createSemaphores(atOnce: number) {
-  const queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+/** Runs the tasks of one name one after another, and those of different names in parallel. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
 
-  return async (name: string): Promise<() => void> => {
-    const queue = queues.get(name) ?? { running: 0, waiting: [] };
-    queues.set(name, queue);
-    if (queue.running < atOnce) queue.running += 1;
-    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
-    return () => {
-      const next = queue.waiting.shift();
-      if (next) return next();
-      queue.running -= 1;
-      if (queue.running === 0) queues.delete(name);
-    };
+  return async <T>(name: string, task: () => Promise<T>): Promise<T> => {
+    const running = (last.get(name) ?? Promise.resolve()).then(task, task);
+    last.set(name, running);
+    try {
+      return await running;
+    } finally {
+      if (last.get(name) === running) last.delete(name);
+    }
   };
 }

@@ -75,14 +75,10 @@ export type TranscriptReadyEvent = Extract<SessionEvent, { readonly type: 'trans
 export type TranscriptErrorEvent = Extract<SessionEvent, { readonly error: string }>;
 export type MdmEvent = Extract<SessionEvent, { readonly type: 'mdm_elements_identified' }>;
 
-export const EVENT_TYPES = [
-  ...NOTE_TYPES,
-  'transcript_ready',
-  'session_transcript_error',
-  'mdm_elements_identified',
-  'assessment_completed',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+export type EventType = EventFacts['type'];
+export const EVENT_TYPES: readonly EventType[] = eventFacts.options.flatMap(({ shape }) => [
+  ...shape.type.values,
+]);
 
 export const isSessionEvent = <T extends EventFacts>(
   event: T,

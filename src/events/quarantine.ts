@@ -8,7 +8,7 @@ import { readEnvelope } from './envelope.ts';
 import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 
 /** Five tries, with a pause after each. */
-const PAUSES_MS = [10, 20, 40, 80, 0];
+const PAUSES_MS = [50, 100, 200, 400, 0];
 /** Events in quarantine. Each is added once, however many subscriptions fail on it, and later tried only once. */
 const MAX_FAILED = 1_000;
 
@@ -29,13 +29,14 @@ const isTransient = (error: unknown): boolean =>
 
 /**
  * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
- * continue; an operator replays it after a fix. `attempt` resolves to undefined if the event is in quarantine, and
- * rejects immediately with a transient failure.
+ * continue; an operator replays it after a fix. `attempt` resolves to undefined if the event is in quarantine. It
+ * rejects with a transient failure, immediately or after the tries.
  */
 export function createAttempt(
   addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>,
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
+  { retryTransient = false } = {},
 ) {
   const failed = new LRUCache<string, true>({ max: MAX_FAILED });
 
@@ -47,13 +48,14 @@ export function createAttempt(
       try {
         return await task();
       } catch (error) {
-        if (isTransient(error)) throw error;
+        if (isTransient(error) && !retryTransient) throw error;
         onFailure(error);
         failure = error;
       }
       await pause(pauseMs, signal);
       if (signal.aborted) return undefined;
     }
+    if (isTransient(failure)) throw failure;
     if (failed.has(key)) return undefined;
     failed.set(key, true);
     // It stays in the log, even if it can't be added to the quarantine.

@@ -1,7 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 
-import DataLoader from 'dataloader';
-
 import { StoreUnavailable } from './errors.ts';
 
 /** Limits memory while a disk or a server stalls. */
@@ -12,40 +10,38 @@ export function createBatches<Call, Answer>(
   run: (calls: readonly Call[]) => Promise<readonly (Answer | Error)[]>,
   maxBatchSize: number,
 ) {
-  let waiting = 0;
-  let running: Promise<unknown> = Promise.resolve();
-  let last: Promise<unknown> = running;
+  const waiting: { readonly call: Call; readonly answer: PromiseWithResolvers<Answer> }[] = [];
+  let running: Promise<void> | undefined;
 
-  const runBatch = (calls: readonly Call[]) => {
-    const answers = run(calls);
-    running = answers.catch(() => undefined);
-    return answers;
-  };
-  const loader = new DataLoader<Call, Answer>(runBatch, {
-    cache: false,
-    maxBatchSize,
-    batchScheduleFn(dispatch) {
-      // Starts after this turn of the event loop, so that all calls of the turn share the batch.
-      last = Promise.all([last, setImmediate()]).then(() => {
-        dispatch();
-        return running;
-      });
-    },
-  });
+  async function runBatches(): Promise<void> {
+    // Starts after this turn of the event loop, so that all calls of the turn share the batch.
+    await setImmediate();
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, maxBatchSize);
+      try {
+        const answers = await run(batch.map(({ call }) => call));
+        batch.forEach(({ answer }, i) => {
+          const result = answers[i] as Answer | Error;
+          if (result instanceof Error) answer.reject(result);
+          else answer.resolve(result);
+        });
+      } catch (error) {
+        for (const { answer } of batch) answer.reject(error);
+      }
+    }
+    running = undefined;
+  }
 
   return {
     async call(call: Call): Promise<Answer> {
-      if (waiting >= MAX_WAITING) throw new StoreUnavailable('the event store is overloaded');
-      waiting += 1;
-      try {
-        return await loader.load(call);
-      } finally {
-        waiting -= 1;
-      }
+      if (waiting.length >= MAX_WAITING)
+        throw new StoreUnavailable('the event store is overloaded');
+      const answer = Promise.withResolvers<Answer>();
+      waiting.push({ call, answer });
+      running ??= runBatches();
+      return answer.promise;
     },
     /** Resolves when all calls are done. */
-    async drained(): Promise<void> {
-      while (waiting > 0) await last.then(() => setImmediate());
-    },
+    drained: async (): Promise<void> => running,
   };
 }

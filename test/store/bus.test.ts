@@ -49,6 +49,15 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     expect(performance.now() - begun).toBeGreaterThan(450);
   });
 
+  it('does not wait for long on a server that hangs', async () => {
+    const { bus } = await open();
+    process.kill(server.pid, 'SIGSTOP');
+    const begun = performance.now();
+    await bus.publish('note');
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    process.kill(server.pid, 'SIGCONT');
+  });
+
   it('separates the databases of one server', async () => {
     const [one, two] = [await open('/1'), await open('/2')];
     const received: string[] = [];

@@ -81,7 +81,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
 
   return (event: PartnerEvent, operation: EventOperation): Shared => {
     // Positions are used again after a loss of the log.
-    const key = `${services.hub.generation} ${event.position} ${operation.key}`;
+    const key = `${event.position} ${event.receivedAt} ${operation.key}`;
     const known = results.get(key);
     if (known) return known;
     const made = services.hub.attempt(event, () => execute(event, operation));

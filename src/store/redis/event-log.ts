@@ -39,8 +39,6 @@ const SUBJECT_GRACE_MS = 3_600_000;
  */
 const LOOK_AGAIN_MS = 1_000;
 const LOOK_GRACE_MS = 3_000;
-/** More failovers than happen while an instance runs. */
-const MAX_FORMER_EPOCHS = 20;
 
 const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
   position,
@@ -59,7 +57,7 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     script: string,
     options: object,
   ): Promise<Reply> {
-    const former = [...formerEpochs].slice(-MAX_FORMER_EPOCHS).join(' ');
+    const former = [...formerEpochs].join(' ');
     const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     const reply = await runScript<Reply>(run, script, LOG_KEYS, args);
@@ -86,7 +84,6 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     const [, , , positions] = await runOnLog<AppendReply>(writer.write, appendScript, {
       windowMs: dedupeWindowMs(retentionMs),
       subjectMs: retentionMs + SUBJECT_GRACE_MS,
-      replicated: writer.replicated,
       // As text: a script's numbers are not exact.
       events: events.map((event) => ({ ...event, receivedAt: String(event.receivedAt) })),
     });
@@ -170,10 +167,7 @@ const pageScript = `${HEAD}
   return { epoch, newest, stamp, oldest, entries }
 `;
 
-/**
- * Options: windowMs, subjectMs, replicated, events. XADD comes before the key, so that no failure leaves a key
- * without its event.
- */
+/** Options: windowMs, subjectMs, events. XADD comes before the key: no failure leaves a key without its event. */
 const appendScript = `${HEAD}
   -- The times to keep for the key, or nil for a copy.
   local function accepted(known, time)
@@ -185,7 +179,6 @@ const appendScript = `${HEAD}
   end
 
   local positions = {}
-  local before = newest
   for _, event in ipairs(options.events) do
     local key = '${PREFIX}seen:' .. event.key
     local times = accepted(redis.call('GET', key), event.time or '')
@@ -203,12 +196,8 @@ const appendScript = `${HEAD}
     end
     positions[#positions + 1] = times and newest or 0
   end
-  if newest > before then
-    redis.call('SET', KEYS[2], newest)
-  elseif options.replicated then
-    -- WAIT waits for this connection's own writes, and copies are promised durable, too.
-    redis.call('SET', '${PREFIX}barrier', 1)
-  end
+  -- For copies, too: they are promised durable, and WAIT waits only for this connection's own writes.
+  redis.call('SET', KEYS[2], newest)
   return { epoch, newest, stamp, positions }
 `;
 

@@ -45,16 +45,16 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
   opened.use(inBackground(INSPECT_EVERY_MS, writer.inspectServer, onProblem));
   opened.use(inBackground(CLEANUP_EVERY_MS, log.trim, onProblem));
   const parts = opened.move();
+  const keys = keyStore(writer, reader);
 
   return {
     log,
     bus,
-    keys: keyStore(writer, reader),
+    keys,
     quarantine: quarantine(writer, reader),
     async check() {
       // Both connections are checked: after a failover one may have found the new primary before the other.
-      const write = writer.write((redis) => redis.set(names.checked, '1'));
-      await Promise.all([write, reader.run((redis) => redis.ping())]);
+      await Promise.all([keys.put({ checked: '' }, CLEANUP_EVERY_MS), keys.get(['checked'])]);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

@@ -8,7 +8,6 @@ export const names = {
   newest: `${PREFIX}newest`,
   events: `${PREFIX}events`,
   quarantine: `${PREFIX}quarantine`,
-  checked: `${PREFIX}checked`,
   transaction: `${PREFIX}transaction`,
   repaired: `${PREFIX}repaired`,
   ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,

@@ -15,6 +15,7 @@ export async function openWriter(
   onProblem: (message: string) => void,
   onServerChanged: () => void,
 ) {
+  /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
   let replicated = false;
   let known: string | undefined;
   let reported: string | undefined;
@@ -43,10 +44,6 @@ export async function openWriter(
   });
 
   return {
-    /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
-    get replicated(): boolean {
-      return replicated;
-    },
     /** For the other connections: a Sentinel that is cut off may have led them to a former primary. */
     async requireSameServer(run: Run): Promise<void> {
       const { runId } = await inspect(run);
