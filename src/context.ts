@@ -3,7 +3,6 @@ import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
 import type { Audit } from './observability/audit.ts';
-import type { OperationTrace } from './observability/tracing.ts';
 import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
 import type { EventBudget } from './resolvers/event-log.ts';
@@ -55,7 +54,6 @@ export function createContext(
     readonly id?: string;
     readonly requestId?: string | undefined;
   },
-  trace?: OperationTrace,
 ) {
   /** How long the operation's response may be cached, apart from the Partner API's own answers. */
   const cachePolicy = { isCacheable: true, proofs: [] as (readonly [ListRef, string])[] };
@@ -67,8 +65,6 @@ export function createContext(
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
-    /** Spans of fields that may cost calls, if the operation is traced. */
-    trace,
     /** The event log's position when the operation began. */
     beganAt: services.hub.position,
     /** Pages that this operation has read. A look-up starts with them. */

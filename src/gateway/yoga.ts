@@ -54,6 +54,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** True if the response is plain JSON over HTTP. */
   isPlainHttp?: boolean;
   operation?: Operation | undefined;
+  /** For the operation's calls, if it is traced. */
+  traceHeaders?: Readonly<Record<string, string>>;
   /** What `subscribe` returned, before Yoga wraps it. */
   subscription?: Subscription;
 }
@@ -69,8 +71,8 @@ export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
- * `onValidate` (document limits), `onExecute` (cost, context, execution), `onExecuteDone` (answer cache, masking, cost,
- * audit, log, tracing) and `onSubscribe` (cost, subscriptions).
+ * `onValidate` (document limits), `onExecute` (cost, tracing, context, execution), `onExecuteDone` (answer cache,
+ * masking, cost, tracing, audit, log) and `onSubscribe` (cost, subscriptions).
  */
 export function createGatewayYoga(
   parts: GatewayParts,
@@ -96,10 +98,10 @@ export function createGatewayYoga(
       answers.plugin,
       useErrorMasking(maskError),
       useUpstreamCost(parts),
+      useTracing(),
       useOperationContext(parts),
       useAudit(),
       useOperationLog(parts.observer),
-      useTracing(schema),
       useExecution(),
       useSubscriptions(parts, subscriptions),
     ],

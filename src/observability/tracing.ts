@@ -9,8 +9,8 @@ import {
 
 /**
  * Spans through the OpenTelemetry API, recorded by an SDK that is loaded before the server (`node --import ./otel.js
- * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names, field names and route
- * templates; no span has a value.
+ * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names and route templates; no
+ * span has a value.
  */
 export function traceOperation(kind: string, name: string | undefined) {
   const span = tracer.startSpan(name ? `${kind} ${name.slice(0, 64)}` : kind, {
@@ -18,25 +18,17 @@ export function traceOperation(kind: string, name: string | undefined) {
   });
   if (!span.isRecording()) return undefined;
   span.setAttribute('graphql.operation.type', kind);
-  const inside = trace.setSpan(ROOT_CONTEXT, span);
   const headers: Record<string, string> = {};
-  propagation.inject(inside, headers);
+  propagation.inject(trace.setSpan(ROOT_CONTEXT, span), headers);
   return {
     /** For the operation's calls. */
     headers,
-    /** Begins the span of a field that may make calls. The returned function ends it. */
-    field(field: string) {
-      const child = tracer.startSpan(field, { kind: SpanKind.INTERNAL }, inside);
-      return () => child.end();
-    },
     end(outcome: string, calls: number): void {
       span.setAttributes({ outcome, 'upstream.calls': calls });
       end(span, outcome === 'ok');
     },
   };
 }
-
-export type OperationTrace = NonNullable<ReturnType<typeof traceOperation>>;
 
 export interface TracedCall {
   readonly method: string;
@@ -71,9 +63,4 @@ const tracer = trace.getTracer('partner-graph');
 function end(span: Span, isOk: boolean, endedAt?: number): void {
   if (!isOk) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(endedAt);
-}
-
-/** Whether an SDK is loaded. */
-export function isTracing(): boolean {
-  return tracer.startSpan('probe').isRecording();
 }

@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 
-/**
- * A cached answer, which never changes. A newer answer is a new object, so identity says whether this one is current.
- */
+/** A cached answer, which never changes. A newer answer is a new object. */
 export interface CacheEntry {
   /** The path with its query. */
   readonly key: string;
@@ -12,10 +10,9 @@ export interface CacheEntry {
   readonly value: unknown;
   /** On the clock that was passed in: `performance.now()`. */
   readonly expiresAt: number;
+  /** True while the cache holds this answer. An object of its own, which can be kept without the value. */
+  readonly validity: { isCurrent: boolean };
 }
-
-/** The path that was invalidated, or `undefined` for all of them. */
-type InvalidationListener = (path: string | undefined) => void;
 
 const MAX_TOTALS = 50_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */
@@ -36,46 +33,34 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: clock,
-    onInsert({ path }, key) {
+    onInsert({ path, validity }, key) {
+      validity.isCurrent = true;
       if (key !== path) keysByPath.set(path, (keysByPath.get(path) ?? new Set()).add(key));
     },
-    dispose({ path }, key) {
+    dispose({ path, validity }, key) {
+      validity.isCurrent = false;
       const keys = keysByPath.get(path);
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
   });
   const totals = new LRUCache<string, number>({ maxSize: MAX_TOTALS, sizeCalculation: () => 1 });
-  const listeners: InvalidationListener[] = [];
-
-  function notify(path: string | undefined): void {
-    for (const listener of listeners) listener(path);
-  }
 
   function invalidate(path: string): void {
     entries.delete(path);
     for (const key of keysByPath.get(path) ?? []) entries.delete(key);
-    notify(path);
   }
 
   return {
     get: (key: string): CacheEntry | undefined => entries.get(key),
 
-    /** Whether the cache still holds exactly this object. */
-    isCurrent: (entry: CacheEntry): boolean => entries.peek(entry.key) === entry,
-
     set(entry: CacheEntry, bytes: number): void {
-      const { key, path, expiresAt } = entry;
-      const isReplaced = entries.has(key);
-      entries.set(key, entry, { size: bytes + OVERHEAD_BYTES, ttl: expiresAt - clock.now() });
-      if (isReplaced) notify(path);
+      const ttl = entry.expiresAt - clock.now();
+      entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
     },
 
     invalidate,
 
-    invalidateAll(): void {
-      entries.clear();
-      notify(undefined);
-    },
+    invalidateAll: (): void => entries.clear(),
 
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
     totalOf: (listKey: string): number | undefined => totals.get(listKey),
@@ -87,12 +72,6 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
       totals.set(listKey, total);
       if (last !== undefined) invalidate(path);
     },
-
-    /**
-     * Called with each path whose answers are no longer valid: it was invalidated, a newer answer has replaced one, or the
-     * list's length has changed.
-     */
-    onInvalidate: (listener: InvalidationListener): void => void listeners.push(listener),
 
     state: () => ({ cacheBytes: entries.calculatedSize, cacheEntries: entries.size }),
   };

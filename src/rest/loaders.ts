@@ -131,7 +131,7 @@ export class Loaders {
   private use(entry: CacheEntry): unknown {
     this.usage.entries.add(entry);
     // A slow call must not replace the answer of a later, fresh one.
-    if (!this.known.has(entry.key) || this.client.cache.isCurrent(entry)) {
+    if (!this.known.has(entry.key) || entry.validity.isCurrent) {
       this.known.set(entry.key, entry);
     }
     return entry.value;

@@ -42,8 +42,6 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     },
     /** For when an invalidation may have been missed. */
     invalidateAll: client.invalidateAll,
-    isCurrent: cache.isCurrent,
-    onInvalidate: cache.onInvalidate,
     /** Resolves if a token is obtainable and the API key is accepted; rejects with the `PartnerError` that says why. */
     async check(): Promise<void> {
       await tokens.obtain();

@@ -33,7 +33,7 @@ export const forGranted = (kind: GrantedKind) =>
 export const forEvents = (usual: number, argument = '') =>
   priced((below, args) => 1 + Math.max(0, Number(args()[argument] ?? usual)) * below);
 
-export const priceOf = (extensions: object): Price | undefined =>
+const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;
 
 /** The problems of one field. */

@@ -8,7 +8,6 @@ import {
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../support/gateway.ts';
-import { clientOf, cursorNow, subscribeTo } from '../support/ws/graphql-client.ts';
 
 const spans = new InMemorySpanExporter();
 let gateway: Gateway;
@@ -25,14 +24,11 @@ afterAll(async () => {
   propagation.disable();
 });
 
-it('traces an operation, its fields with calls and its calls, and propagates the trace', async () => {
+it('traces an operation and its calls, and propagates the trace', async () => {
   await gateway.query('query Lists { organizations(first: 1) { totalCount nodes { name } } }');
   const named = (name: string) => spans.getFinishedSpans().find((span) => span.name === name);
   const operation = named('query Lists')!;
   const call = named('GET /organizations')!;
-  expect(named('Query.organizations')?.parentSpanContext?.spanId).toBe(
-    operation.spanContext().spanId,
-  );
   expect(call.parentSpanContext?.spanId).toBe(operation.spanContext().spanId);
   expect(operation.attributes).toMatchObject({ outcome: 'ok', 'upstream.calls': 1 });
   const [request] = gateway.sandbox.requests.filter(({ path }) => path.includes('/organizations'));
@@ -56,25 +52,4 @@ it('truncates the name of an operation to 64 characters', async () => {
   await gateway.query(`query ${'x'.repeat(65)} { __typename }`);
   const names = spans.getFinishedSpans().map(({ name }) => name);
   expect(names).toContain(`query ${'x'.repeat(64)}`);
-});
-
-it('does not end the process when a field of a delivered event fails', async () => {
-  const unhandled: unknown[] = [];
-  const keep = (error: unknown) => void unhandled.push(error);
-  const others = process.rawListeners('unhandledRejection') as ((error: unknown) => void)[];
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', keep);
-  const { sandbox } = gateway;
-  const document = `subscription($after: EventCursor) {
-    noteReady(after: $after) { progressNote { note } } }`;
-  await using results = subscribeTo(clientOf(gateway), document, {
-    after: await cursorNow(gateway),
-  });
-  sandbox.answerNext('GET /progress-notes/:progressNoteId', { status: 400, body: {} });
-  sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
-  sandbox.settle();
-  expect((await results.next()).errors).toHaveLength(1);
-  await new Promise((resolve) => setImmediate(resolve));
-  process.removeAllListeners('unhandledRejection');
-  for (const listener of others) process.on('unhandledRejection', listener);
-  expect(unhandled).toEqual([]);
 });

@@ -30,7 +30,7 @@ describe('cached responses', () => {
     const usage = createUsage();
     expect(setup.partner.loadersFor(usage).note(id(1))).toMatchObject({ note: [1] });
     expect(usage).toMatchObject({ calls: 0, cached: 1 });
-    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([true]);
+    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([true]);
   });
 
   it.each<[string, unknown, number]>([
@@ -90,7 +90,7 @@ describe('cached responses', () => {
     const first = createUsage();
     await setup.partner.loadersFor(first).note(id(99));
     for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
-    expect([...first.entries].map(setup.partner.isCurrent)).toEqual([false]);
+    expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(100_000);
     expect(cacheEntries).toBe(9);
@@ -115,7 +115,7 @@ describe('cached responses', () => {
     total = 24;
     expect(loadersOf(setup.partner).totalOf(list)).toBe(25);
     await loadersOf(setup.partner).page(list, 3);
-    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
+    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     expect(await loadersOf(setup.partner).page(list, 1)).toMatchObject({ total: 24 });
     expect(loadersOf(setup.partner).totalOf(list)).toBe(24);
     expect(setup.upstream.seen).toHaveLength(3);
@@ -244,7 +244,7 @@ describe('invalidating', () => {
     const usage = createUsage();
     await setup.partner.loadersFor(usage).noteOfSession(id(1));
     setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
-    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false]);
+    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
   });
 
   it('detaches a read in flight: later reads make a new call, and the late response is not cached', async () => {
@@ -260,7 +260,7 @@ describe('invalidating', () => {
     expect(await after).toMatchObject({ note: [2] });
     release(0);
     expect(await before).toMatchObject({ note: [1] });
-    expect([...early.entries].map(setup.partner.isCurrent)).toEqual([false]);
+    expect([...early.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
   });
 
@@ -279,47 +279,6 @@ describe('invalidating', () => {
   });
 });
 
-describe('a listener for invalidated paths', () => {
-  const list = { name: 'clientsOfClinic', id: id(1) } as const;
-
-  it('is called for each invalidated path, cached or not', async () => {
-    await using setup = await setUp(numbered);
-    const invalidated: unknown[] = [];
-    setup.partner.onInvalidate((path) => invalidated.push(path));
-    setup.partner.invalidate([endpoints.note.path(id(1)), pathOf(list)]);
-    setup.partner.invalidateAll();
-    expect(invalidated).toEqual([endpoints.note.path(id(1)), pathOf(list), undefined]);
-  });
-
-  it('is called for a response that a newer one replaces, and not for one that has expired', async () => {
-    const clock = createFakeClock();
-    await using setup = await setUp(numbered, { clock });
-    const invalidated: unknown[] = [];
-    setup.partner.onInvalidate((path) => invalidated.push(path));
-    await loadersOf(setup.partner).note(id(1));
-    clock.advance(5000);
-    await loadersOf(setup.partner).note(id(1));
-    expect(invalidated).toEqual([]);
-    await loadersOf(setup.partner).note(id(1), { fresh: true });
-    expect(invalidated).toEqual([endpoints.note.path(id(1))]);
-  });
-
-  it('is called for a list whose length has changed', async () => {
-    let total = 25;
-    await using setup = await setUp((request, response) =>
-      answer(response, 200, pageBody(total, Number(/page=(\d+)/.exec(request.path)?.[1]))),
-    );
-    const invalidated: unknown[] = [];
-    setup.partner.onInvalidate((path) => invalidated.push(path));
-    await loadersOf(setup.partner).page(list, 1);
-    await loadersOf(setup.partner).page(list, 2);
-    expect(invalidated).toEqual([]);
-    total = 24;
-    await loadersOf(setup.partner).page(list, 3);
-    expect(invalidated).toEqual([pathOf(list)]);
-  });
-});
-
 describe('invalidating everything', () => {
   it('marks every response as stale, and detaches reads in flight', async () => {
     const late = held();
@@ -334,7 +293,7 @@ describe('invalidating everything', () => {
     setup.partner.invalidateAll();
     late.release(0);
     await inFlight;
-    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false, false]);
+    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, false]);
     expect(setup.partner.state().cacheEntries).toBe(0);
   });
 });
@@ -347,7 +306,7 @@ describe('a fresh read', () => {
     await loaders.note(id(1));
     expect(await loaders.note(id(1), { fresh: true })).toMatchObject({ note: [2] });
     expect(loaders.note(id(1))).toMatchObject({ note: [2] });
-    expect([...usage.entries].map(setup.partner.isCurrent)).toEqual([false, true]);
+    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, true]);
     expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
   });
 

@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
+import type { CacheEntry } from '../../rest/cache.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { corsHeadersOf } from '../origins.ts';
 import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
@@ -14,8 +15,8 @@ interface CachedAnswer {
   /** A short body is a string: Node then sends it in one packet with its headers. */
   readonly body: Buffer | string;
   readonly bytes: number;
-  /** Paths of the Partner API's answers that it was made of. */
-  readonly paths: readonly string[];
+  /** Of the Partner API's answers that it was made of: it may be sent while all of them are current. */
+  readonly validities: readonly CacheEntry['validity'][];
   /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
   readonly proofs: ExecutionContext['cachePolicy']['proofs'];
   /** Logs, counts and audits a hit. */
@@ -24,7 +25,7 @@ interface CachedAnswer {
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
-/** For all answers: bodies, keys, paths and overhead. */
+/** For all answers: bodies, keys and overhead. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
@@ -39,25 +40,14 @@ const RECENT_CHARACTERS = 2_000_000;
  */
 export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
   const { bodyBytes } = config.limits;
-  /** The keys of the answers that were made of a path. */
-  const keysByPath = new Map<string, Set<string>>();
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: MAX_ENTRY_BYTES,
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: parts.clock,
-    sizeCalculation: ({ body, paths }, key) =>
-      2 * (body.length + key.length) + 64 * paths.length + OVERHEAD_BYTES,
-    onInsert({ paths }, key) {
-      for (const path of paths) keysByPath.set(path, (keysByPath.get(path) ?? new Set()).add(key));
-    },
-    dispose({ paths }, key) {
-      for (const path of paths) {
-        const keys = keysByPath.get(path);
-        if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
-      }
-    },
+    sizeCalculation: ({ body, validities }, key) =>
+      2 * (body.length + key.length) + 8 * validities.length + OVERHEAD_BYTES,
   });
   const recent = new LRUCache<string, true>({
     max: RECENT_REQUESTS,
@@ -65,10 +55,9 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     sizeCalculation: (_, key) => key.length,
   });
 
-  services.partner.onInvalidate((path) => {
-    if (path === undefined) answers.clear();
-    else for (const key of keysByPath.get(path) ?? []) answers.delete(key);
-  });
+  const isValid = ({ validities, proofs }: CachedAnswer): boolean =>
+    validities.every(({ isCurrent }) => isCurrent) &&
+    proofs.every(([list, id]) => services.recentLists.proves(list, id));
 
   function isRepeated(key: string): boolean {
     const known = recent.has(key);
@@ -78,11 +67,11 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
 
   function store(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
     const ttl = expiryOf(context) - parts.clock.now();
-    // An answer that was invalidated while the operation ran is no longer in the REST cache.
-    const entries = [...context.usage.entries];
-    if (ttl <= 0 || !entries.every(services.partner.isCurrent)) return;
+    const validities = Array.from(context.usage.entries, ({ validity }) => validity);
+    // Some may have been invalidated while the operation ran.
+    if (ttl <= 0 || !validities.every(({ isCurrent }) => isCurrent)) return;
     const { id, name, estimated } = context.operation;
-    const usage = { calls: 0, cached: entries.length, coalesced: 0, retried: 0 };
+    const usage = { calls: 0, cached: validities.length, coalesced: 0, retried: 0 };
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
     const { subject } = context.requester!;
@@ -103,8 +92,8 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     };
     const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
     const bytes = Buffer.byteLength(text);
-    const paths = [...new Set(entries.map(({ path }) => path))];
-    answers.set(key, { body, bytes, paths, proofs: context.cachePolicy.proofs, onHit }, { ttl });
+    const { proofs } = context.cachePolicy;
+    answers.set(key, { body, bytes, validities, proofs, onHit }, { ttl });
   }
 
   /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
@@ -114,7 +103,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     try {
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
-      if (!known?.proofs.every(([list, id]) => services.recentLists.proves(list, id))) return false;
+      if (!known || !isValid(known)) return false;
       known.onHit(requestIdOf(res));
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),

@@ -1,7 +1,6 @@
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
-import { traceOperation } from '../../observability/tracing.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
@@ -13,16 +12,15 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   return {
     onExecute({ args, extendContext }) {
-      const { requester, operation, res, socket } = args.contextValue as GatewayContext;
-      const { kind, name, requestId } = operation!;
-      const trace = traceOperation(kind, name);
+      const { requester, operation, traceHeaders, res, socket } =
+        args.contextValue as GatewayContext;
       const usage = createUsage({
         maxCalls: config.operation.maxUpstreamCalls,
-        priority: kind === 'mutation' ? 'write' : 'read',
-        traceHeaders: trace?.headers,
-        requestId,
+        priority: operation!.kind === 'mutation' ? 'write' : 'read',
+        traceHeaders,
+        requestId: operation!.requestId,
       });
-      const context = createContext(services, requester!, usage, operation!, trace);
+      const context = createContext(services, requester!, usage, operation!);
       extendContext(context as GatewayContext);
       const connection = res ?? socket;
       const abortReads = () => usage.end();

@@ -7,7 +7,7 @@ import type { Viewer } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
-import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
+import { Backlog } from '../subscriptions/backlog.ts';
 import { type Sink, Subscription } from '../subscriptions/subscription.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -77,22 +77,12 @@ function createStream(
   let reader: ((json: string) => void) | undefined;
   let backlog: Backlog | undefined;
 
-  function write(json: string): void {
-    reader?.(json);
-    reader = undefined;
-  }
-
   /** The client reads nothing, so a graceful end would not reach it. */
   function disconnectSlowClient(): void {
     onSlow();
     res.destroy();
   }
 
-  const outlet = {
-    write,
-    isFull: () => reader === undefined,
-    bufferedBytes: () => res.writableLength,
-  };
   const isExpired = (): boolean => Date.now() >= expiresAt;
   const interrupt = (): void => void res.end();
 
@@ -107,18 +97,22 @@ function createStream(
     destroy: () => void res.destroy(),
     interrupt,
     take() {
-      const { promise, resolve } = Promise.withResolvers<string>();
-      reader = resolve;
-      backlog?.flushed();
-      if (backlog?.hasCaughtUp) backlog = undefined;
-      return promise;
+      const waiting = backlog?.take();
+      if (waiting !== undefined) return Promise.resolve(waiting);
+      backlog = undefined;
+      return new Promise<string>((resolve) => (reader = resolve));
     },
     deliver({ json }) {
       if (isExpired()) interrupt();
       if (res.writableEnded || res.destroyed) return;
-      if (reader && !backlog) return write(json);
-      backlog ??= createBacklog(outlet, limits);
-      return backlog.put(json) ? backlog.caughtUp : disconnectSlowClient();
+      if (reader) {
+        reader(json);
+        reader = undefined;
+        return;
+      }
+      backlog ??= new Backlog(limits);
+      const isPut = backlog.put(json, res.writableLength);
+      return isPut ? backlog.caughtUp : disconnectSlowClient();
     },
   };
 }

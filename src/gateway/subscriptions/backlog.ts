@@ -1,66 +1,49 @@
 import type { Limits } from '../../config.ts';
 
-/** How a transport writes, and how much of it the client has not read yet. */
-interface Outlet {
-  readonly write: (text: string, onFlushed: () => void) => void;
-  /** True while the transport should not write. Messages then wait in the backlog, where their bytes are counted. */
-  readonly isFull: () => boolean;
-  readonly bufferedBytes: () => number;
-}
-
-/** A client that reads nothing for this long, while messages wait, is considered gone. */
+/** A client that takes nothing for this long, while messages wait, is considered gone. */
 const STALLED_MS = 10_000;
 
-export type Backlog = ReturnType<typeof createBacklog>;
-
 /** The bounded queue of a client that reads slowly. Most clients never need one. */
-export function createBacklog(
-  outlet: Outlet,
-  limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>,
-) {
-  const waiting: string[] = [];
-  const { promise: caughtUp, resolve } = Promise.withResolvers<void>();
-  let waitingBytes = 0;
-  let lastTakenAt = performance.now();
-  let hasCaughtUp = false;
+export class Backlog {
+  readonly #limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>;
+  /** As text, whose payload all subscribers share: as bytes each would have its own. */
+  readonly #waiting: string[] = [];
+  #waitingBytes = 0;
+  #takenAt = performance.now();
+  readonly #end = Promise.withResolvers<void>();
+  /** Resolves once the reader has caught up or is disconnected. */
+  readonly caughtUp = this.#end.promise;
 
-  function flushed(): void {
-    lastTakenAt = performance.now();
-    while (waiting.length > 0 && !outlet.isFull()) {
-      const text = waiting.shift()!;
-      waitingBytes -= text.length;
-      outlet.write(text, flushed);
-    }
-    if (waiting.length === 0 && !outlet.isFull()) end();
+  constructor(limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>) {
+    this.#limits = limits;
   }
 
-  function end(): void {
-    hasCaughtUp = true;
-    resolve();
+  /** False if the backlog is full. `bufferedBytes` wait in the transport already. */
+  put(text: string, bufferedBytes: number): boolean {
+    const { socketQueueEvents, socketQueueBytes } = this.#limits;
+    const bytes = bufferedBytes + this.#waitingBytes + text.length;
+    if (this.#waiting.length >= socketQueueEvents || bytes > socketQueueBytes) return false;
+    this.#waiting.push(text);
+    this.#waitingBytes += text.length;
+    return true;
   }
 
-  return {
-    /** Resolves once the reader has caught up or is disconnected. */
-    caughtUp,
-    get hasCaughtUp() {
-      return hasCaughtUp;
-    },
-    /** False if the backlog is full. */
-    put(text: string): boolean {
-      const bytes = outlet.bufferedBytes() + waitingBytes + text.length;
-      if (waiting.length >= limits.socketQueueEvents || bytes > limits.socketQueueBytes)
-        return false;
-      waiting.push(text);
-      waitingBytes += text.length;
-      return true;
-    },
-    /** The transport calls it after each write. */
-    flushed,
-    isStalled: (now: number): boolean => !hasCaughtUp && now - lastTakenAt > STALLED_MS,
-    /** Drops what waits. */
-    drop(): void {
-      waiting.length = 0;
-      end();
-    },
-  };
+  /** The next message, once the client can take one. Undefined if none waits: the client has caught up. */
+  take(): string | undefined {
+    this.#takenAt = performance.now();
+    const text = this.#waiting.shift();
+    this.#waitingBytes -= text?.length ?? 0;
+    if (text === undefined) this.#end.resolve();
+    return text;
+  }
+
+  isStalled(now: number): boolean {
+    return now - this.#takenAt > STALLED_MS;
+  }
+
+  /** Drops what waits. */
+  drop(): void {
+    this.#waiting.length = 0;
+    this.#end.resolve();
+  }
 }

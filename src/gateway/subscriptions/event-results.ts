@@ -35,20 +35,29 @@ const CACHED_MS = 5_000;
 const CACHED_RESULTS = 1_000;
 const CACHED_BYTES = 8 * 1024 * 1024;
 
-type Shared = Promise<EventResult | undefined>;
+/** For an event that the viewer may not see: lru-cache would not keep `undefined`. */
+const HIDDEN: EventResult = { json: '', records: [], denied: [], position: 0 };
 
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskError }: GatewayParts) {
   const { maxUpstreamCalls } = config.operation;
-  const expiring = { ttl: CACHED_MS, ttlAutopurge: true };
-  const usages = new LRUCache<string, Usage>({ max: CACHED_RESULTS, ...expiring });
-  const results = new LRUCache<string, Shared>({
-    max: CACHED_RESULTS,
+  const recent = { max: CACHED_RESULTS, ttl: CACHED_MS, ttlAutopurge: true };
+  const usages = new LRUCache<string, Usage>(recent);
+  const results = new LRUCache<
+    string,
+    EventResult,
+    { readonly event: PartnerEvent; readonly operation: EventOperation }
+  >({
+    ...recent,
     maxSize: CACHED_BYTES,
-    ...expiring,
+    sizeCalculation: ({ json }, key) => key.length + json.length,
+    fetchMethod: async (_key, _stale, { context: { event, operation } }) =>
+      (await services.hub.attempt(event, () => execute(event, operation))) ?? HIDDEN,
+    // A result that is evicted while it is made is still returned.
+    ignoreFetchAbort: true,
   });
 
-  async function execute(event: PartnerEvent, operation: EventOperation): Shared {
+  async function execute(event: PartnerEvent, operation: EventOperation) {
     const { viewer, args, estimated } = operation;
     // All subscriptions of viewers with equal grants share one call limit per webhook, however many there are. An event
     // with several scores is several entries of the log, with the same time and client.
@@ -79,24 +88,11 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     return { errors: mergeCallLimitErrors(masked, estimated, maxUpstreamCalls), data };
   }
 
-  return (event: PartnerEvent, operation: EventOperation): Shared => {
+  /** Undefined if the viewer may not see the event. */
+  return async (event: PartnerEvent, operation: EventOperation) => {
     // Positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt} ${operation.key}`;
-    const known = results.get(key);
-    if (known) return known;
-    const made = services.hub.attempt(event, () => execute(event, operation));
-    results.set(key, made, { size: key.length });
-    // Removed first: lru-cache keeps the size of a value that is set again.
-    const settle = (bytes?: number): void => {
-      if (results.peek(key) !== made) return;
-      results.delete(key);
-      if (bytes !== undefined) results.set(key, made, { size: key.length + bytes });
-    };
-    // The callers handle a failure. It must not be cached, and must not be reported as an unhandled rejection.
-    made.then(
-      (result) => settle(result?.json.length ?? 0),
-      () => settle(),
-    );
-    return made;
+    const result = await results.forceFetch(key, { context: { event, operation } });
+    return result === HIDDEN ? undefined : result;
   };
 }

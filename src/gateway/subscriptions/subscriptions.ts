@@ -2,11 +2,10 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  Kind,
   type ValidatedExecutionArgs,
   type ValidatedSubscriptionArgs,
   createSourceEventStream,
-  visit,
+  print,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
@@ -14,14 +13,16 @@ import { createContext } from '../../context.ts';
 import type { EventStream } from '../../events/event-stream.ts';
 import { hasCode } from '../../has-code.ts';
 import { createUsage } from '../../rest/usage.ts';
-import { gatherFields } from '../../schema/selections.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, createEventResults } from './event-results.ts';
-import { type EventResult, Subscription, type SubscriptionGroup } from './subscription.ts';
+import { type EventResult, Subscription } from './subscription.ts';
 
 /** Clients resume after these: they were too slow, the log no longer reaches back so far, or its store is down. */
 const EXPECTED = ['EVENTS_OVERFLOWED', 'EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
+
+/** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
+const AHEAD = 16;
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
@@ -29,62 +30,93 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
   const resultOf = createEventResults(parts);
-  const groups = new Map<string, SubscriptionGroup>();
+  const groups = new Map<string, ReturnType<typeof openGroup>>();
   /** Cached documents with the same text are the same object. */
   const documents = new WeakMap<DocumentNode, number>();
   let lastDocument = 0;
   const running = new Set<Subscription>();
 
-  function openGroup(operation: EventOperation): SubscriptionGroup {
-    const live = new Set<Subscription>();
-    /** Reads the stream for all live subscriptions of the group. */
-    let reader: Subscription | undefined;
+  function openGroup(operation: EventOperation) {
+    let members = 0;
+    /** The stream that serves all live subscriptions, and those subscriptions. */
+    let live: { readonly source: EventStream; readonly receivers: Set<Subscription> } | undefined;
 
-    function deliverToAll(result: EventResult): void {
-      const receivers = [...live].filter(({ since }) => result.position > since);
+    /** A replay has one receiver, and goes on when the promise resolves. */
+    function deliver(result: EventResult, to: Iterable<Subscription>): void | Promise<void> {
+      const receivers = [...to].filter((each) => !each.isOver && result.position > each.since);
       if (receivers.length === 0) return;
-      const subjects = receivers.map(({ subject }) => subject!);
-      group.onDelivered(subjects, result);
-      for (const { sink, head } of receivers) void sink?.deliver(result, head);
+      const subjects = receivers.map(({ subject }) => subject);
+      const { records, denied } = result;
+      metrics.eventsDelivered(subjects.length);
+      services.audit?.delivered(subjects, operation.name, records);
+      if (denied.length > 0) services.audit?.delivered(subjects, operation.name, denied, 'denied');
+      return receivers.map(({ sink, head }) => sink?.deliver(result, head))[0];
     }
 
-    const group: SubscriptionGroup = {
-      members: 0,
-      resultOf: (event) => resultOf(event, operation),
-      join(subscription, source) {
-        subscription.since = services.hub.position;
-        live.add(subscription);
-        if (reader && !reader.isOver) {
-          void source.return();
-          return;
+    /** Ends the receivers' subscriptions: going on would leave a gap unnoticed. */
+    function fail(error: unknown, receivers: Iterable<Subscription>): void {
+      if ([...receivers].every(({ isOver }) => isOver)) return;
+      if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
+      interruptAll(receivers);
+    }
+
+    /** Reads the stream to its end. Results are delivered in the order of the log, whichever execution finishes first. */
+    async function read(source: EventStream, receivers: Iterable<Subscription>): Promise<void> {
+      let delivered: Promise<unknown> = Promise.resolve();
+      let waiting = 0;
+      try {
+        for await (const event of source) {
+          waiting += 1;
+          delivered = Promise.all([resultOf(event, operation), delivered]).then(([result]) => {
+            waiting -= 1;
+            const sent = result && deliver(result, receivers);
+            return source.isLive ? undefined : sent;
+          });
+          delivered.catch((error: unknown) => fail(error, receivers));
+          if (waiting >= AHEAD) await delivered;
         }
-        reader = new Subscription(source, group, undefined);
-        reader.sink = { deliver: deliverToAll, interrupt: () => interruptAll(live) };
-        void reader.read();
+      } catch (error) {
+        fail(error, receivers);
+      }
+    }
+
+    const group = {
+      open(source: EventStream, subject: string): Subscription {
+        const subscription = new Subscription(source, group, subject);
+        members += 1;
+        running.add(subscription);
+        return subscription;
       },
-      onDelivered(subjects, { records, denied }) {
-        metrics.eventsDelivered(subjects.length);
-        services.audit?.delivered(subjects, operation.name, records);
-        if (denied.length > 0)
-          services.audit?.delivered(subjects, operation.name, denied, 'denied');
+      begin(subscription: Subscription, source: EventStream): boolean {
+        if (!source.isIdle) {
+          void read(source, [subscription]);
+          return true;
+        }
+        subscription.since = services.hub.position;
+        if (live) {
+          void source.return();
+          live.receivers.add(subscription);
+        } else {
+          live = { source, receivers: new Set([subscription]) };
+          void read(source, live.receivers);
+        }
+        return false;
       },
-      onFailure(error) {
-        if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
-      },
-      onEnd(subscription) {
-        if (subscription === reader) return;
+      end(subscription: Subscription): void {
         running.delete(subscription);
-        live.delete(subscription);
-        if (live.size === 0) void reader?.return();
-        group.members -= 1;
-        if (group.members === 0) groups.delete(operation.key);
+        if (live?.receivers.delete(subscription) && live.receivers.size === 0) {
+          void live.source.return();
+          live = undefined;
+        }
+        members -= 1;
+        if (members === 0) groups.delete(operation.key);
       },
     };
     groups.set(operation.key, group);
     return group;
   }
 
-  function groupOf(context: Required<GatewayContext>, { filter }: EventStream): SubscriptionGroup {
+  function groupOf(context: Required<GatewayContext>, { filter }: EventStream) {
     const { operation, requester: viewer } = context;
     const { name, estimated, args } = operation!;
     const document = documents.get(args.document) ?? (lastDocument += 1);
@@ -92,8 +124,7 @@ export function createSubscriptions(parts: GatewayParts) {
     const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
     // Without the context, which would keep the first member's connection in memory.
     const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
-    const execution = { key, args: shared, name, estimated, viewer, filter };
-    return groups.get(key) ?? openGroup(execution);
+    return groups.get(key) ?? openGroup({ key, args: shared, name, estimated, viewer, filter });
   }
 
   return {
@@ -115,10 +146,7 @@ export function createSubscriptions(parts: GatewayParts) {
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
       const stream = source as unknown as EventStream;
-      const group = groupOf(context, stream);
-      group.members += 1;
-      const subscription = new Subscription(stream, group, requester.subject);
-      running.add(subscription);
+      const subscription = groupOf(context, stream).open(stream, requester.subject);
       // The context lives as long as the subscription, and no longer needs these.
       Object.assign(context, { operation: undefined, body: undefined, params: undefined });
       context.subscription = subscription;
@@ -138,20 +166,14 @@ function interruptAll(subscriptions: Iterable<Subscription>): void {
 
 /**
  * The operation's name and variables as a text that is the same for all subscriptions with the same results. The cursor
- * to resume from is not in it.
+ * to resume from, which no other argument below `Subscription` takes, is not in it.
  */
-function sharedVariables(args: ValidatedExecutionArgs): string {
-  const { schema, document, operation, rawVariableValues } = args;
-  const [root] = gatherFields([operation.selectionSet], schema.getSubscriptionType()!, args);
-  const after = root?.nodes[0]?.arguments?.find(({ name }) => name.value === 'after')?.value;
-  const cursor = after?.kind === Kind.VARIABLE ? after.name.value : undefined;
-  let uses = 0;
-  visit(document, {
-    VariableDefinition: () => false,
-    Variable: ({ name }) => void (uses += name.value === cursor ? 1 : 0),
-  });
+function sharedVariables({ operation, rawVariableValues }: ValidatedExecutionArgs): string {
+  const cursors = operation.variableDefinitions
+    ?.filter(({ type }) => print(type).startsWith('EventCursor'))
+    .map(({ variable }) => variable.name.value);
   const shared = Object.entries(rawVariableValues ?? {})
-    .filter(([name]) => name !== cursor || uses > 1)
+    .filter(([name]) => !cursors?.includes(name))
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([operation.name?.value, shared]);
 }

@@ -4,7 +4,7 @@ import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
 import type { Viewer } from '../../viewer/viewer.ts';
-import { type Backlog, createBacklog } from '../subscriptions/backlog.ts';
+import { Backlog } from '../subscriptions/backlog.ts';
 import type { EventResult, Sink } from '../subscriptions/subscription.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -50,7 +50,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   /** Exists while the client reads too slowly. */
   #backlog: Backlog | undefined;
   #handle: ((text: string) => Promise<void>) | undefined;
-  #initializing: Promise<void> | undefined;
   /** Operations that are starting or ending. */
   #busy: Map<string, PromiseWithResolvers<void>> | undefined;
 
@@ -121,22 +120,19 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   }
 
   /**
-   * graphql-ws handles messages side by side. An operation that is begun, completed and begun again at once would run
-   * twice, and one sent with the first message would come before its viewer is known. So messages wait until the
-   * connection is initialized, and those about an operation until the one before has taken effect.
+   * graphql-ws handles messages side by side, and an operation that is begun, completed and begun again at once would run
+   * twice. So messages about an operation wait until the one before has taken effect.
    */
   #inOrder(text: string): void {
     if (!this.isOpen) return;
     const { type, id } = headOf(text);
-    const before = this.#initializing ?? (id === undefined ? id : this.#busy?.get(id)?.promise);
+    const before = id === undefined ? undefined : this.#busy?.get(id)?.promise;
     if (before) return void before.then(() => this.#inOrder(text));
     if (id !== undefined) (this.#busy ??= new Map()).set(id, Promise.withResolvers());
     // It throws for invalid messages, such as a type that only servers send.
     const handled = this.#handle!(text).catch(() => this.close());
-    if (type === 'connection_init')
-      this.#initializing = handled.finally(() => (this.#initializing = undefined));
     // A subscribe lasts as long as its operation. Other messages are handled after the next turn of the event loop.
-    else if (type !== 'subscribe' && id !== undefined)
+    if (type !== 'subscribe' && id !== undefined)
       void handled.then(() => nextTurn()).then(() => this.settled(id));
   }
 
@@ -163,22 +159,24 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     if (this.#isExpired()) this.close(CLOSE.forbidden);
     if (!this.isOpen) return;
     const text = `${head}${json}}`;
-    if (this.#backlog && !this.#backlog.hasCaughtUp) {
-      return this.#backlog.put(text) ? this.#backlog.caughtUp : this.#closeSlow();
+    if (this.#backlog) {
+      const isPut = this.#backlog.put(text, this.ws.bufferedAmount);
+      return isPut ? this.#backlog.caughtUp : this.#closeSlow();
     }
-    this.#backlog = undefined;
     // Nothing is buffered, as is nearly always the case.
     if (this.ws.bufferedAmount === 0) return this.#write(text);
-    this.#backlog = createBacklog(
-      {
-        write: (waiting, onFlushed) => this.#write(waiting, onFlushed),
-        isFull: () => this.ws.bufferedAmount > 0,
-        bufferedBytes: () => this.ws.bufferedAmount,
-      },
-      this.#parts.config.limits,
-    );
-    this.#write(text, () => this.#backlog?.flushed());
+    this.#backlog = new Backlog(this.#parts.config.limits);
+    this.#write(text, () => this.#flush());
     return this.#backlog.caughtUp;
+  }
+
+  /** Sends what waits, one message at a time. */
+  #flush(): void {
+    while (this.#backlog && this.ws.bufferedAmount === 0) {
+      const text = this.#backlog.take();
+      if (text === undefined) this.#backlog = undefined;
+      else this.#write(text, () => this.#flush());
+    }
   }
 
   interrupt(): void {
@@ -197,7 +195,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
     if (this.#isExpired()) this.close(CLOSE.forbidden);
     if (isLate) return;
     // A result or a ping may have been buffered when the last event was sent.
-    if (this.ws.bufferedAmount === 0) this.#backlog?.flushed();
+    this.#flush();
     if (this.#backlog?.isStalled(now)) this.#closeSlow();
     if (now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();

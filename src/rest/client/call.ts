@@ -174,7 +174,8 @@ export class Call implements QueuedCall {
   private resolve(value: unknown, bytes: number): void {
     const { cache, clock } = this.client;
     const { endpoint, key, listKey, path } = this.target;
-    const entry: CacheEntry = { key, path, value, expiresAt: clock.now() + endpoint.ttlMs(value) };
+    const expiresAt = clock.now() + endpoint.ttlMs(value);
+    const entry: CacheEntry = { key, path, value, expiresAt, validity: { isCurrent: false } };
     if (this.client.detach(this)) {
       if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
       cache.set(entry, bytes);

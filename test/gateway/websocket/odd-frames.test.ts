@@ -167,13 +167,11 @@ describe('an operation', () => {
     },
   );
 
-  it('sent together with the first message is executed', async () => {
+  it('closes the socket with 4401 if it is sent before the first message is acknowledged', async () => {
     using socket = dial(gateway);
     await new Promise((resolve) => socket.ws.once('open', resolve));
     socket.send(initWith(token));
-    for (const id of ['1', '2']) socket.send(subscribe(id, 'subscription {'));
-    expect(await socket.next()).toEqual({ type: 'connection_ack' });
-    expect(await socket.next()).toMatchObject({ id: '1', type: 'error' });
-    expect(await socket.next()).toMatchObject({ id: '2', type: 'error' });
+    socket.send(subscribe('1', EVENTS));
+    expect((await socket.closed).code).toBe(4401);
   });
 });

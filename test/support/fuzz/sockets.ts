@@ -44,7 +44,10 @@ export async function frameProperty(gateway: Gateway) {
     async (welcomed, frames) => {
       using socket = dial(gateway);
       await once(socket.ws, 'open');
-      if (welcomed) socket.send(welcome);
+      if (welcomed) {
+        socket.send(welcome);
+        await socket.next();
+      }
       for (const each of frames) socket.send(each);
       await finished(socket);
     },
