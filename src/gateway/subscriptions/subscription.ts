@@ -25,8 +25,8 @@ export interface Sink {
 
 /** Equal subscriptions. Each subscription is small, since there are thousands. */
 interface SubscriptionGroup {
-  /** Delivers the events of `source` to the subscription. False if from now on the group's own stream serves it. */
-  begin(subscription: Subscription, source: EventStream): boolean;
+  /** Delivers the events of its source to the subscription. */
+  begin(subscription: Subscription): void;
   end(subscription: Subscription): void;
 }
 
@@ -44,17 +44,17 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
   head = '';
   isOver = false;
   readonly subject: string;
-  /** Events up to this position are not delivered: the subscription began later. */
+  /** Events up to this position are not delivered: they were already, or the subscription began later. */
   since = 0;
   /** Undefined once the group's stream serves it. */
-  #source: EventStream | undefined;
+  source: EventStream | undefined;
   readonly #group: SubscriptionGroup;
   #hasBegun = false;
   /** Resolves the pending `next`. */
   #resolve: ((result: Result) => void) | undefined;
 
   constructor(source: EventStream, group: SubscriptionGroup, subject: string) {
-    this.#source = source;
+    this.source = source;
     this.#group = group;
     this.subject = subject;
   }
@@ -68,21 +68,17 @@ export class Subscription implements AsyncIterableIterator<ExecutionResult, unde
     // `Promise.race` with a promise that lives as long as the subscription would leak every result.
     const { promise, resolve } = Promise.withResolvers<Result>();
     this.#resolve = resolve;
-    if (!this.#hasBegun) this.#begin();
+    if (!this.#hasBegun) this.#group.begin(this);
+    this.#hasBegun = true;
     void this.sink?.take?.().then((json) => resolve({ value: { stringify: () => json } }));
     return promise;
-  }
-
-  #begin(): void {
-    this.#hasBegun = true;
-    if (!this.#group.begin(this, this.#source!)) this.#source = undefined;
   }
 
   /** Ends immediately, replaying or live. */
   return(): Promise<Result> {
     if (!this.isOver) {
       this.isOver = true;
-      void this.#source?.return();
+      void this.source?.return();
       this.#resolve?.(DONE);
       this.#group.end(this);
     }

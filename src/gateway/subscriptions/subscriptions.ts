@@ -45,6 +45,7 @@ export function createSubscriptions(parts: GatewayParts) {
     function deliver(result: EventResult, to: Iterable<Subscription>): void | Promise<void> {
       const receivers = [...to].filter((each) => !each.isOver && result.position > each.since);
       if (receivers.length === 0) return;
+      for (const each of receivers) each.since = result.position;
       const subjects = receivers.map(({ subject }) => subject);
       const { records, denied } = result;
       metrics.eventsDelivered(subjects.length);
@@ -60,8 +61,24 @@ export function createSubscriptions(parts: GatewayParts) {
       interruptAll(receivers);
     }
 
-    /** Reads the stream to its end. Results are delivered in the order of the log, whichever execution finishes first. */
-    async function read(source: EventStream, receivers: Iterable<Subscription>): Promise<void> {
+    /** From now on the group's stream serves the subscription. True if its own source becomes that stream. */
+    function join(subscription: Subscription, source: EventStream): boolean {
+      subscription.source = undefined;
+      if (live) {
+        live.receivers.add(subscription);
+        void source.return();
+        return false;
+      }
+      live = { source, receivers: new Set([subscription]) };
+      return true;
+    }
+
+    /**
+     * Reads the stream to its end. Results are delivered in the order of the log, whichever execution finishes first. A
+     * subscription that has replayed what it missed joins the others.
+     */
+    async function read(source: EventStream, replaying?: Subscription): Promise<void> {
+      let receivers = replaying ? new Set([replaying]) : live!.receivers;
       let delivered: Promise<unknown> = Promise.resolve();
       let waiting = 0;
       try {
@@ -70,6 +87,10 @@ export function createSubscriptions(parts: GatewayParts) {
           delivered = Promise.all([resultOf(event, operation), delivered]).then(([result]) => {
             waiting -= 1;
             const sent = result && deliver(result, receivers);
+            if (replaying && waiting === 0 && source.isIdle) {
+              if (join(replaying, source)) receivers = live!.receivers;
+              replaying = undefined;
+            }
             return source.isLive ? undefined : sent;
           });
           delivered.catch((error: unknown) => fail(error, receivers));
@@ -87,20 +108,11 @@ export function createSubscriptions(parts: GatewayParts) {
         running.add(subscription);
         return subscription;
       },
-      begin(subscription: Subscription, source: EventStream): boolean {
-        if (!source.isIdle) {
-          void read(source, [subscription]);
-          return true;
-        }
+      begin(subscription: Subscription): void {
+        const source = subscription.source!;
+        if (!source.isIdle) return void read(source, subscription);
         subscription.since = services.hub.position;
-        if (live) {
-          void source.return();
-          live.receivers.add(subscription);
-        } else {
-          live = { source, receivers: new Set([subscription]) };
-          void read(source, live.receivers);
-        }
-        return false;
+        if (join(subscription, source)) void read(source);
       },
       end(subscription: Subscription): void {
         running.delete(subscription);

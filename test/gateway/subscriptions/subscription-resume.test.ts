@@ -41,6 +41,30 @@ describe('resuming from a cursor', () => {
     expect(new Set(got).size).toBe(160);
   });
 
+  it('misses and repeats nothing when it joins equal subscriptions that are live', async () => {
+    await using gateway = await openGateway();
+    const after = await cursorNow(gateway);
+    const all = [subscribeTo(clientOf(gateway), EVENTS, { after })];
+    const received = [all[0]!.take(300)];
+    for (let round = 1; round <= 15; round += 1) {
+      gateway.sandbox.burst(20);
+      // Each replays what came before, and joins while more events arrive.
+      const results = subscribeTo(clientOf(gateway), EVENTS, { after });
+      all.push(results);
+      received.push(results.take(300));
+      if (round % 5 === 0) await gateway.sandbox.delivered();
+    }
+    const wanted = await logged(gateway, after, 300);
+    expect(new Set(wanted).size).toBe(300);
+    for (const results of await Promise.all(received))
+      expect(results.map(cursorOf)).toEqual(wanted);
+    // All are served by one stream now.
+    gateway.sandbox.burst(5);
+    const more = await Promise.all(all.map((results) => results.take(5)));
+    for (const results of more) expect(results.map(cursorOf)).toEqual(more[0]!.map(cursorOf));
+    await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
+  });
+
   it('delivers after a restart the events that arrived while there was no subscriber', async () => {
     const sandbox = await openSandbox({ switches: DETERMINISTIC });
     const open = async (): Promise<Gateway> => {
