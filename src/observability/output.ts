@@ -36,17 +36,21 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   function flush(): void {
     while (queue.length > 0) {
+      const chunk = Buffer.from(queue.slice(0, CHUNK_LINES).join(''));
       try {
-        const chunk = Buffer.from(queue.slice(0, CHUNK_LINES).join(''));
         written += writeSome(chunk.subarray(written));
       } catch {
         return; // The reader has stalled (EAGAIN) or is gone (EPIPE).
       }
       let count = 0;
-      for (const line of queue) {
-        const size = Buffer.byteLength(line);
-        if (written < size) break;
-        [count, written, bytes] = [count + 1, written - size, bytes - size];
+      if (written === chunk.length) {
+        [count, written, bytes] = [CHUNK_LINES, 0, bytes - chunk.length];
+      } else {
+        for (const line of queue) {
+          const size = Buffer.byteLength(line);
+          if (written < size) break;
+          [count, written, bytes] = [count + 1, written - size, bytes - size];
+        }
       }
       queue.splice(0, count);
       progressAt = performance.now();
