@@ -86,7 +86,7 @@ export function createInvalidation(
       const note = endpoints.note.path(noteId);
       const ofSession = endpoints.noteOfSession.path(sessionId);
       const notes = related.get(ofSession) ?? new Set();
-      if (notes.has(note)) return;
+      if (notes.has(note) && related.get(note)) return;
       related.set(note, new Set([ofSession]));
       related.set(ofSession, notes.add(note));
     },

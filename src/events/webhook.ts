@@ -27,8 +27,9 @@ type Status = 200 | 400 | 401 | 413 | 415 | 503;
 /** Bodies are read before their signature can be checked. Past this many bytes, the one that takes longest is closed. */
 const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 const RETRY_AFTER_SECONDS = '5';
-/** How long a body that is too large is still read, so that its sender gets the response. */
+/** How long, and for how many times `maxBytes`, a body that is too large is still read: its sender gets the response. */
 const DISCARD_MS = 1_000;
+const DISCARDED_BODIES = 4;
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
@@ -117,9 +118,11 @@ export function createWebhookHandler(parts: WebhookParts) {
   /** Closing a socket with unread bytes resets it, and the sender may lose the response: they are read and dropped. */
   function rejectTooLarge(req: IncomingMessage, res: ServerResponse): void {
     answer(res, rejected(413, 'size'));
-    const timer = setTimeout(() => req.socket.destroy(), DISCARD_MS).unref();
+    let left = DISCARDED_BODIES * maxBytes;
+    const destroy = (): void => void req.socket.destroy();
+    const timer = setTimeout(destroy, DISCARD_MS).unref();
     req.on('error', () => undefined).on('close', () => clearTimeout(timer));
-    req.resume();
+    req.on('data', (chunk: Buffer) => (left -= chunk.length) < 0 && destroy());
   }
 
   return handle;

@@ -28,7 +28,8 @@ export interface Store extends AsyncDisposable {
 export interface KeyStore {
   /** Sets the value if the key is free and returns undefined; otherwise returns the value that is there. */
   claim(key: string, value: string, ttlMs: number): Promise<string | undefined>;
-  put(values: Readonly<Record<string, string>>, ttlMs: number): Promise<unknown>;
+  /** A hint may be lost: it waits for no replica. */
+  put(values: Readonly<Record<string, string>>, ttlMs: number, isHint?: true): Promise<unknown>;
   get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
   delete(key: string): Promise<unknown>;
 }

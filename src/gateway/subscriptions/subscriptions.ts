@@ -84,15 +84,21 @@ export function createSubscriptions(parts: GatewayParts) {
       try {
         for await (const event of source) {
           waiting += 1;
-          delivered = Promise.all([resultOf(event, operation), delivered]).then(([result]) => {
-            waiting -= 1;
-            const sent = result && deliver(result, receivers);
-            if (replaying && waiting === 0 && source.isIdle) {
-              if (join(replaying, source)) receivers = live!.receivers;
-              replaying = undefined;
-            }
-            return source.isLive ? undefined : sent;
-          });
+          const executed = resultOf(event, operation);
+          executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
+          delivered = delivered
+            .then(() => executed)
+            .then((result) => {
+              waiting -= 1;
+              const sent = result && deliver(result, receivers);
+              // Past an event that the viewer may not see, too: the group's reader may be behind.
+              if (replaying) replaying.since = event.position;
+              if (replaying && waiting === 0 && source.isIdle) {
+                if (join(replaying, source)) receivers = live!.receivers;
+                replaying = undefined;
+              }
+              return source.isLive ? undefined : sent;
+            });
           delivered.catch((error: unknown) => fail(error, receivers));
           if (waiting >= AHEAD) await delivered;
         }

@@ -75,7 +75,7 @@ export function createPlaces(keys: KeyStore) {
           if (stored[at] || pages.length > 0) values[keyOf(id)] = JSON.stringify(pages);
         });
         // Another instance may write at the same time, and one of the two hints is lost.
-        await keys.put(values, KEPT_MS);
+        await keys.put(values, KEPT_MS, true);
       } catch {
         // These places are dropped, and recorded again by the next page that is read.
         for (const [id] of changed) recent.delete(id);

@@ -122,11 +122,11 @@ async function perform(
 ): Promise<StoredOutcome> {
   const noteId = await currentNoteId(name, session, ctx);
   if (typeof noteId !== 'string') return noteId;
-  const stale = await stalePathsOf(noteId, session, ctx);
+  const invalidate = async () => ctx.invalidation.changed(await stalePathsOf(noteId, session, ctx));
   const cursor = ctx.hub.newestCursor();
   try {
     const raw = await send(noteId);
-    await ctx.invalidation.changed(stale);
+    await invalidate();
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     const isLocked = error instanceof NoteLocked;
@@ -134,7 +134,7 @@ async function perform(
     if (isLocked) await ctx.milestones.markLocked(noteId).catch(() => undefined);
     const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
     // The change may have taken effect, and then cached answers are stale.
-    if (isLocked || !isCertain) await ctx.invalidation.changed(stale);
+    if (isLocked || !isCertain) await invalidate();
     return isLocked ? { kind: 'locked' } : rejectionOf(error);
   }
 }

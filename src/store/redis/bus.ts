@@ -37,8 +37,8 @@ export async function createRedisBus(
     await publisher.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
 
-  const send = (envelope: Omit<BusEnvelope, 'from'>, run = publisher.run) =>
-    run((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
+  const send = (envelope: Omit<BusEnvelope, 'from'>) =>
+    publisher.run((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
 
   const onMessage = (text: string) =>
     void receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
@@ -49,12 +49,12 @@ export async function createRedisBus(
     onGap();
   });
   /** Other instances then drop their caches, since they missed a message. */
-  async function announceGap(run = publisher.run) {
+  function announceGap() {
     if (!hasUnsent) return;
     hasUnsent = false;
-    await send({ id: 0 }, run).catch(() => (hasUnsent = true));
+    send({ id: 0 }).catch(() => (hasUnsent = true));
   }
-  await publisher.prepare(announceGap);
+  publisher.onReady(announceGap);
 
   return {
     async publish(message) {
@@ -72,7 +72,7 @@ export async function createRedisBus(
       });
       // A server that hangs rejects the message much later.
       wanted = await Promise.race([sent, over.then(() => 0)]);
-      void announceGap();
+      announceGap();
       if (received < wanted) await over;
       clearTimeout(timer);
       awaited.delete(id);

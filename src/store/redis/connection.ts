@@ -28,6 +28,7 @@ export async function connect(url: string, onProblem: (message: string) => void 
   const locate = locatorOf(url);
   const closing = new AbortController();
   const preparations: ((run: Run) => Promise<void>)[] = [];
+  const readyListeners: (() => void)[] = [];
   let client: RedisClient | undefined;
   /** Incremented by `reconnect`. A connection that began before is discarded. */
   let generation = 0;
@@ -91,6 +92,7 @@ export async function connect(url: string, onProblem: (message: string) => void 
       throw error;
     }
     client = next;
+    for (const listener of readyListeners) listener();
   }
 
   async function connectWithRetry(isStart = false) {
@@ -125,6 +127,8 @@ export async function connect(url: string, onProblem: (message: string) => void 
       preparations.push(preparation);
       if (client) await preparation(run);
     },
+    /** Called when commands can be sent again. */
+    onReady: (listener: () => void) => void readyListeners.push(listener),
     /** For a wrong server: a new socket may lead to another one. */
     reconnect(reason: string): void {
       generation += 1;

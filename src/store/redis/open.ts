@@ -66,9 +66,10 @@ const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
     const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
     return (await write((redis) => redis.set(names.fact(key), value, options))) ?? undefined;
   },
-  put(values, ttlMs) {
+  put(values, ttlMs, isHint) {
     const options = { expiration: expiration(ttlMs) };
-    return write((redis) =>
+    // `write` waits for a replica, and the webhooks behind it would wait too.
+    return (isHint ? reader.run : write)((redis) =>
       Promise.all(
         Object.entries(values).map(([key, value]) => redis.set(names.fact(key), value, options)),
       ),

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { openSandbox } from '../../../sandbox/sandbox.ts';
+import { listen } from '../../support/access/listener.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 
 const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
@@ -63,6 +64,32 @@ describe('resuming from a cursor', () => {
     const more = await Promise.all(all.map((results) => results.take(5)));
     for (const results of more) expect(results.map(cursorOf)).toEqual(more[0]!.map(cursorOf));
     await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
+  });
+
+  it('repeats nothing from before its cursor while equal subscriptions still wait for it', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const { ids } = sandbox;
+    const document = `subscription($after: EventCursor) {
+      events(after: $after) { cursor ... on ProgressNoteEvent { progressNote { note } } } }`;
+    const grants = [`clinician:${ids.clinician(0)}`];
+    const finalize = async (client: number, session: number) => {
+      sandbox.finalize(ids.note(client, session));
+      await sandbox.delivered();
+    };
+    const live = await listen(gateway, grants, document);
+    sandbox.set({ latencyMs: 1_000 });
+    await finalize(0, 0);
+    const after = await cursorNow(gateway);
+    // Another clinician's: it is replayed, and not delivered.
+    await finalize(14, 0);
+    const resumed = await listen(gateway, grants, document, { after });
+    sandbox.set({ latencyMs: 0 });
+    await finalize(0, 1);
+    await live.next();
+    expect(cursorOf(await resumed.next())).toBe(cursorOf(await live.next()));
+    live.close();
+    resumed.close();
   });
 
   it('delivers after a restart the events that arrived while there was no subscriber', async () => {
