@@ -20,7 +20,7 @@ export interface AuditLine {
 export type Audit = ReturnType<typeof createAudit>;
 
 /** Records who read or changed which patient's record, and never its contents. */
-export function createAudit({ audit: write, auditOf }: Pick<Log, 'audit' | 'auditOf'>) {
+export function createAudit({ audit: write, prepareAudit }: Pick<Log, 'audit' | 'prepareAudit'>) {
   function writeAll(line: AuditLine): void {
     for (const records of chunks(line.records, MAX_RECORDS)) write({ ...line, records });
   }
@@ -47,7 +47,7 @@ export function createAudit({ audit: write, auditOf }: Pick<Log, 'audit' | 'audi
 
   /** For the cached answer of an earlier operation, whose lines name the records. */
   const again = (subject: string, operation: string | undefined, id: string) =>
-    auditOf({ subject, operation, records: [], outcome: 'read again', id });
+    prepareAudit({ subject, operation, records: [], outcome: 'read again', id });
 
   /** What an event shows, or denies: all its receivers share a line. */
   const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();

@@ -39,11 +39,11 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
     operation: (line: OperationLine) => logger.info(operationFields(line), 'operation'),
     audit: (line: AuditLine) => logger.audit(auditFields(line), 'audit'),
     /** For lines that differ in nothing but the request's id: the rest is serialized once. */
-    operationOf(line: OperationLine) {
+    prepareOperation(line: OperationLine) {
       const child = logger.child(operationFields(line));
       return (requestId: string) => child.info({ requestId }, 'operation');
     },
-    auditOf(line: AuditLine) {
+    prepareAudit(line: AuditLine) {
       const child = logger.child(auditFields(line));
       return (requestId: string) => child.audit({ requestId }, 'audit');
     },
@@ -62,7 +62,7 @@ function operationFields({
 }
 
 let [stampedAt, stamp] = [0, ''];
-/** ISO 8601. Lines of the same millisecond share the text, which takes longer than the rest of a line to make. */
+/** ISO 8601. Lines of the same millisecond share the text: making it takes a good part of the time of a line. */
 function timestamp(): string {
   const now = Date.now();
   if (now !== stampedAt) [stampedAt, stamp] = [now, `,"time":"${new Date(now).toISOString()}"`];

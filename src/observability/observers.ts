@@ -18,7 +18,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
     },
     /** For an operation whose cached answer is sent to many requests. */
     repeated(operation: OperationLine) {
-      const write = log.operationOf(operation);
+      const write = log.prepareOperation(operation);
       return (requestId: string): void => {
         write(requestId);
         count(operation);

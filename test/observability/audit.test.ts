@@ -5,8 +5,8 @@ import { type AuditLine, createAudit } from '../../src/observability/audit.ts';
 function capture() {
   const lines: AuditLine[] = [];
   const write = (line: AuditLine) => void lines.push(line);
-  const auditOf = (line: AuditLine) => (requestId: string) => write({ ...line, requestId });
-  return { lines, audit: createAudit({ audit: write, auditOf }) };
+  const prepareAudit = (line: AuditLine) => (requestId: string) => write({ ...line, requestId });
+  return { lines, audit: createAudit({ audit: write, prepareAudit }) };
 }
 
 it('names the operation and the request in the lines of reads, denials, changes and repeated answers', () => {

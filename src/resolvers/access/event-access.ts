@@ -49,7 +49,7 @@ export async function isVisible(
 export async function mayReceiveEvent(
   event: PartnerEvent,
   ctx: Context,
-  filter: EventFilter = {},
+  filter: EventFilter,
 ): Promise<boolean> {
   try {
     return await isVisible(event, filter, ctx);
@@ -59,7 +59,7 @@ export async function mayReceiveEvent(
   }
 }
 
-/** The lists that last held the client, unless a later event names another clinician or clinic. */
+/** Whether lists that last held the client allow it. Those that a later event contradicts do not count. */
 async function wasListed({ clientId: id }: AssessmentEvent, ctx: Context, filter: EventFilter) {
   const { reach, recentLists, places } = ctx;
   const known = (await places.of(id)).filter(({ list }) => !recentLists.isDoubtful(list, id));

@@ -335,7 +335,7 @@ it('is audited in lines of at most five hundred subscribers', async () => {
   const written: AuditLine[] = [];
   const audit = createAudit({
     audit: (line) => void written.push(line),
-    auditOf: () => () => undefined,
+    prepareAudit: () => () => undefined,
   });
   const records = ['Session:x'];
   for (let i = 0; i < 1_200; i += 1) audit.delivered([`viewer-${i}`], 'Follow', records);
