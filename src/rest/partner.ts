@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { partnerObserver } from '../observability/observers.ts';
@@ -16,8 +15,6 @@ export interface PartnerOptions extends Partial<Config['upstream']> {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly observer?: PartnerObserver;
-  /** Replaces the system's DNS. */
-  readonly lookup?: LookupFunction;
 }
 
 /** For metrics and logs. Templates, counts and codes only. */

@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import type { AddressInfo, LookupFunction } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createPartner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
-import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
+import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, openUpstream, pageBody } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
 
@@ -173,62 +172,4 @@ describe('a request to the Partner API', () => {
       expect(setup.upstream.seen).toEqual([]);
     },
   );
-});
-
-describe('link-local and metadata addresses', () => {
-  const connectionTo = (host: string) => ({
-    baseUrl: `http://${host}/v2`,
-    clientId: '',
-    clientSecret: '',
-    apiKey: '',
-  });
-
-  it.each([
-    '169.254.169.254',
-    '0xa9fea9fe',
-    '[fe80::1]',
-    '[fd00:ec2::254]',
-    '[::ffff:169.254.1.1]',
-    '[64:ff9b::169.254.169.254]',
-  ])('are rejected as the base URL: %s', (host) => {
-    expect(() => createPartner(connectionTo(host))).toThrow('link-local or metadata address');
-  });
-
-  it('get no connection through a name that later resolves to one', async () => {
-    // Connections are closed, so that each call resolves the name again.
-    const close = (response: ServerResponse) => response.setHeader('connection', 'close');
-    await using upstream = await openUpstream(
-      (_, response) => answer(close(response), 200, { isLoading: false, note: [] }),
-      {
-        authenticate: (response) => answer(close(response), 200, { accessToken: 'token-1' }),
-      },
-    );
-    const port = new URL(upstream.connection.baseUrl).port;
-    let forbidden: string | undefined;
-    let asked = 0;
-    const lookup: LookupFunction = (_, options, callback) => {
-      asked += 1;
-      const addresses = [{ address: '127.0.0.1', family: 4 }];
-      if (forbidden)
-        addresses.push({ address: forbidden, family: forbidden.includes(':') ? 6 : 4 });
-      expect(options.all).toBe(true);
-      callback(null, addresses);
-    };
-    await using partner = createPartner(connectionTo(`api.example:${port}`), {
-      lookup,
-      random: () => 0,
-      timeoutMs: 500,
-    });
-    expect(await loadersOf(partner).note(id(1))).toBeDefined();
-    for (const address of ['169.254.169.254', 'fe80::1', 'fd00:ec2::254']) {
-      forbidden = address;
-      const before = asked;
-      expect(await failureOf(loadersOf(partner).note(id(2)))).toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
-        message: expect.stringContaining('no connection could be made'),
-      });
-      expect(asked).toBeGreaterThan(before);
-    }
-    expect(upstream.seen).toHaveLength(1);
-  });
 });

@@ -75,7 +75,7 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     timeoutMs,
     limiter: createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota),
     tokens: createTokens(requestToken, clock, observer),
-    pool: openPool(url, maxConcurrency, timeoutMs, options.lookup),
+    pool: openPool(url, maxConcurrency, timeoutMs),
 
     /** Joins a call in flight for the same key, or makes one. The caller has checked the cache already. */
     get(target: Target, usage: Usage): Promise<CacheEntry> {

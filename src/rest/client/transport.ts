@@ -1,6 +1,4 @@
-import { lookup as systemLookup } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
 
 /**
@@ -95,53 +93,11 @@ const firstOf = (header: string | string[] | undefined): string | undefined =>
  * HTTP/1.1, since with HTTP/2 one lost connection would fail all calls in flight. undici's timeouts are off: each
  * attempt has its own timer.
  */
-export function openPool(
-  { hostname, origin }: URL,
-  connections: number,
-  connectMs: number,
-  lookup: LookupFunction = systemLookup,
-): Pool {
-  if (isForbiddenHost(hostname)) {
-    throw new Error('the base URL of the Partner API must not be a link-local or metadata address');
-  }
-  return new Pool(origin, {
+export const openPool = ({ origin }: URL, connections: number, connectMs: number): Pool =>
+  new Pool(origin, {
     connections,
-    connect: { timeout: connectMs, lookup: guarded(lookup) },
+    connect: { timeout: connectMs },
     headersTimeout: 0,
     bodyTimeout: 0,
     allowH2: false,
   });
-}
-
-/**
- * Link-local addresses, and those of cloud metadata services: a name that resolves to one of them could leak the
- * instance's credentials.
- */
-const forbidden = new BlockList();
-forbidden.addSubnet('169.254.0.0', 16);
-forbidden.addSubnet('fe80::', 10, 'ipv6');
-// The same IPv4 range behind NAT64; IPv4-mapped addresses are looked up as IPv4.
-forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-for (const address of ['168.63.129.16', '100.100.100.200', '192.0.0.192']) {
-  forbidden.addAddress(address);
-}
-for (const address of ['fd00:ec2::254', 'fd20:ce::254']) forbidden.addAddress(address, 'ipv6');
-
-/** Checks addresses only. Names are checked once they are resolved. */
-function isForbiddenHost(host: string): boolean {
-  const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
-  const family = isIP(address);
-  return family !== 0 && forbidden.check(address, family === 6 ? 'ipv6' : 'ipv4');
-}
-
-/** Checks the address that is really connected to: a name may resolve to another one each time. */
-function guarded(lookup: LookupFunction): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, options, (error, found, family) => {
-      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
-      const isForbidden = !error && addresses.some(isForbiddenHost);
-      const refusal = new Error('the host resolves to a link-local or metadata address');
-      callback(isForbidden ? refusal : error, found, family);
-    });
-  };
-}
