@@ -1,8 +1,8 @@
+import { hasCode } from '../has-code.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { PAGE_SIZE, pageOf, type PagedList, type Row } from '../page.ts';
-import { hashOfList, type CursorCodec } from './cursor.ts';
-import { dividingOffset } from './drift.ts';
-import { PageReader, type ReadPage, hashedIds } from './page-reader.ts';
+import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
+import { hashOfList, hashedIds, type CursorCodec } from './cursor.ts';
+import { type ReadPage, dividingOffset } from './drift.ts';
 import {
   type Need,
   type Window,
@@ -14,149 +14,172 @@ import {
   windowOf,
 } from './window.ts';
 
-export interface Edge<T> {
-  readonly node: T;
-  /** Computed only when selected. */
-  cursor(): string;
-}
-
 export interface PageInfo {
   /** Exact in both directions, as `hasPreviousPage` is. */
-  hasNextPage(): Loaded<boolean>;
-  hasPreviousPage(): Loaded<boolean>;
-  startCursor(): Loaded<string | null>;
-  endCursor(): Loaded<string | null>;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+export interface Edge<T extends Row> {
+  readonly node: T;
+  readonly offset: number;
+  readonly connection: Connection<T>;
 }
 
 /** A list that changes with every read is shown as it is after this many rounds. */
 const MAX_ROUNDS = 8;
-
-const rowItself = <T>(row: T): T => row;
+/** A list that changes faster than it can be read is shown as it was read. */
+const MAX_REREADS = 3;
 
 /**
- * Each field reads only the pages it needs and shares them with the others. Synchronous when they are cached. A class,
- * because a response may hold hundreds: one for each row that has a list.
+ * Reads the pages that the selected fields need. Synchronous when they are cached. Throws `BadInput` at once, before
+ * anything is read.
  */
+export function openConnection<T extends Row>(
+  args: WindowArgs,
+  need: Need,
+  list: PagedList<T>,
+  codec: CursorCodec,
+): Loaded<Connection<T>> {
+  const request = readWindowArgs(args, codec, list.key);
+  const connection = new Connection(list, codec);
+  if (need === 'nothing') return connection;
+  const first = firstPagesToRead(request, need, list.totalHint());
+  return whenLoaded(connection.read(first), () => connection.locate(request, need, first));
+}
+
+/** A window of a list, and the pages read for it. A class, because a response may hold hundreds. */
 export class Connection<T extends Row> implements PageInfo {
-  private readonly request: WindowRequest;
+  readonly pages = new Map<number, ReadPage<T>>();
+  /** From the newest answer; `undefined` until there is one. */
+  total: number | undefined;
   private readonly list: PagedList<T>;
   private readonly codec: CursorCodec;
-  private readonly reader: PageReader<T>;
-  /** The last search for the window. One field searches at a time, and the next finds the pages read. */
-  private running: Promise<unknown> | undefined;
+  private window: Window = { start: 0, end: 0 };
+  private rereads = 0;
   private listHash: number | undefined;
 
-  /** Throws `BadInput` at once, before anything is read. */
-  constructor(args: WindowArgs, list: PagedList<T>, codec: CursorCodec) {
-    this.request = readWindowArgs(args, codec, list.key);
+  constructor(list: PagedList<T>, codec: CursorCodec) {
     this.list = list;
     this.codec = codec;
-    this.reader = new PageReader(list);
   }
 
-  edges(): Loaded<readonly Edge<T>[]> {
-    const edgeOf = (node: T, page: ReadPage<T>, offset: number): Edge<T> => ({
-      node,
-      cursor: () => this.cursorOn(page, offset),
-    });
-    return this.withWindow('rows', (window) => this.rowsOf(window, edgeOf));
+  get nodes(): readonly T[] {
+    return this.rows((row) => row);
   }
 
-  nodes(): Loaded<readonly T[]> {
-    return this.withWindow('rows', (window) => this.rowsOf(window, rowItself));
+  get edges(): readonly Edge<T>[] {
+    return this.rows((node, offset) => ({ node, offset, connection: this }));
   }
 
-  totalCount(): Loaded<number> {
-    return this.afterFirstPages('offsets', (first) => this.settledTotal(first));
+  get totalCount(): number {
+    return this.total ?? 0;
   }
 
-  get pageInfo(): PageInfo {
-    return this;
+  get hasNextPage(): boolean {
+    return this.window.end < this.totalCount;
   }
 
-  hasNextPage(): Loaded<boolean> {
-    return this.withWindow('offsets', ({ end }) => end < (this.reader.total ?? 0));
+  get hasPreviousPage(): boolean {
+    return this.window.start > 0;
   }
 
-  hasPreviousPage(): Loaded<boolean> {
-    return this.withWindow('offsets', ({ start }) => start > 0);
+  // By offset and not by edge: a window of rows without ids has no edges, but an end to continue from.
+  get startCursor(): string | null {
+    const { start, end } = this.window;
+    return start < end ? this.cursorAt(start) : null;
   }
 
-  startCursor(): Loaded<string | null> {
-    return this.withWindow('cursors', ({ start, end }) => this.cursorAt(start, start < end));
+  get endCursor(): string | null {
+    const { start, end } = this.window;
+    return start < end ? this.cursorAt(end - 1) : null;
   }
 
-  endCursor(): Loaded<string | null> {
-    return this.withWindow('cursors', ({ start, end }) => this.cursorAt(end - 1, start < end));
+  /** Null if the row's page was not read. */
+  cursorAt(offset: number): string | null {
+    const page = this.pages.get(pageOf(offset));
+    if (!page) return null;
+    const list = (this.listHash ??= hashOfList(this.list.key));
+    return this.codec.encode({ list, offset, total: page.total ?? 0, ids: hashedIds(page.rows) });
   }
 
-  private withWindow<R>(need: Need, resultOf: (window: Window) => R): Loaded<R> {
-    // The result is made before the next field may search, which may drop the pages as outdated.
-    return this.afterFirstPages(need, (first) => whenLoaded(this.locate(need, first), resultOf));
-  }
-
-  /** Runs one task at a time, in order; synchronously while none is running. A failed task does not stop the next. */
-  private afterFirstPages<R>(need: Need, task: (first: readonly number[]) => Loaded<R>): Loaded<R> {
-    const first = firstPagesToRead(this.request, need, this.list.totalHint());
-    return whenLoaded(this.reader.read(first), () => {
-      const result = whenLoaded(this.running, () => task(first));
-      if (result instanceof Promise) this.running = result.catch(() => undefined);
-      return result;
-    });
-  }
-
-  /** The list's length, once the pages read agree on it. */
-  private settledTotal(wanted: readonly number[]): Loaded<number> {
-    const { reader } = this;
-    const unsettled = reader.unsettled(wanted);
-    if (!unsettled) return reader.total ?? 0;
-    return whenLoaded(reader.read(unsettled), () => this.settledTotal(wanted));
-  }
-
-  /**
-   * The window in the list as it is now, once the pages that `need` requires are read. While nothing changed, the first
-   * pages are all it takes, and this is synchronous.
-   */
-  private locate(need: Need, wanted: readonly number[], round = 1): Loaded<Window> {
-    return whenLoaded(this.settledTotal(wanted), (total) => {
-      const { reader, request } = this;
-      const { after, before } = request;
-      const searched = (pages: readonly number[]) =>
-        whenLoaded(reader.read(pages, true), () => this.locate(need, wanted, round));
-      const low = after ? dividingOffset(after, 'after', reader) : 0;
-      if (typeof low !== 'number') return searched(low);
-      const high = before ? dividingOffset(before, 'before', reader) : Infinity;
-      if (typeof high !== 'number') return searched(high);
-      const window = windowOf(request, { low, high }, total);
-      const pages = pagesNeeded(window, need);
-      if (pages.every((page) => reader.pages.has(page))) return window;
-      return whenLoaded(reader.read(pages), () =>
-        round === MAX_ROUNDS ? window : this.locate(need, pages, round + 1),
-      );
-    });
-  }
-
-  private rowsOf<R>(
-    { start, end }: Window,
-    project: (row: T, page: ReadPage<T>, offset: number) => R,
-  ): R[] {
+  private rows<R>(project: (row: T, offset: number) => R): R[] {
     const rows: R[] = [];
-    for (let offset = start; offset < end; offset += 1) {
-      const page = this.reader.pages.get(pageOf(offset));
-      const row = page?.rows[offset % PAGE_SIZE];
-      if (page !== undefined && row !== undefined) rows.push(project(row, page, offset));
+    for (let offset = this.window.start; offset < this.window.end; offset += 1) {
+      const row = this.pages.get(pageOf(offset))?.rows[offset % PAGE_SIZE];
+      if (row !== undefined) rows.push(project(row, offset));
     }
     return rows;
   }
 
-  /** By offset and not by edge: a window of rows without ids has no edges, but an end to continue from. */
-  private cursorAt(offset: number, isThere: boolean): string | null {
-    const page = isThere ? this.reader.pages.get(pageOf(offset)) : undefined;
-    return page === undefined ? null : this.cursorOn(page, offset);
+  /** Finds the window in the list as it is now. While nothing changed, the first pages are all it takes. */
+  locate(
+    request: WindowRequest,
+    need: Need,
+    wanted: readonly number[],
+    round = 1,
+  ): Loaded<Connection<T>> {
+    const again = () => this.locate(request, need, wanted, round);
+    const unsettled = this.unsettled(wanted);
+    if (unsettled) return whenLoaded(this.read(unsettled), again);
+    if (need === 'total') return this;
+    const { after, before } = request;
+    const low = after ? dividingOffset(after, 'after', this) : 0;
+    if (typeof low !== 'number') return whenLoaded(this.read(low, true), again);
+    const high = before ? dividingOffset(before, 'before', this) : Infinity;
+    if (typeof high !== 'number') return whenLoaded(this.read(high, true), again);
+    this.window = windowOf(request, { low, high }, this.totalCount);
+    const pages = pagesNeeded(this.window, need);
+    if (pages.every((page) => this.pages.has(page))) return this;
+    return whenLoaded(this.read(pages), () =>
+      round === MAX_ROUNDS ? this : this.locate(request, need, pages, round + 1),
+    );
   }
 
-  private cursorOn({ rows, total = 0 }: ReadPage<T>, offset: number): string {
-    const list = (this.listHash ??= hashOfList(this.list.key));
-    return this.codec.encode({ list, offset, total, ids: hashedIds(rows) });
+  /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */
+  read(pages: readonly number[], fresh = this.rereads > 0): Loaded<unknown> {
+    const loads: Promise<void>[] = [];
+    for (const page of pages) {
+      if (this.pages.has(page)) continue;
+      const answer = this.list.loadPage(page, fresh ? { fresh } : undefined);
+      if (answer instanceof Promise) loads.push(this.storeLater(page, answer));
+      else this.store(page, answer);
+    }
+    return loads.length > 0 ? Promise.all(loads) : undefined;
+  }
+
+  /**
+   * The pages to read before the list's length is certain; undefined once the pages read agree on it. If they don't, the
+   * list changed between two reads, or one came from the cache: those that contradict the newest are dropped, those
+   * among them that are wanted are read again, and from then on past the cache.
+   */
+  private unsettled(wanted: readonly number[]): readonly number[] | undefined {
+    const { pages, total: newest } = this;
+    // If every page read was past the end: page one exists as long as the list does.
+    if (newest === undefined) return [1];
+    if (this.rereads === MAX_REREADS) return undefined;
+    const isInconsistent = ([page, { total }]: [number, ReadPage<T>]) =>
+      total === undefined ? firstOffsetOf(page) < newest : total !== newest;
+    const dropped = [...pages].filter(isInconsistent).map(([page]) => page);
+    if (dropped.length === 0) return undefined;
+    this.rereads += 1;
+    for (const page of dropped) pages.delete(page);
+    return dropped.filter((page) => wanted.includes(page));
+  }
+
+  private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {
+    try {
+      this.store(page, await answer);
+    } catch (error) {
+      if (page === 1 || !hasCode(error, 'NOT_FOUND')) throw error;
+      this.store(page, { rows: [], total: undefined });
+    }
+  }
+
+  private store(page: number, answer: ReadPage<T>): void {
+    this.pages.set(page, answer);
+    this.total = answer.total ?? this.total;
   }
 }

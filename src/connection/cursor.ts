@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { PAGE_SIZE } from '../page.ts';
+import { PAGE_SIZE, type Row } from '../page.ts';
 import type { Sealer } from '../sealed-text.ts';
 
 /** What a cursor holds. */
@@ -33,6 +33,18 @@ export const hashOfList = (key: string) => hashOf(key, LIST_BYTES);
 
 /** 40 bits: two rows of a list collide once in a million million. */
 export const hashOfId = (id: string) => hashOf(id, ID_BYTES);
+
+/** By a page's rows: a cached page is hashed once for all operations that read it. */
+const idsOfRows = new WeakMap<object, readonly number[]>();
+
+/** The hashed ids of a page's rows, 0 for a row without one. */
+export function hashedIds(rows: readonly (Row | undefined)[]): readonly number[] {
+  const known = idsOfRows.get(rows);
+  if (known !== undefined) return known;
+  const ids = rows.slice(0, PAGE_SIZE).map((row) => (row === undefined ? 0 : hashOfId(row.id)));
+  idsOfRows.set(rows, ids);
+  return ids;
+}
 
 /**
  * The contents are encrypted, since a filter with a date of birth could be guessed from the list's hash, and

@@ -1,6 +1,16 @@
 import { PAGE_SIZE, type Row, firstOffsetOf, lastPageOf, pageOf, pagesBetween } from '../page.ts';
-import type { CursorPosition } from './cursor.ts';
-import type { PageReader } from './page-reader.ts';
+import { type CursorPosition, hashedIds } from './cursor.ts';
+
+export interface ReadPage<T> {
+  readonly rows: readonly (T | undefined)[];
+  /** `undefined` if the page was not found. */
+  readonly total: number | undefined;
+}
+
+interface ReadPages {
+  readonly pages: ReadonlyMap<number, ReadPage<Row>>;
+  readonly total: number | undefined;
+}
 
 /**
  * The offset where the cursor divides the list: of the first row after it, or, for `before`, of its own row. While that is
@@ -10,7 +20,7 @@ import type { PageReader } from './page-reader.ts';
 export function dividingOffset(
   cursor: CursorPosition,
   side: 'after' | 'before',
-  read: PageReader<Row>,
+  read: ReadPages,
 ): number | readonly number[] {
   const atAnchor = (offset: number) => (side === 'after' ? offset + 1 : offset);
   const { exact, low, high } = anchorOffset(cursor, read);
@@ -44,15 +54,16 @@ export function dividingOffset(
  * The anchor's offset, as far as the pages read so far show it. It is at `low`, one past the last row found of those
  * before it, or later; and before `high`, the first row found of those behind it.
  */
-function anchorOffset(cursor: CursorPosition, read: PageReader<Row>) {
+function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   const index = cursor.offset % PAGE_SIZE;
   const anchorId = cursor.ids[index] ?? 0;
-  const idAtOffset = read.idsOn(pageOf(cursor.offset))?.[index];
+  const own = read.pages.get(pageOf(cursor.offset));
+  const idAtOffset = own && hashedIds(own.rows)[index];
   if (anchorId !== 0 && idAtOffset === anchorId) return { exact: cursor.offset };
 
   let [low, high]: [number?, number?] = [];
-  for (const page of read.pages.keys()) {
-    for (const [at, id] of read.idsOn(page)?.entries() ?? []) {
+  for (const [page, { rows }] of read.pages) {
+    for (const [at, id] of hashedIds(rows).entries()) {
       const oldIndex = id === 0 ? -1 : cursor.ids.indexOf(id);
       if (oldIndex === -1) continue;
       const offset = firstOffsetOf(page) + at;

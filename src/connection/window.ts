@@ -62,8 +62,8 @@ export interface Window {
   readonly end: number;
 }
 
-/** What a field needs of a window: all its rows, its first and last cursor, or only its offsets. */
-export type Need = 'rows' | 'cursors' | 'offsets';
+/** What the selected fields need: all rows of the window, its first and last cursor, its offsets, or only the length. */
+export type Need = 'rows' | 'cursors' | 'offsets' | 'total' | 'nothing';
 
 /** `bounds` are the offsets between the two cursors: from `low`, which is included, to `high`, which is not. */
 export function windowOf(
@@ -79,11 +79,11 @@ export function windowOf(
 }
 
 export function pagesNeeded({ start, end }: Window, need: Need): number[] {
-  if (need === 'offsets' || start >= end) return [];
+  if (start >= end) return [];
   const touched = pagesBetween(pageOf(start), pageOf(end - 1));
-  return need === 'rows'
-    ? touched
-    : touched.filter((_, index) => index === 0 || index === touched.length - 1);
+  if (need === 'rows') return touched;
+  const isEnd = (index: number) => index === 0 || index === touched.length - 1;
+  return need === 'cursors' ? touched.filter((_, index) => isEnd(index)) : [];
 }
 
 /** The pages to read first, when only the cursors' totals, or else the total of an earlier answer (`hint`), are known. */
@@ -98,14 +98,14 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
   const window = windowOf(request, bounds, total);
   // Empty, but that may have changed: the page with the cursor's own row shows it.
   if (window.start === window.end) return [pageOf((after ?? before)?.offset ?? 0)];
-  if (need !== 'offsets') return pagesNeeded(window, need);
+  if (need === 'rows' || need === 'cursors') return pagesNeeded(window, need);
   // Any page has the total. This one is next to the cursor, if there is one, and shows whether rows moved.
   return [pageOf(from === 'first' ? window.start : window.end - 1)];
 }
 
 /** The most pages that a window can read while the list does not change. Invalid arguments read none. */
 export function pagesOfWindow(args: WindowArgs, need: Need, codec: CursorCodec): number {
-  if (countIssues(args).length > 0) return 0;
+  if (need === 'nothing' || countIssues(args).length > 0) return 0;
   if (typeof args.after === 'string' || typeof args.before === 'string') {
     try {
       return firstPagesToRead(readWindowArgs(args, codec), need).length;
@@ -114,7 +114,7 @@ export function pagesOfWindow(args: WindowArgs, need: Need, codec: CursorCodec):
       throw error;
     }
   }
-  if (need === 'offsets') return 1;
+  if (need === 'offsets' || need === 'total') return 1;
   const { from, count } = sizeOf(args);
   // From the head a window starts with a page. At the tail it may start with a page's last row.
   const rows = from === 'first' ? count : count + PAGE_SIZE - 1;

@@ -55,10 +55,10 @@ export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: C
   const isCut = found.length > first || next === undefined;
   const end = isCut ? edges.at(-1)?.cursor : ctx.hub.cursorAt(next);
   const pageInfo: PageInfo = {
-    hasNextPage: () => next !== undefined,
-    hasPreviousPage: () => typeof after === 'string',
-    startCursor: () => edges[0]?.cursor ?? null,
-    endCursor: () => end ?? null,
+    hasNextPage: next !== undefined,
+    hasPreviousPage: typeof after === 'string',
+    startCursor: edges[0]?.cursor ?? null,
+    endCursor: end ?? null,
   };
   return { edges, pageInfo };
 }

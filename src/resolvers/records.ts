@@ -1,5 +1,5 @@
-import { Connection } from '../connection/connection.ts';
-import type { WindowArgs } from '../connection/window.ts';
+import { type Connection, openConnection } from '../connection/connection.ts';
+import type { Need, WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE } from '../page.ts';
@@ -110,14 +110,16 @@ export const clientOfSession = parentLink('Client', (session: SessionRef, ctx) =
 function connectionOf<N extends ListName>(
   list: ListRef<N>,
   args: WindowArgs,
+  need: Need,
   ctx: Context,
-): Connection<RowOf<N>> {
+): Loaded<Connection<RowOf<N>>> {
   const { name, id, filter } = list;
   // Even an empty result of a filter reveals something about patients, so the read is audited.
   if (filter && name === 'clientsOfClinic') ctx.audit?.recordRead(`Clinic:${id}`);
   if (filter && name === 'clientsOfClinician') ctx.audit?.recordRead(`Clinician:${id}`);
-  return new Connection(
+  return openConnection(
     args,
+    need,
     {
       key: listKeyOf(list),
       loadPage: (number, options) => loadListPage(list, number, ctx, options),
@@ -127,30 +129,26 @@ function connectionOf<N extends ListName>(
   );
 }
 
-interface ListArgs extends WindowArgs {
-  readonly filter?: Readonly<Record<string, string>> | undefined;
-}
-
-/** Resolves a list inside a record. An empty filter is no filter: the same list, cursors and cached pages. */
-export function listOf<N extends ListName>(name: N) {
-  return (parent: ListedRef, args: ListArgs, ctx: Context): Loaded<Connection<RowOf<N>>> => {
-    const { filter } = args;
-    const isFiltered = filter !== undefined && Object.keys(filter).length > 0;
-    const list = { name, id: parent.id as Uuid, ...(isFiltered && { filter }) };
-    return requireAccess(parent, ctx, () => connectionOf(list, args, ctx));
-  };
-}
+/** A list inside a record. */
+export const listIn = <N extends ListName>(
+  parent: ListedRef,
+  list: ListRef<N>,
+  args: WindowArgs,
+  need: Need,
+  ctx: Context,
+) => requireAccess(parent, ctx, () => connectionOf(list, args, need, ctx));
 
 /** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
 export function organizationsOfViewer(
-  _parent: unknown,
   args: WindowArgs,
+  need: Need,
   ctx: Context,
-): Connection<OrganizationRef> {
-  if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, ctx);
+): Loaded<Connection<OrganizationRef>> {
+  if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, need, ctx);
   const nodes = granted('Organization', ctx);
-  return new Connection<OrganizationRef>(
+  return openConnection<OrganizationRef>(
     args,
+    need,
     {
       key: 'granted organizations',
       loadPage: (page) => ({

@@ -1,30 +1,36 @@
+import type { GraphQLResolveInfo } from 'graphql';
+
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
-import { auditRead, auditRows } from '../resolvers/access/audit-reads.ts';
-import { listOf } from '../resolvers/records.ts';
+import type { WindowArgs } from '../connection/window.ts';
+import type { Context } from '../context.ts';
+import { auditRead } from '../resolvers/access/audit-reads.ts';
+import { listIn } from '../resolvers/records.ts';
 import { LISTS, type ListedRef } from '../resolvers/refs.ts';
-import type { ListName } from '../rest/lists.ts';
+import type { ListName, ListRef } from '../rest/lists.ts';
+import type { Uuid } from '../uuid.ts';
 import { builder, optional, required } from './builder.ts';
 import { listPrice } from './estimate-calls.ts';
+import { neededOf } from './selections.ts';
 
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   description: 'The first and last cursor of a page, and whether there are more rows.',
   fields: (t) => ({
-    hasNextPage: t.field({
-      ...required('Boolean', 'Whether there are rows after this page.'),
-      resolve: (info) => info.hasNextPage(),
-    }),
-    hasPreviousPage: t.field({
-      ...required('Boolean', 'Whether there are rows before this page.'),
-      resolve: (info) => info.hasPreviousPage(),
-    }),
-    startCursor: t.field({
-      ...optional('String', 'Cursor of the first row, for `before`. Null on an empty page.'),
-      resolve: (info) => info.startCursor(),
-    }),
-    endCursor: t.field({
-      ...optional('String', 'Cursor of the last row, for `after`. Null on an empty page.'),
-      resolve: (info) => info.endCursor(),
-    }),
+    hasNextPage: t.expose(
+      'hasNextPage',
+      required('Boolean', 'Whether there are rows after this page.'),
+    ),
+    hasPreviousPage: t.expose(
+      'hasPreviousPage',
+      required('Boolean', 'Whether there are rows before this page.'),
+    ),
+    startCursor: t.expose(
+      'startCursor',
+      optional('String', 'Cursor of the first row, for `before`. Null on an empty page.'),
+    ),
+    endCursor: t.expose(
+      'endCursor',
+      optional('String', 'Cursor of the last row, for `after`. Null on an empty page.'),
+    ),
   }),
 });
 
@@ -35,7 +41,8 @@ function defineConnection(type: ListedRef['type']) {
     fields: (t) => ({
       cursor: t.field({
         ...required('String', 'Cursor of the row, for `after` or `before`.'),
-        resolve: (row) => row.cursor(),
+        // The page of an edge was read.
+        resolve: ({ connection, offset }) => connection.cursorAt(offset)!,
       }),
       node: t.field({
         ...required(type, 'The record.'),
@@ -46,22 +53,16 @@ function defineConnection(type: ListedRef['type']) {
   builder.objectRef<Connection<ListedRef>>(`${type}Connection`).implement({
     description: 'A page of a list.',
     fields: (t) => ({
-      edges: t.field({
-        ...required([edge], 'The rows of the page with their cursors.'),
-        resolve: (page) => page.edges(),
-      }),
+      edges: t.expose('edges', required([edge], 'The rows of the page with their cursors.')),
       nodes: t.field({
         ...required([type], 'The records of the page.'),
-        resolve: (page, _args, ctx) => auditRows(page.nodes(), ctx) as never,
+        resolve: ({ nodes }, _args, ctx) => nodes.map((row) => auditRead(row, ctx)) as never,
       }),
       pageInfo: t.field({
         ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
-        resolve: (page) => page.pageInfo,
+        resolve: (page) => page,
       }),
-      totalCount: t.field({
-        ...required('Int', 'Number of rows in the whole list.'),
-        resolve: (page) => page.totalCount(),
-      }),
+      totalCount: t.expose('totalCount', required('Int', 'Number of rows in the whole list.')),
     }),
   });
 }
@@ -80,11 +81,25 @@ export const windowArgs = builder.args((t) => ({
   before: t.string({ description: 'Only rows before this cursor.' }),
 }));
 
+/** The arguments that a filter is made of. */
+export interface FilterArgs {
+  readonly filter?: object | null | undefined;
+  readonly defaultOnly?: boolean | null | undefined;
+}
+interface ListArgs extends WindowArgs, FilterArgs {}
+
 /** Options of a field that returns a list inside a record. */
-export const list = <N extends ListName>(name: N, description: string) => ({
+export const list = <N extends ListName>(
+  name: N,
+  description: string,
+  filterOf?: (args: FilterArgs, ctx: Context) => ListRef['filter'],
+) => ({
   type: `${LISTS[name].row}Connection` as const,
   description,
   args: windowArgs,
   extensions: listPrice,
-  resolve: listOf(name),
+  resolve: (parent: ListedRef, args: ListArgs, ctx: Context, info: GraphQLResolveInfo) => {
+    const filter = filterOf?.(args, ctx);
+    return listIn(parent, { name, id: parent.id as Uuid, filter }, args, neededOf(info), ctx);
+  },
 });

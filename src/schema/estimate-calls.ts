@@ -3,13 +3,12 @@ import {
   type ValidatedExecutionArgs,
   getArgumentValues,
   getNamedType,
-  isCompositeType,
 } from 'graphql';
 
 import type { CursorCodec } from '../connection/cursor.ts';
-import { type Need, countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
+import { countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
-import { type GatheredField, gatherFields, setsOf } from './selections.ts';
+import { type GatheredField, gatherFields, needOf } from './selections.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -58,8 +57,7 @@ export function estimateCalls(
 
   function ofField({ field, nodes }: GatheredField, parent: readonly string[]): number {
     const path = [...parent, responseName(nodes)];
-    const type = getNamedType(field.type);
-    const inner = isCompositeType(type) ? gatherFields(setsOf(nodes), type, validated) : [];
+    const inner = gatherFields(nodes, getNamedType(field.type), validated);
     const below = ofFields(inner, path);
     const price = priceOf(field.extensions);
     if (!price) return below;
@@ -69,14 +67,13 @@ export function estimateCalls(
       const args = argsOf();
       const issues = countIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const need = needOf(inner, validated);
-      return (need ? pagesOfWindow(args, need, cursors) : 0) + sizeOf(args).count * below;
+      const pages = pagesOfWindow(args, needOf(inner, validated), cursors);
+      return pages + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));
   }
 
-  const root = schema.getRootType(operation.operation);
-  const fields = root ? gatherFields([operation.selectionSet], root, validated) : [];
+  const fields = gatherFields([operation], schema.getRootType(operation.operation), validated);
   problems.push(...repeatedIn(fields));
   return { calls: ofFields(fields, []), problems };
 }
@@ -94,21 +91,3 @@ function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[
 }
 
 const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;
-
-/** What the selected members of a connection need: it decides which pages are read. */
-function needOf(
-  members: readonly GatheredField[],
-  validated: ValidatedExecutionArgs,
-): Need | undefined {
-  const names = new Set<string>();
-  for (const { field, nodes } of members) {
-    names.add(field.name);
-    const type = getNamedType(field.type);
-    if (field.name !== 'pageInfo' || !isCompositeType(type)) continue;
-    for (const inner of gatherFields(setsOf(nodes), type, validated)) names.add(inner.field.name);
-  }
-  const has = (...any: readonly string[]) => any.some((name) => names.has(name));
-  if (has('edges', 'nodes')) return 'rows';
-  if (has('startCursor', 'endCursor')) return 'cursors';
-  return has('totalCount', 'hasNextPage', 'hasPreviousPage') ? 'offsets' : undefined;
-}

@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
+import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { noteByName, scoreById } from '../resolvers/artifacts.ts';
 import { NotFound } from '../resolvers/errors.ts';
@@ -11,7 +12,7 @@ import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
 import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
 import { namedBy, namedIn, noteTargetOf } from './global-id.ts';
-import { wantsAttributes } from './selections.ts';
+import { neededOf, wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
 const organizations = {
@@ -19,7 +20,8 @@ const organizations = {
   description: 'The organizations named in the caller’s grants; all of them for `partner`.',
   args: windowArgs,
   extensions: listPrice,
-  resolve: organizationsOfViewer,
+  resolve: (_parent: unknown, args: WindowArgs, ctx: Context, info: GraphQLResolveInfo) =>
+    organizationsOfViewer(args, neededOf(info), ctx),
 } as const;
 
 /** Options of a field with the records of a type that the caller's grants name. */

@@ -2,6 +2,7 @@ import {
   type FieldNode,
   type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLResolveInfo,
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
@@ -16,6 +17,8 @@ import {
   isUnionType,
 } from 'graphql';
 
+import type { Need } from '../connection/window.ts';
+
 /** A field as it is executed, however often the document selects it. */
 export interface GatheredField {
   readonly field: GraphQLField<unknown, unknown>;
@@ -23,18 +26,19 @@ export interface GatheredField {
   readonly nodes: FieldNode[];
 }
 
-type Validated = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
+type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
 
 /**
- * The fields that are selected on a type, merged as the executor merges them. Each fragment is visited once:
+ * The fields that the nodes select on a type, merged as the executor merges them. Each fragment is visited once:
  * expanded, a few hundred tokens of fragments can be exponentially many fields. On an interface, fragments on types that
  * exclude each other are all included, since any of them may apply.
  */
 export function gatherFields(
-  sets: readonly SelectionSetNode[],
-  type: GraphQLCompositeType,
-  { schema, fragmentDefinitions, variableValues }: Validated,
+  nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
+  type: GraphQLNamedType | null | undefined,
+  { schema, fragmentDefinitions, variableValues }: Operation,
 ): readonly GatheredField[] {
+  if (!isCompositeType(type)) return [];
   const gathered = new Map<string, GatheredField>();
   const spread = new Set<string>();
 
@@ -50,13 +54,13 @@ export function gatherFields(
     }
   }
 
-  function enter(fragment: Fragment | undefined, owner: GraphQLCompositeType): void {
+  const enter = (fragment: Fragment | undefined, owner: GraphQLCompositeType): void => {
     if (!fragment) return;
     const { typeCondition, selectionSet } = fragment;
     const narrowed = (typeCondition && schema.getType(typeCondition.name.value)) ?? owner;
     if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed))
       gather(selectionSet, narrowed);
-  }
+  };
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
     // Undefined for `__typename` and other meta fields, which cost nothing.
@@ -69,7 +73,7 @@ export function gatherFields(
     else gathered.set(key, { field, nodes: [node] });
   }
 
-  for (const set of sets) gather(set, type);
+  for (const { selectionSet } of nodes) if (selectionSet) gather(selectionSet, type);
   return [...gathered.values()];
 }
 
@@ -81,7 +85,7 @@ type Fragment = {
 /** Evaluates the directives `skip` and `include`. */
 function isIncluded(
   selection: SelectionNode,
-  variableValues: Validated['variableValues'],
+  variableValues: Operation['variableValues'],
 ): boolean {
   if (!selection.directives?.length) return true;
   return (
@@ -90,19 +94,38 @@ function isIncluded(
   );
 }
 
-export const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
-  nodes.map(({ selectionSet }) => selectionSet).filter((set) => set !== undefined);
+const operationOf = ({ schema, fragments, variableValues }: GraphQLResolveInfo): Operation => ({
+  schema,
+  fragmentDefinitions: fragments,
+  variableValues,
+});
 
 /**
  * Whether the selection on this type needs the record's attributes. If so, the record is looked up first. `orId`: also
  * for an `id` that will include the parent named in the arguments, once a list has confirmed it.
  */
-export function wantsAttributes(info: GraphQLResolveInfo, type: string, orId = false): boolean {
-  const { schema, fragments, variableValues } = info;
-  const object = schema.getType(type);
-  if (!isCompositeType(object)) return false;
-  const operation = { schema, fragmentDefinitions: fragments, variableValues };
-  return gatherFields(setsOf(info.fieldNodes), object, operation).some(
+export const wantsAttributes = (info: GraphQLResolveInfo, type: string, orId = false): boolean =>
+  gatherFields(info.fieldNodes, info.schema.getType(type), operationOf(info)).some(
     ({ field }) => field.extensions['isAttribute'] || (orId && field.name === 'id'),
   );
+
+/** What the connection that is being resolved has to read. */
+export function neededOf(info: GraphQLResolveInfo): Need {
+  const operation = operationOf(info);
+  return needOf(gatherFields(info.fieldNodes, getNamedType(info.returnType), operation), operation);
+}
+
+/** What the selected members of a connection need: it decides which pages are read. */
+export function needOf(members: readonly GatheredField[], operation: Operation): Need {
+  const names = new Set(members.map(({ field }) => field.name));
+  for (const { field, nodes } of members) {
+    if (field.name !== 'pageInfo') continue;
+    const inner = gatherFields(nodes, getNamedType(field.type), operation);
+    for (const each of inner) names.add(each.field.name);
+  }
+  const has = (...any: readonly string[]) => any.some((name) => names.has(name));
+  if (has('edges', 'nodes')) return 'rows';
+  if (has('startCursor', 'endCursor')) return 'cursors';
+  if (has('hasNextPage', 'hasPreviousPage')) return 'offsets';
+  return has('totalCount') ? 'total' : 'nothing';
 }

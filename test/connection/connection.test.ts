@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { Connection } from '../../src/connection/connection.ts';
+import { Connection, openConnection } from '../../src/connection/connection.ts';
 import type { WindowArgs } from '../../src/connection/window.ts';
 import { ask, codec, createUpstream, cursorAt, notFound } from '../support/connection/upstream.ts';
 
@@ -63,8 +63,9 @@ describe('a connection', () => {
         expect(answer.totalCount).toBe(asked.size);
         expect(answer.hasNextPage).toBe(end < asked.size);
         expect(answer.hasPreviousPage).toBe(start > 0);
-        expect(answer.startCursor).toBe(answer.edges[0]?.cursor() ?? null);
-        expect(answer.endCursor).toBe(answer.edges.at(-1)?.cursor() ?? null);
+        const cursors = answer.edges.map(({ connection, offset }) => connection.cursorAt(offset));
+        expect(answer.startCursor).toBe(cursors[0] ?? null);
+        expect(answer.endCursor).toBe(cursors.at(-1) ?? null);
       }),
     );
   });
@@ -86,46 +87,60 @@ describe('a connection', () => {
 
   it('reads the pages of a known length in parallel', () => {
     const list = createUpstream(100).open({ hint: 100 });
-    void new Connection({ first: 25 }, list, codec).nodes();
+    void openConnection({ first: 25 }, 'rows', list, codec);
     expect(list.asked).toEqual([1, 2, 3]);
   });
 
-  it.each(['totalCount', 'hasNextPage', 'hasPreviousPage'] as const)(
-    'returns %s alone with one call, of a page that the rows need too',
-    async (member) => {
+  it.each(['total', 'offsets'] as const)(
+    'that needs its %s alone takes one call, of a page that the rows need too',
+    async (need) => {
       await fc.assert(
         fc.asyncProperty(windows, async (asked) => {
           const { args, list } = opened(asked);
-          const connection = new Connection(args, list, codec);
-          await (member === 'totalCount' ? connection.totalCount() : connection.pageInfo[member]());
+          const connection = await openConnection(args, need, list, codec);
+          expect(connection.totalCount).toBe(asked.size);
           expect(list.asked.length).toBe(1);
-          const { touched } = expected(asked);
+          const { touched, start, end } = expected(asked);
           const isPageOne = list.asked[0] === 1;
           expect(touched.size === 0 || isPageOne || touched.has(list.asked[0] ?? 0)).toBe(true);
+          if (need === 'total') return;
+          expect(connection.hasNextPage).toBe(end < asked.size);
+          expect(connection.hasPreviousPage).toBe(start > 0);
         }),
       );
     },
   );
 
-  it('returns its cursors alone from the pages of the first and the last row', async () => {
+  it('that needs nothing takes no call', async () => {
+    const list = createUpstream(100).open();
+    await openConnection({ first: 50 }, 'nothing', list, codec);
+    expect(list.asked).toEqual([]);
+  });
+
+  it('does not search for moved rows for its length', async () => {
+    const upstream = createUpstream(50);
+    const after = cursorAt(upstream, 9);
+    upstream.rows = upstream.rows.slice(1);
+    const list = upstream.open();
+    const { totalCount } = await openConnection({ first: 10, after }, 'total', list, codec);
+    expect(totalCount).toBe(49);
+    expect(list.asked).toEqual([2]);
+  });
+
+  it('that needs its cursors alone reads the pages of the first and the last row', async () => {
     const list = createUpstream(100).open({ hint: 100 });
-    const { pageInfo } = new Connection({ first: 50 }, list, codec);
-    await Promise.all([pageInfo.startCursor(), pageInfo.endCursor()]);
+    await openConnection({ first: 50 }, 'cursors', list, codec);
     expect(list.asked).toEqual([1, 5]);
   });
 
-  it('returns without a promise while everything is cached', () => {
+  it('is opened without a promise while everything is cached', () => {
     for (const args of [
       { first: 25 },
       { last: 25 },
       { first: 3, after: cursorAt(createUpstream(60), 4) },
     ]) {
-      const connection = new Connection(args, createUpstream(60).open({ atOnce: true }), codec);
-      expect(connection.nodes()).toHaveLength(args.first ?? 25);
-      expect(connection.edges()).toHaveLength(args.first ?? 25);
-      expect(connection.totalCount()).toBe(60);
-      expect(typeof connection.pageInfo.hasNextPage()).toBe('boolean');
-      expect(typeof connection.pageInfo.endCursor()).toBe('string');
+      const list = createUpstream(60).open({ atOnce: true });
+      expect(openConnection(args, 'rows', list, codec)).toBeInstanceOf(Connection);
     }
   });
 
@@ -171,25 +186,11 @@ describe('a connection', () => {
     expect(nodes).toEqual(upstream.rows.slice(5, 10));
   });
 
-  it('fails only the fields whose page fails', async () => {
-    const list = createUpstream(30).open({
-      hint: 30,
-      onCall: (page) => {
-        if (page === 3) throw new Error('the budget is spent');
-      },
-    });
-    const connection = new Connection({ first: 30 }, list, codec);
-    const [nodes, total] = await Promise.allSettled([connection.nodes(), connection.totalCount()]);
-    expect(nodes).toMatchObject({ reason: { message: 'the budget is spent' } });
-    expect(total).toMatchObject({ value: 30 });
-  });
-
   it('fails as not found when page one is', async () => {
     const list = {
       ...createUpstream(30).open({ hint: 30 }),
       loadPage: () => Promise.reject(notFound()),
     };
-    const connection = new Connection({ last: 5 }, list, codec);
-    await expect(connection.nodes()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(ask({ last: 5 }, list)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { Connection } from '../../src/connection/connection.ts';
-import { PageReader } from '../../src/connection/page-reader.ts';
 import {
   ask,
-  codec,
   createUpstream,
   cursorAt,
   notFound,
@@ -48,25 +45,13 @@ describe('pages that disagree on the length', () => {
     expect(list.asked.length).toBeLessThanOrEqual(3 + 3 * 3);
   });
 
-  it('are read again by one field, for all fields', async () => {
-    const upstream = createUpstream(40);
-    const after = cursorAt(upstream, 9);
-    upstream.rows = upstream.rows.slice(2);
-    const list = upstream.open();
-    const alone = upstream.open();
-    await new Connection({ first: 20, after }, alone, codec).nodes();
-    await ask({ first: 20, after }, list);
-    expect(list.asked).toEqual(alone.asked);
-  });
-
   it('do not misplace a cursor newer than the cache', async () => {
     const upstream = createUpstream(40);
     const cache = new Map([[2, upstream.pageNow(2)]]);
     upstream.rows = [...rowsNamed(['new']), ...upstream.rows];
     const list = upstream.open({ cache });
     const after = cursorAt(upstream, 9);
-    const connection = new Connection({ first: 10, after }, list, codec);
-    expect(await connection.nodes()).toEqual(upstream.rows.slice(10, 20));
+    expect((await ask({ first: 10, after }, list)).nodes).toEqual(upstream.rows.slice(10, 20));
     expect(list.asked).toEqual([1, 2]);
   });
 
@@ -85,27 +70,8 @@ describe('pages that disagree on the length', () => {
     const list = upstream.open({
       onCall: () => upstream.rows.push(...createUpstream(10).rows),
     });
-    const connection = new Connection({ last: 10 }, list, codec);
-    expect(await connection.nodes()).toHaveLength(10);
+    expect((await ask({ last: 10 }, list)).nodes).toHaveLength(10);
     expect(list.asked.length).toBeLessThanOrEqual(20);
-  });
-
-  it('never replace a response that bypassed the cache by a late one from it', async () => {
-    const upstream = createUpstream(20);
-    const stale = Promise.withResolvers<ReturnType<typeof upstream.pageNow>>();
-    const list = upstream.open();
-    const loadPage: typeof list.loadPage = (page, options) =>
-      options?.fresh ? list.loadPage(page, options) : stale.promise;
-    const reader = new PageReader({ ...list, loadPage });
-    const [late, alsoLate] = [reader.read([1]), reader.read([2])];
-    const before = upstream.pageNow(1);
-    upstream.rows = upstream.rows.slice(1);
-    await reader.read([1], true);
-    stale.resolve(before);
-    await Promise.all([late, alsoLate]);
-    expect(reader.pages.get(1)?.rows).toEqual(upstream.rows.slice(0, 10));
-    expect(reader.total).toBe(19);
-    expect(reader.unsettled([1, 2])).toEqual([2]);
   });
 });
 
@@ -146,7 +112,7 @@ describe('a page that is gone', () => {
       isGone = false;
       return Promise.reject(notFound());
     };
-    const connection = new Connection({ first: 15 }, { ...answers, loadPage }, codec);
-    expect(ids(await connection.nodes())).toEqual(ids(upstream.rows));
+    const { nodes } = await ask({ first: 15 }, { ...answers, loadPage });
+    expect(ids(nodes)).toEqual(ids(upstream.rows));
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { Connection } from '../../src/connection/connection.ts';
+import { openConnection } from '../../src/connection/connection.ts';
 import { ask, codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const positions = fc.record({
@@ -25,7 +25,7 @@ describe('a cursor', () => {
   it('is rejected by another list, without a call', () => {
     const upstream = createUpstream(25);
     const list = upstream.open({ key: 'clients of another clinic' });
-    const read = () => new Connection({ after: cursorAt(upstream, 3) }, list, codec);
+    const read = () => openConnection({ after: cursorAt(upstream, 3) }, 'rows', list, codec);
     expect(read).toThrow('"after" is not a cursor of this list');
     expect(list.asked).toEqual([]);
   });
@@ -37,9 +37,8 @@ describe('a cursor', () => {
   it('of a row is the same whichever pages were read beside it', async () => {
     const upstream = createUpstream(45);
     const { edges, startCursor, endCursor } = await ask({ first: 31 }, upstream.open());
-    expect(edges.map((edge) => edge.cursor())).toEqual(
-      edges.map((_, at) => cursorAt(upstream, at)),
-    );
-    expect([startCursor, endCursor]).toEqual([edges[0]?.cursor(), edges[30]?.cursor()]);
+    const cursors = edges.map(({ connection, offset }) => connection.cursorAt(offset));
+    expect(cursors).toEqual(edges.map((_, at) => cursorAt(upstream, at)));
+    expect([startCursor, endCursor]).toEqual([cursors[0], cursors[30]]);
   });
 });

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { Connection } from '../../src/connection/connection.ts';
+import { openConnection } from '../../src/connection/connection.ts';
 import { type Need, type WindowArgs, pagesOfWindow } from '../../src/connection/window.ts';
-import type { Loaded } from '../../src/loaded.ts';
 import { codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 describe('the estimate of a window', () => {
@@ -14,6 +13,8 @@ describe('the estimate of a window', () => {
     [{ first: 100 }, 'rows', 10],
     [{ first: 100 }, 'cursors', 2],
     [{ first: 100 }, 'offsets', 1],
+    [{ first: 100 }, 'total', 1],
+    [{ first: 100 }, 'nothing', 0],
     [{ last: 1 }, 'rows', 2],
     [{ last: 10 }, 'rows', 3],
     [{ last: 100 }, 'rows', 12],
@@ -43,7 +44,7 @@ describe('the estimate of a window', () => {
       count: fc.integer({ min: 1, max: 100 }),
       after: fc.option(fc.nat()),
       before: fc.option(fc.nat()),
-      need: fc.constantFrom<Need[]>('rows', 'cursors', 'offsets'),
+      need: fc.constantFrom<Need[]>('rows', 'cursors', 'offsets', 'total', 'nothing'),
       hinted: fc.boolean(),
     });
     await fc.assert(
@@ -53,12 +54,7 @@ describe('the estimate of a window', () => {
           offset === null ? null : cursorAt(upstream, offset % size);
         const args: WindowArgs = { [from]: count, after: at(after), before: at(before) };
         const list = upstream.open(hinted ? { hint: size } : {});
-        const connection = new Connection(args, list, codec);
-        const { pageInfo } = connection;
-        const fields: Loaded<unknown>[] = [pageInfo.hasNextPage(), connection.totalCount()];
-        if (need !== 'offsets') fields.push(pageInfo.startCursor(), pageInfo.endCursor());
-        if (need === 'rows') fields.push(connection.nodes());
-        await Promise.all(fields);
+        await openConnection(args, need, list, codec);
         expect(list.asked.length).toBeLessThanOrEqual(pagesOfWindow(args, need, codec));
       }),
     );

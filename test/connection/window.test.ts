@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { BadInput } from '../../src/bad-input.ts';
-import { Connection } from '../../src/connection/connection.ts';
+import { openConnection } from '../../src/connection/connection.ts';
 import { type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
 import {
   ask,
@@ -66,13 +66,13 @@ describe('arguments', () => {
     [{ before: 'garbage' }, '"before" is not a cursor of this list'],
   ])('%j are rejected before any call', (args, issue) => {
     const list = createUpstream(25).open();
-    expect(() => new Connection(args, list, codec)).toThrow(new BadInput(issue));
+    expect(() => openConnection(args, 'rows', list, codec)).toThrow(new BadInput(issue));
     expect(list.asked).toEqual([]);
   });
 
   it('are rejected with every problem at once, as bad input', () => {
     const list = createUpstream(1).open();
-    expect(() => new Connection({ first: 0, after: 'x' }, list, codec)).toThrow(
+    expect(() => openConnection({ first: 0, after: 'x' }, 'rows', list, codec)).toThrow(
       expect.objectContaining({
         code: 'BAD_USER_INPUT',
         issues: [expect.stringContaining('"first"'), expect.stringContaining('"after"')],

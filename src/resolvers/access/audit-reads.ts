@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
-import { type Loaded, whenLoaded } from '../../loaded.ts';
 
 /** A record by its type and id. Rows of a list have their audit name with them. */
 interface AuditedRecord {
@@ -32,11 +31,4 @@ export function auditEventRead(event: PartnerEvent, ctx: Context): void {
   ctx.audit?.recordRead(
     isSessionEvent(event) ? `Session:${event.sessionId}` : `AssessmentScore:${event.scoreId}`,
   );
-}
-
-export function auditRows<R extends AuditedRecord>(rows: Loaded<readonly R[]>, ctx: Context) {
-  return whenLoaded(rows, (all) => {
-    if (ctx.audit) for (const row of all) auditRead(row, ctx);
-    return all;
-  });
 }

@@ -1,8 +1,9 @@
 import { BadInput } from '../../bad-input.ts';
-import { clinicOfClinician, listOf, organizationOfClinic } from '../../resolvers/records.ts';
+import type { Context } from '../../context.ts';
+import { clinicOfClinician, organizationOfClinic } from '../../resolvers/records.ts';
 import { type InputFields, RAW, attributes, builder, optional, required } from '../builder.ts';
-import { list, windowArgs } from '../connection.ts';
-import { type GlobalIds, idOf } from '../global-id.ts';
+import { type FilterArgs, list, windowArgs } from '../connection.ts';
+import { idOf } from '../global-id.ts';
 import { ClientStatus } from './client.ts';
 
 /** The filters that both lists of clients have. */
@@ -45,9 +46,10 @@ const MAX_CHARACTERS = 200;
 
 /**
  * Query parameters of a list, which the Partner API combines with AND. Sorted by name, so that equal filters have equal
- * cache keys. Messages leave the values out: they are patient data.
+ * cache keys. Messages leave the values out: they are patient data. An empty filter is no filter: the same list, cursors
+ * and cached pages.
  */
-function filterOf(filter: object | null | undefined, ids: GlobalIds) {
+function filterOf({ filter }: FilterArgs, { ids }: Context) {
   const given = Object.entries(filter ?? {})
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -66,13 +68,11 @@ function filterOf(filter: object | null | undefined, ids: GlobalIds) {
     const isId = name === 'id' || name === 'clinicianId';
     return [name, isId ? idOf('Clinician', name, text, ids) : text] as const;
   });
-  return Object.fromEntries(query);
+  return query.length > 0 ? Object.fromEntries(query) : undefined;
 }
 
-const clinicians = listOf('cliniciansOfClinic');
-const clientsOfClinic = listOf('clientsOfClinic');
-const clientsOfClinician = listOf('clientsOfClinician');
-const assessments = listOf('assessmentsOfClinic');
+const defaultFilterOf = ({ defaultOnly }: FilterArgs) =>
+  typeof defaultOnly === 'boolean' ? { defaultOnly: `${defaultOnly}` } : undefined;
 
 builder.objectType('Clinic', {
   description: 'A clinic of an organization.',
@@ -85,32 +85,32 @@ builder.objectType('Clinic', {
       resolve: organizationOfClinic,
     }),
     clinicians: t.field({
-      ...list('cliniciansOfClinic', 'The clinicians of the clinic, filtered by the Partner API.'),
+      ...list(
+        'cliniciansOfClinic',
+        'The clinicians of the clinic, filtered by the Partner API.',
+        filterOf,
+      ),
       args: {
         ...windowArgs,
         filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
       },
-      resolve: (clinic, args, ctx) =>
-        clinicians(clinic, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     clients: t.field({
-      ...list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.'),
+      ...list(
+        'clientsOfClinic',
+        'The clients of the clinic, filtered by the Partner API.',
+        filterOf,
+      ),
       args: {
         ...windowArgs,
         filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
       },
-      resolve: (clinic, args, ctx) =>
-        clientsOfClinic(clinic, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     assessments: t.field({
-      ...list('assessmentsOfClinic', 'The assessments that the clinic uses.'),
+      ...list('assessmentsOfClinic', 'The assessments that the clinic uses.', defaultFilterOf),
       args: {
         ...windowArgs,
         defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
-      },
-      resolve: (clinic, { defaultOnly, ...args }, ctx) => {
-        const filter = typeof defaultOnly === 'boolean' ? { defaultOnly: `${defaultOnly}` } : {};
-        return assessments(clinic, { ...args, filter }, ctx);
       },
     }),
   }),
@@ -133,10 +133,12 @@ builder.objectType('Clinician', {
       resolve: clinicOfClinician,
     }),
     clients: t.field({
-      ...list('clientsOfClinician', 'The clients of the clinician, filtered by the Partner API.'),
+      ...list(
+        'clientsOfClinician',
+        'The clients of the clinician, filtered by the Partner API.',
+        filterOf,
+      ),
       args: { ...windowArgs, filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
-      resolve: (clinician, args, ctx) =>
-        clientsOfClinician(clinician, { ...args, filter: filterOf(args.filter, ctx.ids) }, ctx),
     }),
     magicEdits: t.field(
       list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),

@@ -183,8 +183,8 @@ describe('a log that is read continuously', () => {
     );
     let { pageInfo } = cut;
     let found = cut.edges.length;
-    while (pageInfo.hasNextPage()) {
-      const args = { first: 100, after: await pageInfo.endCursor(), filter: {} };
+    while (pageInfo.hasNextPage) {
+      const args = { first: 100, after: pageInfo.endCursor, filter: {} };
       const next = await eventsSince(args, contextOf(opened.hub, createUsage()));
       found += next.edges.length;
       ({ pageInfo } = next);

@@ -219,8 +219,8 @@ describe('the id of no record', () => {
     );
     expect(answer.data).toEqual({ organization: { clinics: null }, clinic: { clients: null } });
     expect(failures(answer).toSorted()).toEqual([
-      'clinic.clients.nodes: NOT_FOUND',
-      'organization.clinics.totalCount: NOT_FOUND',
+      'clinic.clients: NOT_FOUND',
+      'organization.clinics: NOT_FOUND',
     ]);
   });
 

@@ -2,7 +2,7 @@ import { configureGlobal } from 'fast-check';
 
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
 import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
-import { Connection } from '../../../src/connection/connection.ts';
+import { openConnection } from '../../../src/connection/connection.ts';
 import type { WindowArgs } from '../../../src/connection/window.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 
@@ -88,21 +88,6 @@ export function cursorAt(upstream: Upstream, offset: number): string {
   return codec.encode({ list: hashOfList(KEY), offset, total, ids });
 }
 
-/** Every field of a connection, resolved concurrently as an executor does. */
-export async function everything(connection: Connection<Row>) {
-  const { pageInfo } = connection;
-  const [edges, nodes, totalCount, hasNextPage, hasPreviousPage, startCursor, endCursor] =
-    await Promise.all([
-      connection.edges(),
-      connection.nodes(),
-      connection.totalCount(),
-      pageInfo.hasNextPage(),
-      pageInfo.hasPreviousPage(),
-      pageInfo.startCursor(),
-      pageInfo.endCursor(),
-    ]);
-  return { edges, nodes, totalCount, hasNextPage, hasPreviousPage, startCursor, endCursor };
-}
-
-export const ask = (args: WindowArgs, list: PagedList<Row>) =>
-  everything(new Connection(args, list, codec));
+/** Opens a connection with all its rows. */
+export const ask = async (args: WindowArgs, list: PagedList<Row>) =>
+  openConnection(args, 'rows', list, codec);
