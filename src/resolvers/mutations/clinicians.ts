@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { OutcomeUnknown } from '../../rest/errors.ts';
 import type { JsonObject } from '../../rest/json.ts';
 import { pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
@@ -28,14 +27,8 @@ export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | 
       throw new BadInput('Clinician tokens are available over plain HTTP only.');
     }
     if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };
-    try {
-      const tokens = await ctx.partner.writes.authenticateClinician(id, ctx.usage);
-      return { kind: 'minted', tokens };
-    } catch (error) {
-      const rejected = rejectionOf(error);
-      if (rejected.kind === 'missing') return rejected;
-      throw error;
-    }
+    const tokens = await ctx.partner.writes.authenticateClinician(id, ctx.usage);
+    return { kind: 'minted', tokens };
   });
 }
 
@@ -60,8 +53,6 @@ export function assignSecondaryClinicians(
   };
   const clinicianIds = [...new Set(named)];
   const { length } = clinicianIds;
-  const invalidate = () =>
-    ctx.invalidation.changed(clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id })));
   return auditedWrite(change, ctx, async () => {
     if (length < 1 || length > MAX_CLINICIANS) {
       const issue = `"clinicianIds" must be 1 to ${MAX_CLINICIANS}, but got ${length}.`;
@@ -72,11 +63,13 @@ export function assignSecondaryClinicians(
     try {
       const { writes } = ctx.partner;
       const raw = await writes.assignSecondaryClinicians(clientId, clinicianIds, ctx.usage);
-      await invalidate();
       return { kind: 'assigned', client: { ...client, open: true }, raw };
     } catch (error) {
-      if (error instanceof OutcomeUnknown) await invalidate();
       return rejectionOf(error);
+    } finally {
+      // After a failure too: the change may have taken effect.
+      const stale = clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id }));
+      await ctx.invalidation.changed(stale);
     }
   });
 }

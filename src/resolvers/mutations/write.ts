@@ -12,7 +12,12 @@ export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
 /** The Partner API's rejection; any other error is thrown. */
 export function rejectionOf(error: unknown): Missing | Invalid {
   if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
+  return missingOf(error);
+}
+
+function missingOf(error: unknown): Missing {
   if (error instanceof PartnerNotFound) return { kind: 'missing' };
+  if (error instanceof NotFound) return { kind: 'missing', message: error.message };
   throw error;
 }
 
@@ -35,14 +40,10 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
   audit('asked for');
   try {
-    const outcome = await write();
+    const outcome = await write().catch(missingOf);
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
     return outcome;
   } catch (error) {
-    if (error instanceof NotFound) {
-      audit('denied');
-      return { kind: 'missing', message: error.message };
-    }
     const failure = clientErrorOf(error, hint);
     audit(codeOf(failure));
     throw failure;
