@@ -14,21 +14,18 @@ import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
  * so access is proven here: by the session, or by the client of a score.
  */
 
-/** A session and, if known, its client, as in the global id of a note, transcript or MDM. */
-interface SessionName {
-  readonly sessionId: Uuid;
-  readonly clientId?: Uuid | undefined;
-}
-
-/** A note by its session, as its global id names it, or by its own UUID, which a regeneration may change. */
-export type NoteName = { readonly noteId: Uuid } | SessionName;
-
-/** A note, and the session of a bare UUID as the arguments name it. */
+/**
+ * A note by its own UUID, which a regeneration may change, or by its session, as its global id names it. With both, the
+ * session has to hold this very note.
+ */
 export interface NoteTarget {
-  readonly name: NoteName;
-  readonly sessionId?: Uuid | undefined;
-  readonly clientId?: Uuid | undefined;
+  readonly noteId?: Uuid | undefined;
+  readonly session?: SessionRef | undefined;
 }
+
+/** The name in the audit log of a note that was not found, or is about to be changed. */
+export const auditNameOfTarget = ({ noteId, session }: NoteTarget) =>
+  `ProgressNote:${noteId ?? `session:${session?.id}`}`;
 
 export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
   requireAccess(session, ctx, loadNote);
@@ -67,10 +64,9 @@ function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Co
 
 /** A `partner` needs no proof and may name a note by its UUID alone. */
 export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
-  const session = sessionOfTarget(target);
-  const noteId = 'noteId' in target.name ? target.name.noteId : undefined;
+  const { noteId, session } = target;
   const denied = () => {
-    ctx.audit?.recordDenied(`ProgressNote:${noteId ?? `session:${session?.id}`}`);
+    ctx.audit?.recordDenied(auditNameOfTarget(target));
     return null;
   };
   if (session) {
@@ -90,15 +86,6 @@ export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | n
   return whenLoaded(ctx.loaders.note(noteId), (record) =>
     record ? noteRef(record, undefined, ctx) : denied(),
   );
-}
-
-/** Undefined for a bare UUID without a session. */
-export function sessionOfTarget({ name, sessionId, clientId }: NoteTarget): SessionRef | undefined {
-  if ('sessionId' in name) {
-    const named = name.clientId ? undefined : { clientId };
-    return { type: 'Session', id: name.sessionId, clientId: name.clientId, named };
-  }
-  return sessionId && { type: 'Session', id: sessionId, named: { clientId } };
 }
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
@@ -173,10 +160,9 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
       const session = sessionOfEvent(event);
       return ifOpen(session, ctx, () => requireAccess(session, ctx, read));
     },
-    async byId({ sessionId: id, clientId }: SessionName, ctx: Context) {
-      const session: SessionRef = { type: 'Session', id, clientId };
+    async byId(session: SessionRef, ctx: Context) {
       if (await isOpen(session, ctx)) return requireAccess({ ...session, open: true }, ctx, read);
-      ctx.audit?.recordDenied(`${type}:${id}`);
+      ctx.audit?.recordDenied(`${type}:${session.id}`);
       return null;
     },
   };
@@ -184,7 +170,7 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
 export const transcripts = artifact('Transcript');
 export const mdms = artifact('MDM');
 
-interface ScoreName {
+export interface ScoreName {
   readonly id: Uuid;
   /** From the score's global id. Without it the score is open to `partner` only. */
   readonly clientId?: Uuid | undefined;

@@ -1,40 +1,27 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
 import { derivedKey } from '../sealed-text.ts';
-import type { NoteName, NoteTarget } from '../resolvers/artifacts.ts';
+import type { NoteTarget } from '../resolvers/artifacts.ts';
 import { BadInput } from '../bad-input.ts';
-import type { ListedRef, NodeType, Parents, ScoreRef } from '../resolvers/refs.ts';
+import type { NodeType, Parents, SessionRef } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
-
-interface WithClient {
-  readonly clientId?: Uuid | undefined;
-}
 
 /**
  * The content of a global id: the record and its permanent parents. A session never changes its client, nor a note its
  * session, so an id locates its record on every instance without a store.
  */
-export type NodeId =
-  | { readonly type: PlainType; readonly id: Uuid }
-  | ({ readonly type: 'Session'; readonly id: Uuid } & WithClient)
-  | ({ readonly type: 'AssessmentScore'; readonly id: Uuid } & WithClient)
-  | ({
-      readonly type: 'ProgressNote' | 'Transcript' | 'MDM';
-      readonly sessionId: Uuid;
-    } & WithClient)
-  | { readonly type: 'ProgressNote'; readonly noteId: Uuid }
-  | { readonly type: 'Assessment'; readonly clinicId: Uuid; readonly id: string }
-  | { readonly type: 'MagicEdit'; readonly clinicianId: Uuid; readonly id: Uuid };
+export interface NodeId extends Parents {
+  readonly type: NodeType;
+  readonly id?: string | undefined;
+  readonly sessionId?: Uuid | undefined;
+  readonly noteId?: Uuid | undefined;
+}
 
 type PlainType = 'Organization' | 'Clinic' | 'Program' | 'Clinician' | 'Client';
 
-type IdFields = Readonly<
-  Partial<Record<'id' | 'sessionId' | 'noteId' | keyof Parents, string | undefined>>
->;
-
 export type GlobalIds = ReturnType<typeof createGlobalIds>;
 
-/** The first byte of an id, and the fields that follow it. The second field of a signed id may be missing. */
+/** The first byte of an id, and the fields that follow it. The second one may be missing. */
 const LAYOUTS = {
   O: ['Organization', 'id'],
   K: ['Clinic', 'id'],
@@ -50,7 +37,7 @@ const LAYOUTS = {
   A: ['AssessmentScore', 'id', 'clientId'],
   Q: ['Assessment', 'clinicId', 'id'],
   E: ['MagicEdit', 'clinicianId', 'id'],
-} as const satisfies Record<string, readonly [NodeType, string, string?]>;
+} as const satisfies Record<string, readonly [NodeType, keyof NodeId, (keyof NodeId)?]>;
 type Code = keyof typeof LAYOUTS;
 const CODES = new Map<string, Code>();
 for (const code of Object.keys(LAYOUTS) as Code[]) {
@@ -66,73 +53,57 @@ const MAX_LENGTH = 1_024;
 
 /** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
 export function createGlobalIds(secret: string, previousSecret?: string) {
-  const sign = createMac(derivedKey(secret, 'global id'));
-  const previous = previousSecret && createMac(derivedKey(previousSecret, 'global id'));
-
-  const isSigned = (body: Buffer, mac: Buffer): boolean =>
-    timingSafeEqual(sign(body), mac) || (previous ? timingSafeEqual(previous(body), mac) : false);
-
+  // Key objects, so that a key is parsed only once.
+  const keyOf = (text: string) => createSecretKey(derivedKey(text, 'global id'));
+  const key = keyOf(secret);
+  const accepted = previousSecret ? [key, keyOf(previousSecret)] : [key];
   return {
     /** Also takes a record with the fields of its id. */
-    encode(node: NodeId | ListedRef | ScoreRef): string {
-      const body = bytesOf(node);
-      return isPlain(body)
-        ? body.toString('base64url')
-        : Buffer.concat([body, sign(body)]).toString('base64url');
-    },
-    /** Undefined for an id that this gateway did not issue. */
+    encode: (node: NodeId): string => encode(node, key).toString('base64url'),
+    /** Undefined for an id that this gateway did not issue: only the exact output of `encode` is accepted. */
     decode(text: string): NodeId | undefined {
       if (text.length > MAX_LENGTH) return undefined;
       const bytes = Buffer.from(text, 'base64url');
-      // The decoder skips characters outside base64url, so only the exact output of `encode` is accepted.
-      if (bytes.length <= UUID_BYTES || bytes.toString('base64url') !== text) return undefined;
-      if (isPlain(bytes)) return nodeIdOf(bytes);
-      const body = bytes.subarray(0, -MAC_BYTES);
-      return isSigned(body, bytes.subarray(-MAC_BYTES)) ? nodeIdOf(body) : undefined;
+      // The decoder skips characters outside base64url.
+      if (bytes.toString('base64url') !== text) return undefined;
+      const node = contentOf(bytes);
+      return node && accepted.some((each) => isSame(encode(node, each), bytes)) ? node : undefined;
     },
   };
 }
 
-const isPlain = (bytes: Buffer): boolean => PLAIN.has(String.fromCharCode(bytes[0] ?? 0));
-
-/** HMAC-SHA-256, truncated to eight bytes. With a key object, the key is parsed only once. */
-function createMac(key: Buffer): (message: Buffer) => Buffer {
-  const secretKey = createSecretKey(key);
-  return (message) =>
-    createHmac('sha256', secretKey).update(message).digest().subarray(0, MAC_BYTES);
-}
-
-function bytesOf(node: NodeId | ListedRef | ScoreRef): Buffer {
-  const fields: IdFields = node;
-  const code: Code = fields.noteId ? 'N' : CODES.get(node.type)!;
+function encode(node: NodeId, key: KeyObject): Buffer {
+  const code: Code = node.noteId ? 'N' : CODES.get(node.type)!;
   const [, first, second] = LAYOUTS[code];
-  const uuids = [fields[first], code !== 'Q' && second && fields[second]].filter(Boolean).join('');
+  const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
   const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
-  return code === 'Q' ? Buffer.concat([bytes, Buffer.from(fields.id ?? '')]) : bytes;
+  if (PLAIN.has(code)) return bytes;
+  const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
+  const mac = createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
+  return Buffer.concat([body, mac]);
 }
 
-function nodeIdOf(body: Buffer): NodeId | undefined {
-  const code = String.fromCharCode(body[0] ?? 0) as Code;
-  const firstId = uuidAt(body, 1);
-  if (!Object.hasOwn(LAYOUTS, code) || !firstId) return undefined;
+/** What the bytes say, whoever made them. */
+function contentOf(bytes: Buffer): NodeId | undefined {
+  const code = String.fromCharCode(bytes[0] ?? 0) as Code;
+  if (!Object.hasOwn(LAYOUTS, code)) return undefined;
   const [type, first, second] = LAYOUTS[code];
-  const rest = body.subarray(1 + UUID_BYTES);
+  const firstId = uuidAt(bytes, 1);
+  const rest = bytes.subarray(1 + UUID_BYTES, -MAC_BYTES);
   const secondId = code === 'Q' ? rest.toString() : uuidAt(rest, 0);
-  const isWhole =
-    rest.length === 0
-      ? second !== 'id'
-      : second && secondId && (code === 'Q' || rest.length === UUID_BYTES);
-  return isWhole
-    ? ({ type, [first]: firstId, ...(second && { [second]: secondId }) } as unknown as NodeId)
-    : undefined;
+  return firstId && { type, [first]: firstId, ...(second && { [second]: secondId }) };
 }
 
 function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
   const hex = bytes.toString('hex', at, at + UUID_BYTES);
-  return toUuid(
-    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
-  );
+  return toUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));
 }
+
+const isSame = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+/** The session in the id of a note, transcript or MDM. */
+export const sessionIn = ({ sessionId: id, clientId }: NodeId): SessionRef | undefined =>
+  id && { type: 'Session', id, clientId };
 
 /** The content of a global id in an argument, which must be of the right type. */
 function decodeArgument(type: NodeType, argument: string, text: string, ids: GlobalIds): NodeId {
@@ -141,7 +112,7 @@ function decodeArgument(type: NodeType, argument: string, text: string, ids: Glo
   throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
 }
 
-type NamedRecord = { readonly id: Uuid } & WithClient;
+type NamedRecord = NodeId & { readonly id: Uuid };
 
 /** The record in an ID argument, which takes a global id of the right type or the bare UUID. */
 export function namedBy(type: NodeType, argument: string, text: string, ids: GlobalIds) {
@@ -179,7 +150,7 @@ export function namedIn(args: NamingArgs, ids: GlobalIds): Named {
   return named;
 }
 
-/** A note by its session, as in its global id, or by its own UUID and the session in the arguments. */
+/** A note by its global id, or by its own UUID and the session in the arguments. */
 export function noteTargetOf(
   argument: string,
   text: string,
@@ -187,7 +158,11 @@ export function noteTargetOf(
   ids: GlobalIds,
 ): NoteTarget {
   const noteId = toUuid(text);
-  const name = noteId ? { noteId } : decodeArgument('ProgressNote', argument, text, ids);
+  const note: NodeId = noteId
+    ? { type: 'ProgressNote', noteId }
+    : decodeArgument('ProgressNote', argument, text, ids);
   const { sessionId, clientOfSession, clientId = clientOfSession } = namedIn(args, ids);
-  return { name: name as NoteName, sessionId, clientId };
+  const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
+  const named = note.clientId ? undefined : { clientId };
+  return { noteId: note.noteId, session: session && { ...session, named } };
 }

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import {
   type Assigned,
   type Minted,
@@ -14,7 +15,7 @@ import {
 import type { Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, optional, required, requiredArg } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
-import { type GlobalIds, idOf, noteTargetOf } from './global-id.ts';
+import { idOf, noteTargetOf } from './global-id.ts';
 
 type MutationOutcome = NoteChange | Assigned | Minted | Rejected;
 type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
@@ -146,10 +147,8 @@ const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
   }),
 });
 
-const withTarget = <I extends Omit<typeof UpdateProgressNoteInput.$inferInput, 'patch'>>(
-  input: I,
-  ids: GlobalIds,
-) => ({ ...input, ...noteTargetOf('progressNoteId', input.progressNoteId, input, ids) });
+const targetOf = (input: typeof RegenerateProgressNoteInput.$inferInput, { ids }: Context) =>
+  noteTargetOf('progressNoteId', input.progressNoteId, input, ids);
 
 const SecondaryCliniciansAssigned = builder
   .objectRef<Assigned>('SecondaryCliniciansAssigned')
@@ -228,7 +227,7 @@ builder.mutationType({
         'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
       args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
       extensions: oneCall,
-      resolve: (_root, { input }, ctx) => magicEdit(withTarget(input, ctx.ids), ctx),
+      resolve: (_root, { input }, ctx) => magicEdit(targetOf(input, ctx), input, ctx),
     }),
     regenerateProgressNote: t.field({
       type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
@@ -236,7 +235,7 @@ builder.mutationType({
         'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
       args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
       extensions: oneCall,
-      resolve: (_root, { input }, ctx) => regenerateNote(withTarget(input, ctx.ids), ctx),
+      resolve: (_root, { input }, ctx) => regenerateNote(targetOf(input, ctx), input, ctx),
     }),
     updateProgressNote: t.field({
       type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
@@ -244,7 +243,7 @@ builder.mutationType({
         'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
       args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
       extensions: oneCall,
-      resolve: (_root, { input }, ctx) => updateNote(withTarget(input, ctx.ids), ctx),
+      resolve: (_root, { input }, ctx) => updateNote(targetOf(input, ctx), input, ctx),
     }),
     assignSecondaryClinicians: t.field({
       type: AssignSecondaryCliniciansResult,

@@ -81,7 +81,7 @@ type ByIdArgs = { readonly id: string } & {
 const recordById =
   <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client' | 'Session'>(type: T) =>
   (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
-    const ref = { type, ...namedBy(type, 'id', args.id, ctx.ids), named: namedIn(args, ctx.ids) };
+    const ref = { ...namedBy(type, 'id', args.id, ctx.ids), type, named: namedIn(args, ctx.ids) };
     // A session's id includes the client in the arguments, once a list has confirmed it.
     const isIdCompleted = ref.named.clientId !== undefined && ref.clientId === undefined;
     return byId(ref as unknown as NodeOfType<T>, wantsAttributes(info, type, isIdCompleted), ctx);

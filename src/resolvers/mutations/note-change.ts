@@ -3,36 +3,29 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
 import { pathOf } from '../../rest/lists.ts';
-import { NoteLocked, OutcomeUnknown, PartnerError } from '../../rest/errors.ts';
+import { NoteLocked } from '../../rest/errors.ts';
+import { isObject } from '../../rest/json.ts';
 import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
-import { type NoteTarget, noteRef, sessionOfTarget } from '../artifacts.ts';
+import { type NoteTarget, auditNameOfTarget, noteRef } from '../artifacts.ts';
 import { missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
 
-type ChangeOutcome = NoteChange | Rejected;
-
-export interface NoteChange extends Accepted {
-  readonly session: SessionRef | undefined;
-}
-
-/** What is stored under an idempotency key: no note, and nothing about the viewer. */
-type StoredOutcome = Accepted | Rejected;
-
-interface Accepted {
+export interface NoteChange {
   readonly kind: 'changed';
   readonly noteId: Uuid;
   /** The log's position just before the change. */
   readonly cursor: string;
   /** The Partner API's answer. */
   readonly raw: unknown;
+  /** Not stored under an idempotency key, like everything about the viewer. */
+  readonly session?: SessionRef | undefined;
 }
+type ChangeOutcome = NoteChange | Rejected;
 
-interface IdempotentTarget extends NoteTarget {
-  readonly idempotencyKey?: string | null | undefined;
-}
+type Key = string | null | undefined;
 
 const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
@@ -40,39 +33,44 @@ const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it
 
 /** Trimmed as the Partner API does, so that input that can't succeed is never sent. */
 export function magicEdit(
-  target: IdempotentTarget & { readonly userInstructions: string },
+  target: NoteTarget,
+  input: { readonly userInstructions: string; readonly idempotencyKey?: Key },
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const instructions = target.userInstructions.trim();
+  const instructions = input.userInstructions.trim();
   return changeNote(target, ctx, {
     action: 'magicEdit',
     hint: AWAIT_EVENT,
-    issues: [...instructionIssues(instructions), ...keyIssues(target.idempotencyKey)],
+    issues: instructionIssues(instructions),
     send: (noteId) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage),
-    input: ['magicEdit', JSON.stringify(target.name), instructions],
+    key: input.idempotencyKey,
+    input: instructions,
   });
 }
 
-export function regenerateNote(target: IdempotentTarget, ctx: Context): Promise<ChangeOutcome> {
+export function regenerateNote(
+  target: NoteTarget,
+  input: { readonly idempotencyKey?: Key },
+  ctx: Context,
+): Promise<ChangeOutcome> {
   return changeNote(target, ctx, {
     action: 'regenerateProgressNote',
     hint: AWAIT_EVENT,
-    issues: keyIssues(target.idempotencyKey),
     send: (noteId) => ctx.partner.writes.regenerate(noteId, ctx.usage),
-    input: ['regenerate', JSON.stringify(target.name)],
+    key: input.idempotencyKey,
   });
 }
 
 /** The patch is sent unchanged: the Partner API does not document it, only that it is an object. */
 export function updateNote(
-  { patch, ...target }: NoteTarget & { readonly patch?: unknown },
+  target: NoteTarget,
+  { patch }: { readonly patch?: unknown },
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const isObject = typeof patch === 'object' && patch !== null && !Array.isArray(patch);
   return changeNote(target, ctx, {
     action: 'updateProgressNote',
     hint: 'read the note to see',
-    issues: isObject ? [] : ['"patch" must be a JSON object.'],
+    issues: isObject(patch) ? [] : ['"patch" must be a JSON object.'],
     send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
   });
 }
@@ -83,60 +81,85 @@ interface Change {
   /** What to do when the outcome is not known. */
   readonly hint: string;
   /** What is wrong with the input. */
-  readonly issues: readonly string[];
+  readonly issues?: readonly string[];
   readonly send: (noteId: Uuid) => Promise<unknown>;
-  /** The input that an idempotency key stands for, as the client sent it: the note may have been renamed. */
-  readonly input?: readonly string[];
+  readonly key?: Key;
+  /** What the key stands for, beside the action and the note. */
+  readonly input?: string;
 }
 
 /**
  * Changes a note: proves access, sends the change once, and invalidates every cache before it returns. Each caller
  * proves its own access, even with a used idempotency key: a viewer may have lost access since.
  */
-function changeNote(
-  target: IdempotentTarget,
-  ctx: Context,
-  { action, hint, issues, send, input = [] }: Change,
-): Promise<ChangeOutcome> {
-  const { name } = target;
-  const record = `ProgressNote:${'noteId' in name ? name.noteId : `session:${name.sessionId}`}`;
-  return auditedWrite<ChangeOutcome>({ action, record, hint }, ctx, async () => {
+function changeNote(target: NoteTarget, ctx: Context, change: Change): Promise<ChangeOutcome> {
+  const { session } = target;
+  const about = { ...change, record: auditNameOfTarget(target) };
+  return auditedWrite<ChangeOutcome>(about, ctx, async () => {
+    const issues = [...(change.issues ?? []), ...keyIssues(change.key)];
     if (issues.length > 0) return { kind: 'invalid', issues };
-    const session = sessionOfTarget(target);
     if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
     if (session && !(await isOpen(session, ctx))) return { kind: 'missing' };
-    const run = () => perform(target, session, send, ctx);
-    const key = target.idempotencyKey;
-    const outcome = await (typeof key === 'string' ? onceByKey(key, input, run, ctx) : run());
+    const outcome = await onceByKey(target, change, ctx);
     return outcome.kind === 'changed'
       ? { ...outcome, session: session && { ...session, open: true } }
       : outcome;
   });
 }
 
+/**
+ * The Partner API has no idempotency keys, so they are stored here. A key belongs to the viewer's subject, not to the
+ * grants: a token renewed with another grant before a retry must not repeat the edit. The note is compared as the client
+ * named it: it may have been renamed.
+ */
+async function onceByKey(
+  target: NoteTarget,
+  { key, action, input = '', send }: Change,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const run = () => perform(target, send, ctx);
+  if (typeof key !== 'string') return run();
+  const print = digest([action, auditNameOfTarget(target), input]);
+  try {
+    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run);
+  } catch (error) {
+    if (!(error instanceof KeyReused)) throw error;
+    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
+  }
+}
+
 async function perform(
-  { name }: NoteTarget,
-  session: SessionRef | undefined,
+  target: NoteTarget,
   send: Change['send'],
   ctx: Context,
-): Promise<StoredOutcome> {
-  const noteId = await currentNoteId(name, session, ctx);
+): Promise<ChangeOutcome> {
+  const noteId = await currentNoteId(target, ctx);
   if (typeof noteId !== 'string') return noteId;
-  const invalidate = async () => ctx.invalidation.changed(await stalePathsOf(noteId, session, ctx));
   const cursor = ctx.hub.newestCursor();
   try {
-    const raw = await send(noteId);
-    await invalidate();
-    return { kind: 'changed', noteId, cursor, raw };
+    return { kind: 'changed', noteId, cursor, raw: await send(noteId) };
   } catch (error) {
-    const isLocked = error instanceof NoteLocked;
+    if (!(error instanceof NoteLocked)) return rejectionOf(error);
     // The Partner API's answer is returned even if the store can't record the lock: the next attempt gets it again.
-    if (isLocked) await ctx.milestones.markLocked(noteId).catch(() => undefined);
-    const isCertain = error instanceof PartnerError && !(error instanceof OutcomeUnknown);
-    // The change may have taken effect, and then cached answers are stale.
-    if (isLocked || !isCertain) await invalidate();
-    return isLocked ? { kind: 'locked' } : rejectionOf(error);
+    await ctx.milestones.markLocked(noteId).catch(() => undefined);
+    return { kind: 'locked' };
+  } finally {
+    // After a failure too: the change may have taken effect.
+    await ctx.invalidation.changed(await stalePathsOf(noteId, target.session, ctx));
   }
+}
+
+/** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
+async function currentNoteId(
+  { noteId, session }: NoteTarget,
+  ctx: Context,
+): Promise<Uuid | Rejected> {
+  if (!session) return noteId ?? { kind: 'missing' };
+  const record = await ctx.loaders.noteOfSession(session.id, { fresh: true });
+  if (!record || (noteId && record.id !== noteId)) return { kind: 'missing' };
+  if (record.id) return record.id;
+  const issue = '"progressNoteId": the note is still being generated for the first time.';
+  return { kind: 'invalid', issues: [issue] };
 }
 
 /** Magic edits are listed by clinician, whom the change does not name, and the client's places may. Its event will. */
@@ -153,24 +176,6 @@ async function stalePathsOf(noteId: Uuid, session: SessionRef | undefined, ctx: 
   ];
 }
 
-/** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
-async function currentNoteId(
-  name: NoteTarget['name'],
-  session: SessionRef | undefined,
-  ctx: Context,
-): Promise<Uuid | Rejected> {
-  const bare = 'noteId' in name ? name.noteId : undefined;
-  if (!session) return bare ?? { kind: 'missing' };
-  const record = await ctx.loaders.noteOfSession(session.id, { fresh: true });
-  if (bare) return record?.id === bare ? bare : { kind: 'missing' };
-  if (record?.id) return record.id;
-  if (!record) return { kind: 'missing' };
-  return {
-    kind: 'invalid',
-    issues: ['"progressNoteId": the note is still being generated for the first time.'],
-  };
-}
-
 /** Read without caches, by its session if known: a rewrite may have given it another id. */
 export async function noteAfterChange(
   { noteId, session }: NoteChange,
@@ -183,24 +188,6 @@ export async function noteAfterChange(
   return record ? noteRef(record, session, ctx) : null;
 }
 
-/**
- * The Partner API has no idempotency keys, so they are stored here. A key belongs to the viewer's subject, not to the
- * grants: a token renewed with another grant before a retry must not repeat the edit.
- */
-async function onceByKey(
-  key: string,
-  input: readonly string[],
-  run: () => Promise<StoredOutcome>,
-  ctx: Context,
-): Promise<StoredOutcome> {
-  try {
-    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, digest(input), run);
-  } catch (error) {
-    if (!(error instanceof KeyReused)) throw error;
-    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
-  }
-}
-
 /** Characters as people count them: an emoji is one. */
 function instructionIssues(text: string): string[] {
   const count = Array.from(text).length;
@@ -211,7 +198,7 @@ function instructionIssues(text: string): string[] {
     : [];
 }
 
-function keyIssues(key: string | null | undefined): string[] {
+function keyIssues(key: Key): string[] {
   const fits = typeof key !== 'string' || (key.length > 0 && key.length <= MAX_KEY_LENGTH);
   return fits
     ? []

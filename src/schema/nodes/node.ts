@@ -2,15 +2,21 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { mdms, noteByName, scoreById, transcripts } from '../../resolvers/artifacts.ts';
+import {
+  type ScoreName,
+  mdms,
+  noteByName,
+  scoreById,
+  transcripts,
+} from '../../resolvers/artifacts.ts';
 import { BadInput } from '../../bad-input.ts';
 import { byId } from '../../resolvers/records.ts';
 import { find } from '../../resolvers/lookup/find.ts';
-import type { NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
+import type { ListedRef, NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
 import type { Uuid } from '../../uuid.ts';
 import { builder, optional, requiredArg } from '../builder.ts';
 import { callForEach, oneCall } from '../estimate-calls.ts';
-import type { NodeId } from '../global-id.ts';
+import { type NodeId, sessionIn } from '../global-id.ts';
 import { wantsAttributes } from '../selections.ts';
 
 builder.interfaceType('Node', {
@@ -55,7 +61,7 @@ function idWithSession(
 }
 
 const encode = (type: NodeType, id: Uuid, clientId: Uuid | undefined, { ids }: Context) =>
-  ids.encode({ type, id, sessionId: id, clientId } as NodeId);
+  ids.encode({ type, id, sessionId: id, clientId });
 
 const MAX_NODES = 100;
 
@@ -64,15 +70,15 @@ function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loade
   if (!node) throw new BadInput('Expected a global id from an earlier response.');
   switch (node.type) {
     case 'ProgressNote':
-      return noteByName({ name: node }, ctx);
+      return noteByName({ noteId: node.noteId, session: sessionIn(node) }, ctx);
     case 'Transcript':
-      return transcripts.byId(node, ctx);
+      return transcripts.byId(sessionIn(node)!, ctx);
     case 'MDM':
-      return mdms.byId(node, ctx);
+      return mdms.byId(sessionIn(node)!, ctx);
     case 'AssessmentScore':
-      return scoreById(node, ctx);
+      return scoreById(node as NodeId & ScoreName, ctx);
     default:
-      return byId(node, wantsAttributes(info, node.type), ctx);
+      return byId(node as ListedRef, wantsAttributes(info, node.type), ctx);
   }
 }
 
