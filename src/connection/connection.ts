@@ -28,8 +28,6 @@ export interface Edge<T extends Row> {
   readonly connection: Connection<T>;
 }
 
-/** A list that changes with every read is shown as it is after this many rounds. */
-const MAX_ROUNDS = 8;
 /** A list that changes faster than it can be read is shown as it was read. */
 const MAX_REREADS = 3;
 
@@ -115,13 +113,8 @@ export class Connection<T extends Row> implements PageInfo {
   }
 
   /** Finds the window in the list as it is now. While nothing changed, the first pages are all it takes. */
-  locate(
-    request: WindowRequest,
-    need: Need,
-    wanted: readonly number[],
-    round = 1,
-  ): Loaded<Connection<T>> {
-    const again = () => this.locate(request, need, wanted, round);
+  locate(request: WindowRequest, need: Need, wanted: readonly number[]): Loaded<Connection<T>> {
+    const again = () => this.locate(request, need, wanted);
     const unsettled = this.unsettled(wanted);
     if (unsettled) return whenLoaded(this.read(unsettled), again);
     if (need === 'total') return this;
@@ -134,7 +127,7 @@ export class Connection<T extends Row> implements PageInfo {
     const pages = pagesNeeded(this.window, need);
     if (pages.every((page) => this.pages.has(page))) return this;
     return whenLoaded(this.read(pages), () =>
-      round === MAX_ROUNDS ? this : this.locate(request, need, pages, round + 1),
+      this.rereads === MAX_REREADS ? this : this.locate(request, need, pages),
     );
   }
 
