@@ -4,6 +4,7 @@ import { type Loaded, whenLoaded } from '../loaded.ts';
 import { endpoints } from '../rest/endpoints.ts';
 import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
+import { auditDenial } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from './errors.ts';
 import { above } from './records.ts';
@@ -23,9 +24,11 @@ export interface NoteTarget {
   readonly session?: SessionRef | undefined;
 }
 
-/** The name in the audit log of a note that was not found, or is about to be changed. */
-export const auditNameOfTarget = ({ noteId, session }: NoteTarget) =>
-  `ProgressNote:${noteId ?? `session:${session?.id}`}`;
+/** The note in the audit log, if it was not found or is about to be changed. */
+export const auditedTarget = ({ noteId, session }: NoteTarget) => ({
+  type: 'ProgressNote',
+  id: noteId ?? `session:${session?.id}`,
+});
 
 export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
   requireAccess(session, ctx, loadNote);
@@ -65,34 +68,27 @@ function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Co
 /** A `partner` needs no proof and may name a note by its UUID alone. */
 export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
   const { noteId, session } = target;
-  const denied = () => {
-    ctx.audit?.recordDenied(auditNameOfTarget(target));
+  const audited = auditedTarget(target);
+  const noteOf = (record: NoteRecord | undefined, open?: SessionRef) => {
+    // The arguments may be wrong: the session has to hold this very note.
+    if (record && (!noteId || record.id === noteId)) return noteRef(record, open, ctx);
+    auditDenial(audited, ctx);
     return null;
   };
   if (session) {
-    return whenLoaded(isOpen(session, ctx), (open) =>
-      whenLoaded(open ? ctx.loaders.noteOfSession(session.id) : undefined, (record) =>
-        // The arguments may be wrong: the session has to hold this very note.
-        record && (!noteId || record.id === noteId)
-          ? noteRef(record, { ...session, open: true }, ctx)
-          : denied(),
-      ),
-    );
+    const read = (open: SessionRef) =>
+      whenLoaded(ctx.loaders.noteOfSession(open.id), (record) => noteOf(record, open));
+    return ifOpen(session, ctx, read, audited);
   }
-  if (!ctx.reach.isPartner || !noteId) {
-    denied();
-    throw missingArgument('`sessionId` and `clientId`');
-  }
-  return whenLoaded(ctx.loaders.note(noteId), (record) =>
-    record ? noteRef(record, undefined, ctx) : denied(),
-  );
+  if (ctx.reach.isPartner && noteId) return whenLoaded(ctx.loaders.note(noteId), noteOf);
+  auditDenial(audited, ctx);
+  throw missingArgument('`sessionId` and `clientId`');
 }
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
-  const session = sessionOfEvent(event);
   const { progressNoteId: id, sessionId, clientId } = event;
-  return ifOpen(session, ctx, () =>
+  return ifOpen(sessionOfEvent(event), ctx, (session) =>
     whenLoaded(ctx.loaders.note(id), (record) => {
       if (!record) return null;
       ctx.loaders.requireSame(endpoints.note, id, record.sessionId, sessionId);
@@ -156,15 +152,10 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
       requireAccess(session, ctx, read),
     statusOf: (session: SessionRef, _args: unknown, ctx: Context) =>
       requireAccess(session, ctx, readStatus),
-    ofEvent(event: SessionEvent, _args: unknown, ctx: Context): Loaded<NodeOfType<T> | null> {
-      const session = sessionOfEvent(event);
-      return ifOpen(session, ctx, () => requireAccess(session, ctx, read));
-    },
-    async byId(session: SessionRef, ctx: Context) {
-      if (await isOpen(session, ctx)) return requireAccess({ ...session, open: true }, ctx, read);
-      ctx.audit?.recordDenied(`${type}:${session.id}`);
-      return null;
-    },
+    ofEvent: (event: SessionEvent, _args: unknown, ctx: Context) =>
+      ifOpen(sessionOfEvent(event), ctx, (open) => requireAccess(open, ctx, read)),
+    byId: (session: SessionRef, ctx: Context) =>
+      ifOpen(session, ctx, (open) => requireAccess(open, ctx, read), { type, id: session.id }),
   };
 }
 export const transcripts = artifact('Transcript');

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 
 /** A record by its type and id. Rows of a list have their audit name with them. */
-interface AuditedRecord {
+export interface AuditedRecord {
   readonly type: string;
   readonly id: string;
   readonly auditName?: string | undefined;

@@ -6,7 +6,7 @@ import { NotFound, missingArgument } from '../errors.ts';
 import { type FindOptions, findInList } from '../lookup/find-in-list.ts';
 import { grantedLists, isGranted, knownParents, search } from '../lookup/find.ts';
 import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
-import { auditDenial, auditRead } from './audit-reads.ts';
+import { type AuditedRecord, auditDenial, auditRead } from './audit-reads.ts';
 
 /** Reads the contents of a record if the viewer may. Otherwise the record does not exist. */
 export function requireAccess<R extends ListedRef, T>(
@@ -22,15 +22,16 @@ export function requireAccess<R extends ListedRef, T>(
   });
 }
 
-/** The same for a link, which is null if the record is not open. */
-export function ifOpen<T>(
-  ref: ListedRef,
+/** The same for a link, which is null if the record is not open. The audit log then has the link as `denied`. */
+export function ifOpen<R extends ListedRef, T>(
+  ref: R,
   ctx: Context,
-  read: () => Loaded<T | null>,
+  read: (open: R) => Loaded<T | null>,
+  denied: AuditedRecord = ref,
 ): Loaded<T | null> {
   return whenLoaded(isOpen(ref, ctx), (open) => {
-    if (open) return read();
-    auditDenial(ref, ctx);
+    if (open) return read({ ...ref, open });
+    auditDenial(denied, ctx);
     return null;
   });
 }

@@ -8,7 +8,7 @@ import { isObject } from '../../rest/json.ts';
 import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
-import { type NoteTarget, auditNameOfTarget, noteRef } from '../artifacts.ts';
+import { type NoteTarget, auditedTarget, noteRef } from '../artifacts.ts';
 import { missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
@@ -94,7 +94,8 @@ interface Change {
  */
 function changeNote(target: NoteTarget, ctx: Context, change: Change): Promise<ChangeOutcome> {
   const { session } = target;
-  const about = { ...change, record: auditNameOfTarget(target) };
+  const { type, id } = auditedTarget(target);
+  const about = { ...change, record: `${type}:${id}` };
   return auditedWrite<ChangeOutcome>(about, ctx, async () => {
     const issues = [...(change.issues ?? []), ...keyIssues(change.key)];
     if (issues.length > 0) return { kind: 'invalid', issues };
@@ -119,7 +120,7 @@ async function onceByKey(
 ): Promise<ChangeOutcome> {
   const run = () => perform(target, send, ctx);
   if (typeof key !== 'string') return run();
-  const print = digest([action, auditNameOfTarget(target), input]);
+  const print = digest([action, auditedTarget(target).id, input]);
   try {
     return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run);
   } catch (error) {
