@@ -105,19 +105,12 @@ const isSame = (a: Buffer, b: Buffer): boolean => a.length === b.length && timin
 export const sessionIn = ({ sessionId: id, clientId }: NodeId): SessionRef | undefined =>
   id && { type: 'Session', id, clientId };
 
-/** The content of a global id in an argument, which must be of the right type. */
-function decodeArgument(type: NodeType, argument: string, text: string, ids: GlobalIds): NodeId {
-  const node = ids.decode(text);
-  if (node?.type === type) return node;
-  throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
-}
-
-type NamedRecord = NodeId & { readonly id: Uuid };
-
 /** The record in an ID argument, which takes a global id of the right type or the bare UUID. */
 export function namedBy(type: NodeType, argument: string, text: string, ids: GlobalIds) {
   const id = toUuid(text);
-  return id ? ({ id } as NamedRecord) : (decodeArgument(type, argument, text, ids) as NamedRecord);
+  const node = id ? { type, id } : ids.decode(text);
+  if (node?.type === type) return node as NodeId & { readonly id: Uuid };
+  throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
 }
 
 export const idOf = (type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid =>
@@ -131,7 +124,7 @@ const PARENT_TYPES = {
 } as const;
 
 type Named = Readonly<Partial<Record<keyof Parents | 'sessionId' | 'clientOfSession', Uuid>>>;
-type NamingArgs = {
+export type NamingArgs = {
   readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
 };
 
@@ -157,12 +150,11 @@ export function noteTargetOf(
   args: Pick<NamingArgs, 'sessionId' | 'clientId'>,
   ids: GlobalIds,
 ): NoteTarget {
-  const noteId = toUuid(text);
-  const note: NodeId = noteId
-    ? { type: 'ProgressNote', noteId }
-    : decodeArgument('ProgressNote', argument, text, ids);
+  const note: NodeId = namedBy('ProgressNote', argument, text, ids);
   const { sessionId, clientOfSession, clientId = clientOfSession } = namedIn(args, ids);
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
   const named = note.clientId ? undefined : { clientId };
-  return { noteId: note.noteId, session: session && { ...session, named } };
+  // Only a bare UUID has an `id`.
+  const noteId = (note.id as Uuid | undefined) ?? note.noteId;
+  return { noteId, session: session && { ...session, named } };
 }

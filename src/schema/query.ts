@@ -5,13 +5,13 @@ import type { Context } from '../context.ts';
 import { noteByName, scoreById } from '../resolvers/artifacts.ts';
 import { NotFound } from '../resolvers/errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
-import type { NodeOfType, Parents } from '../resolvers/refs.ts';
+import type { NodeOfType } from '../resolvers/refs.ts';
 import type { JsonObject } from '../rest/json.ts';
 import { type GrantedKind, type Viewer as ViewerShape, grantText } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
 import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
-import { namedBy, namedIn, noteTargetOf } from './global-id.ts';
+import { type NamingArgs, namedBy, namedIn, noteTargetOf } from './global-id.ts';
 import { neededOf, wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
@@ -73,9 +73,7 @@ const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]
     ) as Record<P, ReturnType<typeof t.id<false>>>),
   }));
 
-type ByIdArgs = { readonly id: string } & {
-  readonly [K in keyof Parents]?: string | null | undefined;
-};
+type ByIdArgs = NamingArgs & { readonly id: string };
 
 /** Resolves a record by its id. With parents in the arguments, it is looked up only there. */
 const recordById =
