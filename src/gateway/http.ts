@@ -83,6 +83,8 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
 
   return (req: IncomingMessage, res: ServerResponse): void => {
     res.setHeader(REQUEST_ID_HEADER, requestIdFor(req));
+    // Browsers must not guess another content type.
+    res.setHeader('x-content-type-options', 'nosniff');
     handle(req, res).catch((error: unknown) => {
       parts.onUnexpected(error, requestIdOf(res));
       if (res.headersSent) res.destroy();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { STATUS_CODES, type Server, ServerResponse, createServer } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { STATUS_CODES, type Server, createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { type Config, ConfigError } from '../config.ts';
 import type { Gateway } from './gateway.ts';
@@ -15,21 +15,6 @@ const CLOSE_GRACE_MS = 3_000;
 const DRAIN_MS = 10_000;
 /** How soon a connection is closed after its last response. */
 const SWEEP_MS = 50;
-
-/** Browsers must not guess another content type. Set here, the header is also on errors that Node itself sends. */
-const NoSniffResponse = class extends ServerResponse {
-  constructor(...args: ConstructorParameters<typeof ServerResponse>) {
-    super(...args);
-    this.setHeader('x-content-type-options', 'nosniff');
-  }
-};
-
-/** The status for requests that Node can't parse; 400 for all others. */
-const PARSE_ERRORS: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
 
 /** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
@@ -47,7 +32,6 @@ export async function listen(
   const { host, port } = http;
   const { headersMs, requestMs } = limits;
   const server = createServer({
-    ServerResponse: NoSniffResponse,
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
@@ -67,12 +51,6 @@ export async function listen(
   server.on('connect', (_req, socket) => {
     socket.on('error', () => undefined);
     socket.end(rawResponse(405), () => socket.destroy());
-  });
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
-    // On a connection with earlier responses, part of a response may be sent already.
-    const isUnanswered = socket instanceof Socket && socket.bytesWritten === 0;
-    if (isUnanswered && socket.writable) socket.write(rawResponse(PARSE_ERRORS[code] ?? 400));
-    socket.destroy();
   });
   let serving = true;
 
