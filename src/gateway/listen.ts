@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { STATUS_CODES, type Server, createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { STATUS_CODES, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { type Config, ConfigError } from '../config.ts';
 import type { Gateway } from './gateway.ts';
@@ -13,8 +13,10 @@ const BACKLOG = 4_096;
 const CLOSE_GRACE_MS = 3_000;
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
-/** How soon a connection is closed after its last response. */
+/** How soon all connections are closed after the last response. */
 const SWEEP_MS = 50;
+/** How often refused connections are reported at most. */
+const REPORT_EVERY_MS = 10_000;
 
 /** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
@@ -38,53 +40,62 @@ export async function listen(
     // Some HTTP clients offer h2c with every request, and accept an HTTP/1.1 response.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
-  server.on('request', app.handle);
+  server.maxConnections = maxConnections(upstream.maxConcurrency);
+  let serving = true;
+  /** Requests whose client has not been sent the whole response. */
+  let running = 0;
+  const onResponded = () => (running -= 1);
+  server.on('request', (req, res) => {
+    running += 1;
+    res.on('close', onResponded);
+    // Keep-alive clients would meet a reset later.
+    if (!serving) res.setHeader('connection', 'close');
+    app.handle(req, res);
+  });
   server.on('upgrade', app.upgrade);
-  const open = limitConnections(server, upstream.maxConcurrency, onRefused);
-  // Node takes a connection for idle as soon as its response is buffered, even if the client is still reading it. So
-  // none is closed while any client is reading. `close` calls this function too.
-  const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => {
-    if (!open.areWriting()) closeIdle();
-  };
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
   server.on('connect', (_req, socket) => {
     socket.on('error', () => undefined);
     socket.end(rawResponse(405), () => socket.destroy());
   });
-  let serving = true;
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explained(error, http)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
-  // A connection that can't be accepted. Without a listener it would end the process.
-  server.on('error', () => onRefused(1));
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-
-  /** Still answers, with `Connection: close`, so that keep-alive clients do not meet a reset later. */
-  function retire(): void {
-    if (!serving) return;
-    serving = false;
-    server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'));
+  let [refused, reportedAt] = [0, Number.NEGATIVE_INFINITY];
+  function refuse(): void {
+    refused += 1;
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+    onRefused(refused);
+    [refused, reportedAt] = [0, performance.now()];
   }
+  server.on('drop', refuse);
+  // A connection that can't be accepted. Without a listener it would end the process.
+  server.on('error', refuse);
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
   return {
     url: `http://${name.includes(':') ? `[${name}]` : name}:${(server.address() as AddressInfo).port}`,
     /** False once `retire` was called or closing began. */
     isServing: () => serving,
-    retire,
+    /** Still answers, with `Connection: close`. */
+    retire(): void {
+      serving = false;
+    },
     async [Symbol.asyncDispose]() {
-      retire();
+      serving = false;
+      // `close` calls this. Node takes a connection for idle as soon as its response is buffered, even if the client is
+      // still reading it; and one that a browser opened ahead of need for busy.
+      server.closeIdleConnections = () => undefined;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      open.stop();
-      open.closeSilent(0);
-      const sweepTimer = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-      const drainTimer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-      await app.endSubscriptions(CLOSE_GRACE_MS);
+      app.endSubscriptions(CLOSE_GRACE_MS);
+      const lastAt = performance.now() + DRAIN_MS;
+      const sweeping = setInterval(() => {
+        if (running === 0 || performance.now() > lastAt) server.closeAllConnections();
+      }, SWEEP_MS);
       await closed;
-      clearInterval(sweepTimer);
-      clearTimeout(drainTimer);
+      clearInterval(sweeping);
     },
   };
 }
@@ -105,49 +116,13 @@ const MAX_CONNECTIONS = 30_000;
 const MIN_CONNECTIONS = 16;
 /** File descriptors for the store and the server itself. Without them the system refuses every connection. */
 const OWN_DESCRIPTORS = 64;
-/** Past this share, connections without any traffic are closed to make room for others. */
-const NEARLY_FULL = 0.9;
-const CHECK_EVERY_MS = 250;
-const LOG_EVERY_MS = 10_000;
-const SILENT_MS = 1_000;
 
-/**
- * Keeps connections below the system's limit, so that a webhook is still accepted when thousands are open. Closes
- * unused ones: browsers open connections ahead of need, and Node takes them for busy.
- */
-function limitConnections(server: Server, callsAtOnce: number, onRefused: (count: number) => void) {
-  const most = Math.min(MAX_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce);
-  server.maxConnections = Math.max(MIN_CONNECTIONS, most);
-  let open: { readonly socket: Socket; readonly since: number }[] = [];
-  let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0];
-
-  /** Closes connections that have sent nothing for this long. */
-  function closeSilent(ms: number): void {
-    const until = performance.now() - ms;
-    for (const { socket, since } of open)
-      if (since <= until && socket.bytesRead === 0) socket.destroy();
-  }
-
-  // Polled, since a listener per connection would take memory for thousands of subscribers.
-  const checking = setInterval(() => {
-    open = open.filter(({ socket }) => !socket.destroyed);
-    if (open.length >= server.maxConnections * NEARLY_FULL) closeSilent(SILENT_MS);
-  }, CHECK_EVERY_MS).unref();
-  server.on('connection', (socket) => open.push({ socket, since: performance.now() }));
-  server.on('drop', () => {
-    refused += 1;
-    if (performance.now() - loggedAt < LOG_EVERY_MS) return;
-    onRefused(refused);
-    [loggedAt, refused] = [performance.now(), 0];
-  });
-
-  return {
-    closeSilent,
-    /** Whether any client has not yet received all that was written. */
-    areWriting: () => open.some(({ socket }) => !socket.destroyed && socket.writableLength > 0),
-    stop: () => clearInterval(checking),
-  };
-}
+/** Below the system's limit, so that a webhook is still accepted when thousands are open. */
+const maxConnections = (callsAtOnce: number): number =>
+  Math.max(
+    MIN_CONNECTIONS,
+    Math.min(MAX_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce),
+  );
 
 /** The limit of this process, for sockets and files together. Not every system shows it. */
 function descriptors(): number {

@@ -22,7 +22,6 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   const countBySubject = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let lastCheck = 0;
-  let onEmpty: (() => void) | undefined;
 
   function check(): void {
     const now = performance.now();
@@ -45,7 +44,6 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
       if (open.size > 0) return;
       clearInterval(timer);
       timer = undefined;
-      onEmpty?.();
     },
     /** False if the viewer has the maximum already. */
     enter(subject: string): boolean {
@@ -60,16 +58,11 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
       else countBySubject.delete(subject);
     },
     /** Ends all connections gracefully, and destroys those that are left after `graceMs`. */
-    async close(graceMs: number): Promise<void> {
-      if (open.size === 0) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      onEmpty = resolve;
+    close(graceMs: number): void {
       for (const connection of open) connection.end();
-      const destroying = setTimeout(() => {
+      setTimeout(() => {
         for (const connection of open) connection.destroy();
-      }, graceMs);
-      await promise;
-      clearTimeout(destroying);
+      }, graceMs).unref();
     },
   };
 }
