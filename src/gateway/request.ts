@@ -54,8 +54,11 @@ const NOT_ACCEPTABLE = requestRejected(
   406,
   'Answers can be had as application/graphql-response+json, application/json or text/event-stream.',
 );
+/** The rest of the body is not read, so the connection can't be used again. */
 const tooLarge = (maxBytes: number) =>
-  requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
+  requestRejected(413, `A request may have at most ${maxBytes} bytes.`, 'BAD_USER_INPUT', {
+    connection: 'close',
+  });
 
 /** Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge. */
 function contentProblem({ headers }: IncomingMessage): ClientError | undefined {

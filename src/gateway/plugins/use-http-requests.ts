@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { ExecutionResult } from 'graphql';
@@ -10,9 +9,6 @@ import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscription.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
-
-/** How long to wait before the socket is closed: the client may lose the response otherwise. */
-const CLOSE_DELAY_MS = 250;
 
 type Result = ExecutionResult | Subscription;
 
@@ -52,7 +48,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   /** The same status as Yoga's: the highest of the errors. For `application/json`, errors marked `spec` don't count. */
   function responseTo(context: HttpContext, result: Result, fetchAPI: FetchAPI) {
     if (result instanceof Subscription) return streamOf(result, fetchAPI);
-    const { req, res, requestId } = context;
+    const { req, requestId } = context;
     const { json } = acceptedBy(req.headers.accept);
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);
     const details = errors.flatMap(({ http }) => http ?? []);
@@ -67,7 +63,6 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     const body = forClient(result, requestId);
     // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
     if (!json && details.every(({ spec }) => spec)) return streamOf(body, fetchAPI);
-    if (status === 413) closeAfterwards(res);
     const type = `${json ?? 'application/json'}; charset=utf-8`;
     const headers = Object.assign({ 'content-type': type }, ...details.map((http) => http.headers));
     return new fetchAPI.Response(JSON.stringify(body), { status, headers });
@@ -88,10 +83,4 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       endResponse(responseTo(context, result, fetchAPI));
     },
   };
-}
-
-/** After a 413 the rest of the body is not read, so the connection can't be used again. */
-function closeAfterwards(res: ServerResponse): void {
-  res.setHeader('connection', 'close');
-  res.once('finish', () => setTimeout(() => res.req.socket.destroy(), CLOSE_DELAY_MS).unref());
 }
