@@ -62,17 +62,17 @@ const CASES: readonly [string, object, ...string[]][] = [
   [
     clients('filter: { status: ACTIV }'),
     {},
-    `${ARGUMENT} at .status: Value does not exist in "ClientStatus" enum.| Did you mean the enum value "ACTIVE"?`,
+    `${ARGUMENT} at .status: Value does not exist in "ClientStatus" enum.`,
   ],
   [
     clients('filter: { status: "ACTIV" }'),
     {},
-    `${ARGUMENT} at .status: Enum "ClientStatus" cannot represent non-enum value.| Did you mean the enum value "ACTIVE"?`,
+    `${ARGUMENT} at .status: Enum "ClientStatus" cannot represent non-enum value.`,
   ],
   [
     clients('filter: { firstNam: "Sentinel" }'),
     {},
-    `${ARGUMENT}: ${OBJECT} not to include unknown field "firstNam".| Did you mean "firstName" or "lastName"?`,
+    `${ARGUMENT}: ${OBJECT} not to include unknown field "firstNam".`,
   ],
   [
     'mutation { updateProgressNote(input: { progressNoteId: "x" }) { __typename } }',
@@ -96,20 +96,19 @@ const CASES: readonly [string, object, ...string[]][] = [
   [
     FILTER,
     { f: { firstNam: 'Sentinel' } },
-    `${VARIABLE}: ${OBJECT} not to include unknown fields.| Did you mean "firstName" or "lastName"?`,
-  ],
-  [
-    FILTER,
-    { f: { 'x". Did you mean Sentinel? Found: ': 1 } },
     `${VARIABLE}: ${OBJECT} not to include unknown fields.`,
   ],
+  ...['x". Did you mean Sentinel? Found: ', 'the Sentinel', 'x"Sentinel", "'].map(
+    (key): [string, object, string] => [
+      FILTER,
+      { f: { [key]: 1 } },
+      `${VARIABLE}: ${OBJECT} not to include unknown fields.`,
+    ],
+  ),
   [
     IDS,
     { ids: [{ Sentinel: 1 }, 1.5, 'a'] },
-    ...[0, 1].map(
-      (i) =>
-        `Variable "$ids" has invalid value at [${i}]: ID cannot represent a non-string and non-integer value.`,
-    ),
+    ...[0, 1].map((i) => `Variable "$ids" has invalid value at [${i}]: ID cannot represent value.`),
   ],
   [
     IDS,
@@ -189,7 +188,7 @@ describe('the errors of invalid input', () => {
       await where(
         '{ clinic(id: "x") {\n clients(filter: {\n dateOfBirth: "x" }) { totalCount } } }',
       ),
-    ).toMatchObject([{ locations: [{ line: 3, column: 15 }] }]);
+    ).toMatchObject([{ locations: [{ line: 2, column: 18 }] }]);
     const windows = await where(
       '{ organizations(first: 200) { nodes {\n all: clinics(last: 0) { totalCount } } } }',
     );

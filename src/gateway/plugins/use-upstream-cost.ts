@@ -23,7 +23,7 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
     const context = args.contextValue as GatewayContext;
     const validated = validateExecutionArgs({
       ...args,
-      hideSuggestions: !config.http.graphiql,
+      hideSuggestions: true,
       options: { maxCoercionErrors: MAX_REPORTED_ERRORS },
     });
     if (!('schema' in validated)) {
