@@ -132,12 +132,6 @@ const MEASURES = [
 
 type NodeWithSelections = Pick<FieldNode, 'selectionSet' | 'directives'>;
 
-/**
- * In introspection `ofType` removes one list or non-null wrapper of a type. IDEs nest it nine times, so it adds no
- * depth.
- */
-const UNWRAPPING_FIELD = 'ofType';
-
 /** The shape of each operation. Each fragment is measured once: expanding it could take exponential time. */
 function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
   const fragments = new Map<string, NodeWithSelections>();
@@ -164,10 +158,7 @@ function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
       const inner = isSpread ? ofFragment(selection.name.value) : ofSelections(selection);
-      depth = Math.max(
-        depth,
-        inner.depth + (isField && selection.name.value !== UNWRAPPING_FIELD ? 1 : 0),
-      );
+      depth = Math.max(depth, inner.depth + (isField ? 1 : 0));
       aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
       directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
       rootFields += isField ? 1 : inner.rootFields;
