@@ -14,12 +14,11 @@ const [command, ...more] = process.argv.slice(2);
 
 try {
   if ((command !== undefined && command !== 'replay') || more.length > 0) throw new Error(USAGE);
-  const config = readConfig(process.env);
-  if (config.store.kind === 'embedded' && config.store.dir === undefined)
+  const { redisUrl: url, dataDir: dir = '', eventRetentionMs } = readConfig(process.env);
+  if (!url && !dir)
     throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
-  const dir = config.spoolDir ?? '';
-  const options = config.store.kind === 'redis' ? config.store : { ...config.store, dir };
-  await using store = await openStore(options, { retentionMs: config.eventRetentionMs });
+  const options = url ? { kind: 'redis' as const, url } : { kind: 'embedded' as const, dir };
+  await using store = await openStore(options, { retentionMs: eventRetentionMs });
   if (command === 'replay') {
     const { deliveries, events, left } = await redrive(store.log, store.quarantine);
     console.log(`${deliveries} replayed as ${events} new events; ${left} left`);

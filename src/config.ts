@@ -1,15 +1,9 @@
-import type { output } from 'zod';
-import { DEFAULT_LIMITS, ENVIRONMENT, isLoopback, described } from './config/environment.ts';
+import { z } from 'zod';
 
-export { DEFAULT_LIMITS };
-export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type AuthConfig = ReturnType<typeof toAuth>;
-export type Config = ReturnType<typeof toConfig> & { readonly warnings: readonly string[] };
-
-type Variables = output<typeof ENVIRONMENT>;
-type Variable = keyof Variables;
-export const VARIABLES = Object.keys(ENVIRONMENT.shape) as readonly Variable[];
+export type Config = ReturnType<typeof settings> & { readonly warnings: readonly string[] };
+/** What one request may ask for. Anything over a limit is rejected before it costs a call upstream. */
+export type Limits = Readonly<Config['limits']>;
 
 /** The environment can't be used. The message lists everything that is wrong with it, without secrets. */
 export class ConfigError extends Error {
@@ -17,15 +11,247 @@ export class ConfigError extends Error {
   readonly code = 'CONFIG';
 }
 
+const OURS = /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT)_\w{1,64}$/;
+
 /** A blank variable is unset: compose files leave `NAME=` for what is not wanted. */
 export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const { data, error } = ENVIRONMENT.safeParse(given);
-  const invalid = (error?.issues ?? []).map(({ path, message }) => `${path.join()} ${message}`);
-  const problems = [...invalid, ...conflictsIn(given)];
-  if (!data || problems.length > 0)
-    throw new ConfigError(`Configuration refused:\n- ${problems.join('\n- ')}`);
-  return { ...toConfig(data), warnings: unknownIn(given) };
+  const problems: string[] = [];
+  const known = new Set<string>();
+  const config = settings((name, type) => {
+    known.add(name);
+    const { data, error } = type.safeParse(given[name]);
+    for (const { message } of error?.issues ?? []) problems.push(`${name} ${message}`);
+    return data!;
+  });
+  problems.push(...conflictsIn(given));
+  if (problems.length > 0)
+    throw new ConfigError(['Configuration refused:', ...problems].join('\n- '));
+  // A mistyped variable would otherwise leave its default in force silently.
+  const unknown = Object.keys(given).filter((name) => OURS.test(name) && !known.has(name));
+  const warnings = unknown.map((name) => `${name} is not a known variable and has no effect.`);
+  return { ...config, warnings };
+}
+
+const isLoopback = (host: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
+
+/** A long value in the wrong place may be a secret that was pasted there: it is described, not quoted. */
+function described(value: unknown): string {
+  const text = String(value);
+  return text.length <= 24 ? JSON.stringify(text) : `${text.length} characters`;
+}
+
+const must = (wanted: string) => ({
+  error: ({ input }: { readonly input?: unknown }) =>
+    `must be ${wanted}, but got ${described(input)}`,
+});
+
+const text = z.string().trim();
+
+const integer = (min: number, max: number) =>
+  text
+    .refine(
+      (value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max,
+      must(`a whole number between ${min} and ${max}`),
+    )
+    .transform(Number);
+
+const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
+  text.pipe(z.enum(choices, must(`one of ${choices.join(', ')}`)));
+
+/** Used unchanged, since its bytes must match the other side's. Messages never contain its value. */
+const secret = (min = 1, unit = 'bytes') =>
+  z
+    .string()
+    .refine(
+      (value) => value === value.trim(),
+      'must not begin or end with white space, but it does (a copied line break?)',
+    )
+    .refine((value) => Buffer.byteLength(value) >= min, {
+      error: ({ input }) =>
+        `must have at least ${min} ${unit}, but has ${Buffer.byteLength(String(input))}`,
+    });
+
+/** An absolute URL, or what `also` matches. Messages never contain its value: a URL may hold a password. */
+const url = (protocols: readonly string[], also?: RegExp) =>
+  text.refine(
+    (value) => {
+      const parsed = URL.parse(value);
+      return also?.test(value) || (protocols.includes(parsed?.protocol ?? '') && parsed?.hostname);
+    },
+    {
+      abort: true,
+      error({ input }) {
+        const protocol = URL.parse(String(input))?.protocol;
+        const got = protocol ? `one that begins with ${described(protocol)}` : 'something else';
+        return `must be an absolute URL (${protocols.map((p) => `${p}//`).join(' or ')}), but got ${got}`;
+      },
+    },
+  );
+
+const httpsUrl = url(['https:', 'http:'])
+  .transform((value) => new URL(value))
+  .refine(
+    ({ protocol, hostname }) => protocol === 'https:' || isLoopback(hostname),
+    'must be https (http for loopback only), but is http',
+  )
+  .refine(
+    ({ username, password }) => username === '' && password === '',
+    'must hold no credentials, but has a user name or password',
+  );
+
+const SENT_IN_HEADER = 'must be printable ASCII, as it is sent in a header, but is not';
+const headerSecret = (min: number) =>
+  secret(min, 'characters').regex(/^[\x20-\x7e]*$/, SENT_IN_HEADER);
+
+const pathOf = ({ pathname }: URL): string => pathname.replace(/\/$/, '');
+// Without the version segment every route answers 403 "Missing Authentication Token", which sends
+// people looking for a fault in their credentials.
+const apiUrl = httpsUrl
+  .refine(({ search, hash }) => !search && !hash, 'must end in /v2, but has a query or fragment')
+  .refine((value) => pathOf(value).endsWith('/v2'), {
+    error: ({ input }) =>
+      `must end in /v2, but its path ends in ${described(pathOf(input as URL).replace(/.*(?=\/)/, '') || '/')}`,
+  })
+  .transform((value) => value.origin + pathOf(value));
+
+function isOrigin(entry: string): boolean {
+  const { href, origin, protocol } = URL.parse(entry) ?? {};
+  return (protocol === 'https:' || protocol === 'http:') && href === `${origin}/`;
+}
+const origins = text.transform((list, ctx) => {
+  const entries = list.split(',').flatMap((entry) => entry.trim() || []);
+  const wrong = entries.findIndex((entry) => !isOrigin(entry));
+  if (wrong >= 0)
+    ctx.addIssue(
+      `must be origins with commas between them (a scheme, a host, perhaps a port, and no path), but entry ${wrong + 1} is not one`,
+    );
+  return [...new Set(entries.map((entry) => URL.parse(entry)?.origin ?? ''))];
+});
+
+const headerName = text.toLowerCase().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("a header's name"));
+const SENTINELS = /^rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?$/;
+const switched = choice('on', 'off');
+
+type Read = <T>(name: string, type: z.ZodType<T>) => T;
+
+/** Every environment variable and what it sets. A test looks each of them up in the README. */
+function settings(read: Read) {
+  const partner = partnerOf(read);
+  const isSandbox = partner.kind === 'sandbox';
+  const usually = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
+  return {
+    http: {
+      port: read('PORT', integer(0, 65_535).default(4_000)),
+      host: read('HOST', text.default(isSandbox ? '127.0.0.1' : '0.0.0.0')),
+      /** Browsers from these may call, over HTTP and WebSocket. Empty: same origin only. */
+      allowedOrigins: read('ALLOWED_ORIGINS', origins.default([])),
+      /** Any `http://localhost:*` may call as well. */
+      allowsLocalhost: isSandbox,
+      /** Turns on GraphiQL and introspection. */
+      graphiql: read('GRAPHIQL', switched.default(usually)) === 'on',
+      /** Undefined: metrics are for loopback only. */
+      metricsToken: read('METRICS_TOKEN', headerSecret(16).optional()),
+    },
+    partner,
+    /** Undefined: no such limit. */
+    upstream: {
+      maxConcurrency: read('PARTNER_MAX_CONCURRENCY', integer(1, 10_000).default(64)),
+      ratePerSecond: read('PARTNER_RATE_PER_SECOND', integer(1, 100_000).optional()),
+      dailyQuota: read('PARTNER_DAILY_QUOTA', integer(1, 1_000_000_000).optional()),
+      /** For an attempt that may be repeated. */
+      timeoutMs: read('PARTNER_TIMEOUT_MS', integer(100, 15_000).default(5_000)),
+    },
+    operation: {
+      maxUpstreamCalls: read('OPERATION_MAX_UPSTREAM_CALLS', integer(1, 1_000_000).default(1_000)),
+      maxEstimatedCalls: read(
+        'OPERATION_MAX_ESTIMATED_CALLS',
+        integer(1, 1_000_000_000).default(10_000),
+      ),
+      /** Calls of one look-up by id without a parent. */
+      lookupMaxCalls: read('LOOKUP_MAX_CALLS', integer(1, 1_000_000).default(100)),
+    },
+    auth: authOf(read),
+    // How the sender signs. The Partner API does not document it, so all of it can be set.
+    webhook: {
+      header: read('WEBHOOK_SIGNATURE_HEADER', headerName.default('x-signature')),
+      algorithm: read(
+        'WEBHOOK_SIGNATURE_ALGORITHM',
+        choice('sha256', 'sha384', 'sha512').default('sha256'),
+      ),
+      encoding: read(
+        'WEBHOOK_SIGNATURE_ENCODING',
+        choice('hex', 'base64', 'base64url').default('hex'),
+      ),
+      prefix: read('WEBHOOK_SIGNATURE_PREFIX', text.default('')),
+      previousSecret: read('WEBHOOK_SECRET_PREVIOUS', secret().optional()),
+    },
+    /** Undefined: the embedded store. */
+    redisUrl: read('REDIS_URL', url(['redis:', 'rediss:'], SENTINELS).optional()),
+    /** For the embedded store and spooled audit lines. Undefined: a temporary folder is made at start. */
+    dataDir: read('EVENT_STORE_DIR', text.optional()) ?? (isSandbox ? undefined : '.data'),
+    eventRetentionMs: read('EVENT_RETENTION_HOURS', integer(1, 8_760).default(168)) * 3_600_000,
+    /** Secrets that sign global ids and cursors. Without one, the key is derived from the client secret. */
+    ids: {
+      secret: read('ID_SECRET', secret(32).optional()),
+      previousSecret: read('ID_SECRET_PREVIOUS', secret(32).optional()),
+    },
+    /** A JSON file, hash → document. */
+    trustedDocuments: read('TRUSTED_DOCUMENTS', text.optional()),
+    limits: {
+      bodyBytes: read('LIMIT_BODY_BYTES', integer(1_024, 16_777_216).default(262_144)),
+      webhookBytes: 262_144,
+      frameBytes: 65_536,
+      documentCharacters: read(
+        'LIMIT_DOCUMENT_CHARACTERS',
+        integer(100, 1_000_000).default(15_000),
+      ),
+      documentTokens: read('LIMIT_DOCUMENT_TOKENS', integer(10, 100_000).default(1_000)),
+      depth: read('LIMIT_DEPTH', integer(1, 50).default(24)),
+      aliases: read('LIMIT_ALIASES', integer(0, 1_000).default(30)),
+      rootFields: 30,
+      directives: 20,
+      operationMs: read('LIMIT_OPERATION_MS', integer(100, 600_000).default(15_000)),
+      headersMs: 10_000,
+      requestMs: 30_000,
+      socketInitMs: 3_000,
+      socketPingMs: 12_000,
+      socketMessages: 120,
+      socketMessagesWindowMs: 10_000,
+      socketQueueEvents: 256,
+      socketQueueBytes: 1_048_576,
+      operationsPerSocket: read('LIMIT_OPERATIONS_PER_SOCKET', integer(1, 10_000).default(50)),
+      socketsPerViewer: read('LIMIT_SOCKETS_PER_VIEWER', integer(1, 1_000_000).default(20)),
+    },
+    logLevel: read('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent').default('info')),
+  };
+}
+
+function partnerOf(read: Read) {
+  read('SANDBOX', switched.optional());
+  const pulseMs = read('SANDBOX_PULSE_MS', integer(0, 3_600_000).default(8_000));
+  const baseUrl = read('PARTNER_BASE_URL', apiUrl.optional());
+  const clientId = read('PARTNER_CLIENT_ID', text.optional());
+  const clientSecret = read('PARTNER_CLIENT_SECRET', secret().optional());
+  const apiKey = read('PARTNER_API_KEY', headerSecret(1).optional());
+  if (!baseUrl || !clientId || !clientSecret || !apiKey)
+    return { kind: 'sandbox' as const, pulseMs };
+  return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
+}
+
+function authOf(read: Read) {
+  // An HS256 secret shorter than the hash can be guessed offline from a single token.
+  const key = read('AUTH_JWT_SECRET', secret(32).optional());
+  const jwksUrl = read('AUTH_JWKS_URL', httpsUrl.transform(({ href }) => href).optional());
+  /** Claims that a token must carry besides `sub`, `exp` and `grants`. Undefined ones are not checked. */
+  const claims = {
+    issuer: read('AUTH_ISSUER', text.optional()),
+    audience: read('AUTH_AUDIENCE', text.optional()),
+  };
+  if (key) return { kind: 'secret' as const, secret: key, ...claims };
+  if (jwksUrl) return { kind: 'jwks' as const, url: jwksUrl, ...claims };
+  return { kind: 'open' as const };
 }
 
 const CREDENTIALS = [
@@ -36,7 +262,7 @@ const CREDENTIALS = [
 ] as const;
 
 /** What is wrong with variables that are each valid alone. */
-function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[] {
+function conflictsIn(given: Environment): readonly string[] {
   const problems: string[] = [];
   const missing = CREDENTIALS.filter((name) => !given[name]);
   const isSandbox = missing.length === CREDENTIALS.length;
@@ -44,8 +270,8 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   // then would show made-up patients to a real clinic.
   for (const name of isSandbox ? [] : missing)
     problems.push(`${name} must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
-  const usual = given.NODE_ENV?.trim() === 'production' ? 'off' : 'on';
-  if (isSandbox && (given.SANDBOX?.trim() ?? usual) === 'off')
+  const usual = given['NODE_ENV']?.trim() === 'production' ? 'off' : 'on';
+  if (isSandbox && (given['SANDBOX']?.trim() ?? usual) === 'off')
     problems.push(
       `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
     );
@@ -54,7 +280,7 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
   if (AUTH_JWT_SECRET && AUTH_JWKS_URL)
     problems.push('AUTH_JWT_SECRET and AUTH_JWKS_URL exclude each other, but both are set');
   // An issuer's keys sign tokens for other applications too.
-  if (AUTH_JWKS_URL && !given.AUTH_AUDIENCE)
+  if (AUTH_JWKS_URL && !given['AUTH_AUDIENCE'])
     problems.push('AUTH_AUDIENCE must be set with AUTH_JWKS_URL, but is not');
   if (AUTH_JWT_SECRET || AUTH_JWKS_URL) return problems;
   // An issuer or an audience alone verifies nothing, but looks as if tokens were verified.
@@ -72,102 +298,3 @@ function conflictsIn(given: Partial<Record<Variable, string>>): readonly string[
     );
   return problems;
 }
-
-function toConfig(env: Variables) {
-  const partner = toPartner(env);
-  const isSandbox = partner.kind === 'sandbox';
-  const isProduction = env.NODE_ENV === 'production';
-  const dir = env.EVENT_STORE_DIR ?? (isSandbox ? undefined : '.data');
-  return {
-    http: {
-      port: env.PORT,
-      host: env.HOST ?? (isSandbox ? '127.0.0.1' : '0.0.0.0'),
-      /** Browsers from these may call, over HTTP and WebSocket. Empty: same origin only. */
-      allowedOrigins: env.ALLOWED_ORIGINS,
-      /** Any `http://localhost:*` may call as well. */
-      allowsLocalhost: isSandbox,
-      /** Turns on GraphiQL and introspection. */
-      graphiql: (env.GRAPHIQL ?? (isProduction ? 'off' : 'on')) === 'on',
-      /** Undefined: metrics are for loopback only. */
-      metricsToken: env.METRICS_TOKEN,
-    },
-    partner,
-    /** Undefined: no such limit. */
-    upstream: {
-      maxConcurrency: env.PARTNER_MAX_CONCURRENCY,
-      ratePerSecond: env.PARTNER_RATE_PER_SECOND,
-      dailyQuota: env.PARTNER_DAILY_QUOTA,
-      /** For an attempt that may be repeated. */
-      timeoutMs: env.PARTNER_TIMEOUT_MS,
-    },
-    operation: {
-      maxUpstreamCalls: env.OPERATION_MAX_UPSTREAM_CALLS,
-      maxEstimatedCalls: env.OPERATION_MAX_ESTIMATED_CALLS,
-      /** Calls of one look-up by id without a parent. */
-      lookupMaxCalls: env.LOOKUP_MAX_CALLS,
-    },
-    auth: toAuth(env),
-    webhook: {
-      header: env.WEBHOOK_SIGNATURE_HEADER,
-      algorithm: env.WEBHOOK_SIGNATURE_ALGORITHM,
-      encoding: env.WEBHOOK_SIGNATURE_ENCODING,
-      prefix: env.WEBHOOK_SIGNATURE_PREFIX,
-      previousSecret: env.WEBHOOK_SECRET_PREVIOUS,
-    },
-    store: env.REDIS_URL
-      ? { kind: 'redis' as const, url: env.REDIS_URL }
-      : { kind: 'embedded' as const, dir },
-    /** Where audit lines are spooled. If this and `store.dir` are undefined, a temporary folder is made at start. */
-    spoolDir: dir,
-    eventRetentionMs: env.EVENT_RETENTION_HOURS * 3_600_000,
-    /** Secrets that sign global ids and cursors. Without one, the key is derived from the client secret. */
-    ids: { secret: env.ID_SECRET, previousSecret: env.ID_SECRET_PREVIOUS },
-    /** A JSON file, hash → document. */
-    trustedDocuments: env.TRUSTED_DOCUMENTS,
-    limits: {
-      ...DEFAULT_LIMITS,
-      bodyBytes: env.LIMIT_BODY_BYTES,
-      documentCharacters: env.LIMIT_DOCUMENT_CHARACTERS,
-      documentTokens: env.LIMIT_DOCUMENT_TOKENS,
-      depth: env.LIMIT_DEPTH,
-      aliases: env.LIMIT_ALIASES,
-      operationMs: env.LIMIT_OPERATION_MS,
-      operationsPerSocket: env.LIMIT_OPERATIONS_PER_SOCKET,
-      socketsPerViewer: env.LIMIT_SOCKETS_PER_VIEWER,
-    },
-    logLevel: env.LOG_LEVEL,
-  };
-}
-
-function toPartner(env: Variables) {
-  const { PARTNER_BASE_URL: baseUrl, PARTNER_CLIENT_ID: clientId } = env;
-  const { PARTNER_CLIENT_SECRET: clientSecret, PARTNER_API_KEY: apiKey } = env;
-  if (!baseUrl || !clientId || !clientSecret || !apiKey)
-    return { kind: 'sandbox' as const, pulseMs: env.SANDBOX_PULSE_MS };
-  return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
-}
-
-function toAuth(env: Variables) {
-  /** Claims that a token must carry besides `sub`, `exp` and `grants`. Undefined ones are not checked. */
-  const claims = { issuer: env.AUTH_ISSUER, audience: env.AUTH_AUDIENCE };
-  const { AUTH_JWT_SECRET: secret, AUTH_JWKS_URL: url } = env;
-  if (secret) return { kind: 'secret' as const, secret, ...claims };
-  if (url) return { kind: 'jwks' as const, url, ...claims };
-  return { kind: 'open' as const };
-}
-
-/** A mistyped variable would otherwise leave its default in force silently. */
-function unknownIn(given: Environment): readonly string[] {
-  const OURS = /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT)_\w{1,64}$/;
-  const unknown = Object.keys(given).filter(
-    (name) => OURS.test(name) && !(name in ENVIRONMENT.shape),
-  );
-  return unknown.map((name) => {
-    const [nearest] = VARIABLES.toSorted((a, b) => likeness(name, b) - likeness(name, a));
-    return `${name} is not a known variable and has no effect. The nearest known one is ${nearest}.`;
-  });
-}
-
-/** How many pairs of neighbouring letters of `a` are in `b` too. */
-const likeness = (a: string, b: string): number =>
-  Array.from(a, (_, at) => a.slice(at, at + 2)).filter((pair) => b.includes(pair)).length;

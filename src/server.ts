@@ -43,7 +43,7 @@ export async function openServer(
   metrics.watch('linesDropped', () => output?.counts().dropped ?? 0);
   await using opened = new AsyncDisposableStack();
   for (const warning of config.warnings) log.warn(warning);
-  const dataDir = config.spoolDir ?? opened.use(temporaryDir()).path;
+  const dataDir = config.dataDir ?? opened.use(temporaryDir()).path;
 
   const sandbox =
     config.partner.kind === 'sandbox'
@@ -58,10 +58,11 @@ export async function openServer(
     previousSecret ?? (config.ids.secret ? undefined : config.webhook.previousSecret);
   const sealerFor = (purpose: string) => createSealer(secret, purpose, oldSecret);
 
+  const { redisUrl } = config;
   const broken = Promise.withResolvers<void>();
   const store = opened.use(
     await openStore(
-      config.store.kind === 'redis' ? config.store : { kind: 'embedded', dir: dataDir },
+      redisUrl ? { kind: 'redis', url: redisUrl } : { kind: 'embedded', dir: dataDir },
       {
         retentionMs: config.eventRetentionMs,
         onProblem: (message) => log.warn(message),
@@ -144,7 +145,8 @@ export async function openServer(
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
   const { url, retire } = listening;
-  log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: config.store.kind });
+  const storeKind = redisUrl ? 'redis' : 'embedded';
+  log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: storeKind });
   if (config.auth.kind === 'open') log.warn('no AUTH_* is set: everyone is a partner viewer');
   const parts = opened.move();
   return {

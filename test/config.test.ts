@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, DEFAULT_LIMITS, readConfig } from '../src/config.ts';
+import { ConfigError, readConfig } from '../src/config.ts';
 
 const SECRET = 'k'.repeat(32);
 const REAL = {
@@ -47,12 +47,12 @@ describe('defaults', () => {
         prefix: '',
         previousSecret: undefined,
       },
-      store: { kind: 'embedded', dir: undefined },
-      spoolDir: undefined,
+      redisUrl: undefined,
+      dataDir: undefined,
       ids: { secret: undefined, previousSecret: undefined },
       trustedDocuments: undefined,
       eventRetentionMs: 168 * 3_600_000,
-      limits: DEFAULT_LIMITS,
+      limits: expect.objectContaining({ depth: 24, rootFields: 30, socketsPerViewer: 20 }),
       logLevel: 'info',
       warnings: [],
     });
@@ -81,10 +81,10 @@ describe('defaults', () => {
   });
 
   it('keeps events in .data once the partner is real, and never its localhost origins', () => {
-    const { http, store, spoolDir } = readConfig(REAL);
-    expect([store, spoolDir]).toEqual([{ kind: 'embedded', dir: '.data' }, '.data']);
+    const { http, dataDir } = readConfig(REAL);
+    expect(dataDir).toBe('.data');
     expect(http.allowsLocalhost).toBe(false);
-    expect(readConfig({ EVENT_STORE_DIR: 'events' }).store).toMatchObject({ dir: 'events' });
+    expect(readConfig({ EVENT_STORE_DIR: 'events' }).dataDir).toBe('events');
   });
 
   it('serves everyone on all interfaces once the partner is real', () => {
@@ -263,9 +263,9 @@ describe('single variables', () => {
 
   it('keeps events in Redis when there is one', () => {
     const url = 'rediss://user:password@redis.example:6380/1';
-    expect(readConfig({ REDIS_URL: url }).store).toEqual({ kind: 'redis', url });
+    expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
     const sentinels = 'redis+sentinel://:password@one.example,two.example:26380/main/1';
-    expect(readConfig({ REDIS_URL: sentinels }).store).toEqual({ kind: 'redis', url: sentinels });
+    expect(readConfig({ REDIS_URL: sentinels }).redisUrl).toBe(sentinels);
     expect(refusal({ REDIS_URL: 'redis+sentinel://one.example' })).toContain('REDIS_URL must be');
     expect(refusal({ REDIS_URL: 'http://redis.example' })).toContain(
       'REDIS_URL must be an absolute URL (redis:// or rediss://), but got one that begins with "http:"',
@@ -273,11 +273,11 @@ describe('single variables', () => {
   });
 });
 
-it('warns about a variable that it does not know, with the nearest that it does, and no value', () => {
+it('warns about a variable that it does not know, without its value', () => {
   const env = { PARTNER_TIMEOUT: 'value', LIMIT_DEPHT: '9', EVENTS_DIR: 'x', PATH: '/bin' };
   expect(readConfig(env).warnings).toEqual([
-    'PARTNER_TIMEOUT is not a known variable and has no effect. The nearest known one is PARTNER_TIMEOUT_MS.',
-    'LIMIT_DEPHT is not a known variable and has no effect. The nearest known one is LIMIT_DEPTH.',
+    'PARTNER_TIMEOUT is not a known variable and has no effect.',
+    'LIMIT_DEPHT is not a known variable and has no effect.',
   ]);
 });
 

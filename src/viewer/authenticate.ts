@@ -1,7 +1,7 @@
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
-import type { AuthConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
 
@@ -38,7 +38,7 @@ const CACHED_MS = 60_000;
 const MAX_CACHED_CHARACTERS = 8_000_000;
 
 export function createAuthenticator(
-  auth: AuthConfig,
+  auth: Config['auth'],
   clock: Pick<Clock, 'now' | 'wallNow'> = systemClock,
   onKeysUnavailable: () => void = () => {},
 ): Authenticator {

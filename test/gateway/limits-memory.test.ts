@@ -5,7 +5,7 @@ import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { describe, expect, it } from 'vitest';
 
-import { DEFAULT_LIMITS } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import { schema } from '../../src/schema/schema.ts';
 import { useDocumentLimits } from '../../src/gateway/plugins/use-document-limits.ts';
 import { openGateway, tokenFor } from '../support/gateway.ts';
@@ -21,7 +21,7 @@ const DENSE_DOCUMENTS = 200;
 
 /** Parses and validates through the plugin. */
 function createValidator(): (query: string) => boolean {
-  const options = { limits: DEFAULT_LIMITS, introspection: false, onRejected: () => {} };
+  const options = { limits: readConfig({}).limits, introspection: false, onRejected: () => {} };
   const yoga = createYoga({
     schema,
     parserAndValidationCache: false,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type DocumentNode, OperationTypeNode, getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { VARIABLES } from '../../src/config.ts';
+import { namesOfVariables } from '../support/variables.ts';
 import { CLIENT_CODES } from '../../src/gateway/plugins/use-error-masking.ts';
 import { schema } from '../../src/schema/schema.ts';
 import { blocksOf, pages, root, spans } from '../support/clients/pages.ts';
@@ -92,7 +92,7 @@ describe('a page of the docs', () => {
   it.each(pages)('$path names only variables, codes and types that exist', (page) => {
     const NAME = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?!_\*)/g;
     const named = spans(page).flatMap((span) => span.match(NAME) ?? []);
-    const known = new Set<string>([...VARIABLES, ...CODES, ...KINDS]);
+    const known = new Set<string>([...namesOfVariables(), ...CODES, ...KINDS]);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VARIABLES } from '../../src/config.ts';
+import { namesOfVariables } from '../support/variables.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -132,7 +132,9 @@ describe('documents', () => {
     const rows = read('README.md')
       .split('\n')
       .filter((line) => line.startsWith('|'));
-    const missing = VARIABLES.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)));
+    const missing = namesOfVariables().filter(
+      (name) => !rows.some((row) => row.includes(`\`${name}\``)),
+    );
     expect(missing).toEqual([]);
   });
 
