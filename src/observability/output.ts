@@ -26,10 +26,9 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
   let queue: string[] = [];
   /** Bytes of the queue, and how many bytes of its first line are already written. */
   let [bytes, written] = [0, 0];
-  let [isBlocked, progressAt] = [false, performance.now()];
+  let [isBlocked, isSaved, progressAt] = [false, true, performance.now()];
   let [spooled, lost, dropped] = [0, 0, 0];
   let path: string | undefined;
-  let isSaved = true;
   const isFull = (share: number): boolean =>
     queue.length >= MAX_LINES * share || bytes >= MAX_BYTES * share;
   const hasStalled = (): boolean => performance.now() - progressAt > MAX_STALL_MS;
@@ -42,22 +41,19 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       } catch {
         return; // The reader has stalled (EAGAIN) or is gone (EPIPE).
       }
-      let count = 0;
-      if (written === chunk.length) {
-        [count, written, bytes] = [CHUNK_LINES, 0, bytes - chunk.length];
-      } else {
-        for (const line of queue) {
-          const size = Buffer.byteLength(line);
-          if (written < size) break;
-          [count, written, bytes] = [count + 1, written - size, bytes - size];
-        }
-      }
-      queue.splice(0, count);
       progressAt = performance.now();
+      // Whole lines are removed. The rest of a line that was cut short is written next.
+      const end = chunk.lastIndexOf('\n', written - 1) + 1;
+      const isCut = end < chunk.length;
+      queue.splice(
+        0,
+        isCut ? chunk.toString('latin1', 0, end).split('\n').length - 1 : CHUNK_LINES,
+      );
+      [written, bytes] = [written - end, bytes - end];
     }
     progressAt = performance.now();
-    if (spooled > 0) save([], 'w');
     isBlocked = false;
+    if (spooled > 0) save(queue, 'w');
   }
 
   function block(): void {
@@ -65,18 +61,19 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
     dropped += queue.length - kept.length;
     [queue, bytes, isBlocked] = [kept, Buffer.byteLength(kept.join('')), true];
-    save(queue.filter(isAudit), 'w');
+    save(queue, 'w');
   }
 
   /** No fsync: the file has to outlive this process only, and a slow disk must not stop it. */
   function save(lines: readonly string[], flag: 'w' | 'a'): void {
     isSaved = false;
     if (path === undefined) return;
+    const audits = lines.filter(isAudit);
     try {
       fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       // It names patients' records: only this user may read it.
-      fs.writeFileSync(path, lines.join(''), { flag, mode: 0o600 });
-      spooled = lines.length + (flag === 'a' ? spooled : 0);
+      fs.writeFileSync(path, audits.join(''), { flag, mode: 0o600 });
+      spooled = audits.length + (flag === 'a' ? spooled : 0);
       isSaved = true;
     } catch {} // The next update tries again.
   }
@@ -85,14 +82,13 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     flush();
     if (queue.length > 0 && !isBlocked && (isLast || hasStalled())) block();
     // After a failure, or when most of the file is written to stdout already.
-    if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue.filter(isAudit), 'w');
+    if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue, 'w');
   }
-  const timer = setInterval(update, FLUSH_MS).unref();
+  setInterval(update, FLUSH_MS).unref();
 
   return {
     write(line: string): void {
-      if (!isBlocked && isFull(SHARE_OF_READS)) flush();
-      if (!isBlocked && isFull(SHARE_OF_READS)) block();
+      if (!isBlocked && isFull(SHARE_OF_READS)) update(true);
       if (isBlocked && !isAudit(line)) return void (dropped += 1);
       if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
       queue.push(line);
@@ -116,10 +112,9 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       return 'stdout is blocked, and there is no space for more audit lines in EVENT_STORE_DIR';
     },
     counts: () => ({ spooled, lost, dropped, queued: queue.length }),
+    /** Resolves when all lines are written, or the reader has stalled. */
     async close(): Promise<void> {
-      for (; queue.length > 0 && !hasStalled(); await delay(FLUSH_MS)) flush();
-      clearInterval(timer);
-      update(true);
+      for (flush(); queue.length > 0 && !hasStalled(); flush()) await delay(FLUSH_MS);
     },
     update,
   };
