@@ -50,7 +50,7 @@ export function createContext(
   viewer: Viewer,
   usage: Usage,
   operation: {
-    readonly name: string | undefined;
+    readonly name: string;
     readonly id?: string;
     readonly requestId?: string | undefined;
   },

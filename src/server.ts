@@ -8,7 +8,6 @@ import { createCursorCodec } from './connection/cursor.ts';
 import { createEventCursors } from './events/event-cursor.ts';
 import { openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
-import { createAudit } from './observability/audit.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { partnerObserver } from './observability/observers.ts';
@@ -123,7 +122,7 @@ export async function openServer(
       recentLists,
       places,
       lookupMaxCalls: config.operation.lookupMaxCalls,
-      audit: config.logLevel === 'silent' ? undefined : createAudit(log),
+      audit: config.logLevel === 'silent' ? undefined : log.audit,
       auditProblem: () => output?.problem(),
     },
     authenticator: createAuthenticator(config.auth, clock, () =>

@@ -33,7 +33,8 @@ export interface Operation {
   readonly id: string;
   readonly requestId: string | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
-  readonly name: string | undefined;
+  /** For logs, metrics and traces. */
+  readonly name: string;
   /** Estimate of its upstream calls. */
   readonly estimated: number;
   readonly args: ValidatedExecutionArgs;

@@ -1,33 +1,24 @@
-import type { Log } from './log.ts';
+import type pino from 'pino';
 
 /** Longer lines are hard to store and to search. */
 const [MAX_RECORDS, MAX_SUBJECTS] = [100, 500];
 
 type Names = readonly string[];
-
-export interface AuditLine {
-  /** The operation's id, as in its log line. */
-  readonly id?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** The viewer, or all viewers who were sent the same event. */
-  readonly subject: string | Names;
-  readonly operation: string | undefined;
-  /** `Client:<uuid>` and the like, made of a type and a checked id. */
-  readonly records: Names;
-  readonly outcome: string;
-}
+/** The records are `Client:<uuid>` and the like, made of a type and a checked id. */
+type Trail = Readonly<{ operation: string; outcome: string; records: Names }>;
 
 export type Audit = ReturnType<typeof createAudit>;
 
 /** Records who read or changed which patient's record, and never its contents. */
-export function createAudit({ audit: write, prepareAudit }: Pick<Log, 'audit' | 'prepareAudit'>) {
-  function writeAll(line: AuditLine): void {
-    for (const records of chunks(line.records, MAX_RECORDS)) write({ ...line, records });
+export function createAudit(logger: pino.Logger<'audit'>) {
+  function write(trail: Trail, who: { readonly subject: string | Names }): void {
+    for (const records of chunks(trail.records, MAX_RECORDS))
+      logger.audit({ ...who, ...trail, records }, 'audit');
   }
 
   /** For one operation, or one event that is delivered. */
-  function begin(subject: string, operation: string | undefined, id?: string, requestId?: string) {
-    const about = { subject, operation, id, requestId };
+  function begin(subject: string, operation: string, id?: string, requestId?: string) {
+    const who = { subject, id, requestId };
     const [read, denied] = [new Set<string>(), new Set<string>()];
     return {
       read,
@@ -37,39 +28,37 @@ export function createAudit({ audit: write, prepareAudit }: Pick<Log, 'audit' | 
       recordDenied: (record: string) => void denied.add(record),
       /** Written at once: the operation may never end. */
       writeNow: (outcome: string, record: string) =>
-        write({ ...about, records: [record], outcome }),
+        write({ operation, outcome, records: [record] }, who),
       finish(): void {
-        writeAll({ ...about, records: [...read], outcome: 'read' });
-        writeAll({ ...about, records: [...denied], outcome: 'denied' });
+        write({ operation, outcome: 'read', records: [...read] }, who);
+        write({ operation, outcome: 'denied', records: [...denied] }, who);
       },
     };
   }
 
   /** For the cached answer of an earlier operation, whose lines name the records. */
-  const again = (subject: string, operation: string | undefined, id: string) =>
-    prepareAudit({ subject, operation, records: [], outcome: 'read again', id });
+  function prepareRepeated(subject: string, operation: string, id: string) {
+    const line = logger.child({ subject, operation, id, records: [], outcome: 'read again' });
+    return (requestId: string) => line.audit({ requestId }, 'audit');
+  }
 
-  /** What an event shows, or denies: all its receivers share a line. */
-  const deliveries = new Map<string, Omit<AuditLine, 'subject'> & { to: Set<string> }>();
-  function delivered(
-    subjects: Names,
-    operation: string | undefined,
-    records: Names,
-    outcome: 'delivered' | 'denied' = 'delivered',
-  ): void {
+  /** What events show, or deny, as JSON, and to whom: all receivers share a line. */
+  const deliveries = new Map<string, Set<string>>();
+  function delivered(trail: Trail, subjects: Names): void {
+    if (trail.records.length === 0) return;
     if (deliveries.size === 0) setImmediate(writeDeliveries);
-    const key = `${outcome} ${operation} ${records.join(' ')}`;
-    const to = deliveries.get(key)?.to ?? new Set();
+    const key = JSON.stringify(trail);
+    const to = deliveries.get(key) ?? new Set();
     for (const subject of subjects) to.add(subject);
-    deliveries.set(key, { operation, records, outcome, to });
+    deliveries.set(key, to);
   }
   function writeDeliveries(): void {
-    for (const { to, ...line } of deliveries.values())
-      for (const subject of chunks([...to], MAX_SUBJECTS)) writeAll({ ...line, subject });
+    for (const [key, to] of deliveries)
+      for (const subject of chunks([...to], MAX_SUBJECTS)) write(JSON.parse(key), { subject });
     deliveries.clear();
   }
 
-  return { begin, again, delivered };
+  return { begin, prepareRepeated, delivered };
 }
 
 function* chunks(all: Names, size: number): Generator<Names> {

@@ -1,31 +1,19 @@
 import pino from 'pino';
-import type { AuditLine } from './audit.ts';
+
+import { createAudit } from './audit.ts';
 
 /** The only fields of a line. Others that the caller passes are left out. */
 const PLAIN = ['route', 'status', 'code', 'reason', 'count', 'partner', 'store', 'origin'] as const;
+const OF_OPERATION = ['id', 'name', 'kind', 'durationMs', 'calls', 'cached', 'outcome'] as const;
+const FIELDS = ['requestId', ...PLAIN, ...OF_OPERATION] as const;
 export type LogFields = {
-  readonly [Name in (typeof PLAIN)[number]]?: string | number | undefined;
-} & {
-  readonly requestId?: string | undefined;
-  readonly error?: unknown;
-};
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-export interface OperationLine {
-  readonly id: string;
-  readonly requestId?: string | undefined;
-  readonly name: string | undefined;
-  readonly kind: 'query' | 'mutation' | 'subscription';
-  readonly durationMs: number;
-  readonly usage: Readonly<Record<'calls' | 'cached' | 'coalesced' | 'retried', number>>;
-  /** Codes of its errors. Empty if it succeeded. */
-  readonly codes: readonly string[];
-}
+  readonly [Name in (typeof FIELDS)[number]]?: string | number | undefined;
+} & { readonly error?: unknown };
 
 export type Log = ReturnType<typeof createLog>;
 
 /** JSON lines through pino. Messages are constants; values are fields. */
-export function createLog(level: LogLevel, destination: pino.DestinationStream = process.stdout) {
+export function createLog(level: string, destination: pino.DestinationStream = process.stdout) {
   const customLevels = { audit: 70 }; // Above `error`: written at every level but `silent`.
   const formatters = { level: (label: string) => ({ level: label }) };
   const options = { level, customLevels, base: null, timestamp, formatters, serializers };
@@ -36,29 +24,13 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    operation: (line: OperationLine) => logger.info(operationFields(line), 'operation'),
-    audit: (line: AuditLine) => logger.audit(auditFields(line), 'audit'),
+    audit: createAudit(logger),
     /** For lines that differ in nothing but the request's id: the rest is serialized once. */
-    prepareOperation(line: OperationLine) {
-      const child = logger.child(operationFields(line));
-      return (requestId: string) => child.info({ requestId }, 'operation');
-    },
-    prepareAudit(line: AuditLine) {
-      const child = logger.child(auditFields(line));
-      return (requestId: string) => child.audit({ requestId }, 'audit');
+    prepareInfo(message: string, fields: LogFields) {
+      const prepared = logger.child(allowed(fields));
+      return (requestId: string) => prepared.info({ requestId }, message);
     },
   };
-}
-
-const auditFields = ({ operation = 'anonymous', ...line }: AuditLine) => ({ ...line, operation });
-
-function operationFields({
-  name = 'anonymous',
-  usage: { calls, cached },
-  codes: [outcome = 'ok'],
-  ...line
-}: OperationLine) {
-  return { ...line, name, durationMs: Math.round(line.durationMs), calls, cached, outcome };
 }
 
 let [stampedAt, stamp] = [0, ''];
@@ -75,6 +47,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** Codes, route templates and the like. No address, no id of a person, nothing longer than a sentence. */
 export const plainText = (text: string): string =>
   /^[\w .,:;/{}()[\]<>=-]{0,160}$/.test(text) && !UUID.test(text) ? text : WITHHELD;
+/** A name may be as long as the document. */
 export const operationName = (name = 'anonymous'): string =>
   /^\w{1,64}$/.test(name) ? name : WITHHELD;
 const plainValue = (value: unknown) =>
@@ -85,18 +58,17 @@ const subjectText = (subject: string): string =>
 
 const serializers = {
   ...Object.fromEntries(PLAIN.map((name) => [name, plainValue])),
-  name: operationName,
-  operation: operationName,
   outcome: plainText,
+  durationMs: Math.round,
   subject: (who: string | string[]) =>
     typeof who === 'string' ? subjectText(who) : who.map(subjectText),
 };
 
-const allowed = (fields: LogFields = {}): object => ({
-  requestId: fields.requestId,
-  ...Object.fromEntries(PLAIN.map((name) => [name, fields[name]])),
-  ...('error' in fields && describeError(fields.error)),
-});
+function allowed(fields: LogFields = {}): object {
+  const line: Record<string, unknown> = {};
+  for (const name of FIELDS) line[name] = fields[name];
+  return 'error' in fields ? { ...line, ...describeError(fields.error) } : line;
+}
 
 /** An error by its class, its code and the line of ours that threw it. Its message may contain patient data. */
 function describeError(error: unknown): object {

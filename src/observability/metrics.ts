@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { operationName, plainText } from './log.ts';
+import { plainText } from './log.ts';
 
 export type WebhookRefusal = 'size' | 'signature' | 'encoding' | 'malformed' | 'unavailable';
 type WatchedName = keyof typeof WATCHED;
@@ -90,8 +90,8 @@ export function createMetrics(now: () => number = () => performance.now()) {
   });
 
   return {
-    operation(name: string | undefined, outcome: string, durationMs: number): void {
-      const label = labelOf(operationName(name), outcome);
+    operation(name: string, outcome: string, durationMs: number): void {
+      const label = labelOf(name, outcome);
       operations.observe({ name: label, outcome }, durationMs / 1_000);
     },
     /** `status` is the HTTP status, or a code if there was no response. `route` is the template. */

@@ -1,33 +1,37 @@
-import type { Log, LogFields, OperationLine } from './log.ts';
+import type { Log, LogFields } from './log.ts';
 import type { Metrics, WebhookRefusal } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
 
+type Finished = LogFields & Readonly<{ name: string; durationMs: number; outcome: string }>;
+type Counts = Readonly<Record<'calls' | 'cached' | 'coalesced' | 'retried', number>>;
+
 /** One log line and some metrics for each operation, without values. */
 export function createOperationObserver(log: Log, metrics: Metrics) {
-  function count({ name, codes, durationMs, usage }: OperationLine): void {
-    metrics.operation(name, codes[0] ?? 'ok', durationMs);
+  function count({ name, outcome, durationMs }: Finished, usage: Counts): void {
+    metrics.operation(name, outcome, durationMs);
     if (usage.cached > 0) metrics.cacheHit(usage.cached);
     if (usage.coalesced > 0) metrics.coalesced(usage.coalesced);
     if (usage.retried > 0) metrics.retried(usage.retried);
   }
 
   return {
-    finished(operation: OperationLine): void {
-      log.operation(operation);
-      count(operation);
+    finished(operation: Finished, usage: Counts): void {
+      const { calls, cached } = usage;
+      log.info('operation', { ...operation, calls, cached });
+      count(operation, usage);
     },
     /** For an operation whose cached answer is sent to many requests. */
-    repeated(operation: OperationLine) {
-      const write = log.prepareOperation(operation);
+    repeated(operation: Finished, usage: Counts) {
+      const write = log.prepareInfo('operation', { ...operation, ...usage });
       return (requestId: string): void => {
         write(requestId);
-        count(operation);
+        count(operation, usage);
       };
     },
     /** An operation that was not executed. The status is HTTP's, and the reason is why a token was not accepted. */
     rejected(code: string, fields: Pick<LogFields, 'requestId' | 'status' | 'reason'>): void {
       log.info('operation rejected', { code, ...fields });
-      metrics.operation(undefined, code, 0);
+      metrics.operation('anonymous', code, 0);
     },
   };
 }

@@ -12,10 +12,8 @@ import {
  * src/server.ts`). Without one nothing is recorded or sent upstream. Names are operation names and route templates; no
  * span has a value.
  */
-export function traceOperation(kind: string, name: string | undefined) {
-  const span = tracer.startSpan(name ? `${kind} ${name.slice(0, 64)}` : kind, {
-    kind: SpanKind.SERVER,
-  });
+export function traceOperation(kind: string, name: string) {
+  const span = tracer.startSpan(`${kind} ${name}`, { kind: SpanKind.SERVER });
   if (!span.isRecording()) return undefined;
   span.setAttribute('graphql.operation.type', kind);
   const headers: Record<string, string> = {};

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 
-import { type AuditLine, createAudit } from '../../src/observability/audit.ts';
+import { createLog } from '../../src/observability/log.ts';
 
 function capture() {
-  const lines: AuditLine[] = [];
-  const write = (line: AuditLine) => void lines.push(line);
-  const prepareAudit = (line: AuditLine) => (requestId: string) => write({ ...line, requestId });
-  return { lines, audit: createAudit({ audit: write, prepareAudit }) };
+  const lines: { readonly records: readonly string[] }[] = [];
+  const { audit } = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  return { lines, audit };
 }
 
 it('names the operation and the request in the lines of reads, denials, changes and repeated answers', () => {
@@ -17,9 +16,9 @@ it('names the operation and the request in the lines of reads, denials, changes 
   operation.recordRead('ProgressNote:a');
   operation.recordDenied('Clinic:b');
   operation.finish();
-  audit.again('anna', 'Note', 'op-1')('request-1');
+  audit.prepareRepeated('anna', 'Note', 'op-1')('request-1');
   const about = { subject: 'anna', operation: 'Note', id: 'op-1', requestId: 'request-1' };
-  expect(lines).toEqual([
+  expect(lines).toMatchObject([
     { ...about, outcome: 'magicEdit: changed', records: ['ProgressNote:a'] },
     { ...about, outcome: 'read', records: ['ProgressNote:a'] },
     { ...about, outcome: 'denied', records: ['Clinic:b'] },
@@ -29,9 +28,9 @@ it('names the operation and the request in the lines of reads, denials, changes 
 
 it('puts at most a hundred records into a line, and writes no line without a record', () => {
   const { lines, audit } = capture();
-  audit.begin('anna', undefined).finish();
+  audit.begin('anna', 'Rows').finish();
   expect(lines).toEqual([]);
-  const operation = audit.begin('anna', undefined);
+  const operation = audit.begin('anna', 'Rows');
   for (let i = 0; i < 250; i += 1) operation.recordRead(`Client:${i}`);
   operation.finish();
   expect(lines.map(({ records }) => records.length)).toEqual([100, 100, 50]);

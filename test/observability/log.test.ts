@@ -1,10 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { describe, expect, it } from 'vitest';
-import { createLog, type LogFields, type LogLevel } from '../../src/observability/log.ts';
+import { createLog, operationName, type LogFields } from '../../src/observability/log.ts';
 import { Unauthenticated } from '../../src/viewer/authenticate.ts';
 
 const ID = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';
 
-function capture(level: LogLevel = 'info') {
+function capture(level = 'info') {
   const lines: string[] = [];
   const log = createLog(level, { write: (line) => void lines.push(line) });
   const last = (): Record<string, unknown> => JSON.parse(lines.at(-1) ?? '{}');
@@ -103,28 +105,26 @@ describe('an error', () => {
 
 describe('an operation', () => {
   const operation = {
-    id: 'op-1',
+    id: ID,
     kind: 'query',
+    name: 'Clients',
     durationMs: 12.6,
-    usage: { calls: 3, cached: 1, coalesced: 0, retried: 0 },
-    codes: [],
+    calls: 3,
+    cached: 1,
+    outcome: 'ok',
   } as const;
+  const line = { level: 'info', time: expect.any(String), ...operation, durationMs: 13 };
 
   it('is logged with its cost', () => {
     const { log, last } = capture();
-    log.operation({ ...operation, name: 'Clients' });
-    expect(last()).toEqual({
-      level: 'info',
-      time: expect.any(String),
-      msg: 'operation',
-      id: 'op-1',
-      kind: 'query',
-      name: 'Clients',
-      durationMs: 13,
-      calls: 3,
-      cached: 1,
-      outcome: 'ok',
-    });
+    log.info('operation', operation);
+    expect(last()).toEqual({ ...line, msg: 'operation' });
+  });
+
+  it('is logged again with the id of another request', () => {
+    const { log, last } = capture();
+    log.prepareInfo('operation', operation)('request-1');
+    expect(last()).toEqual({ ...line, msg: 'operation', requestId: 'request-1' });
   });
 
   it.each([
@@ -135,72 +135,57 @@ describe('an operation', () => {
     ['a\u001b[2J', '[withheld]'],
     [undefined, 'anonymous'],
   ])('named %j is logged as %j', (name, logged) => {
-    const { log, last } = capture();
-    log.operation({ ...operation, name });
-    expect(last()['name']).toBe(logged);
+    expect(operationName(name)).toBe(logged);
   });
 });
 
-describe('the id of a request', () => {
-  const line = {
-    id: 'op-1',
-    kind: 'query',
-    name: 'A',
-    durationMs: 1,
-    usage: { calls: 0, cached: 0, coalesced: 0, retried: 0 },
-    codes: [],
-  } as const;
-
-  it('is in every line of the request', () => {
-    const { log, lines } = capture();
-    log.operation({ ...line, requestId: ID });
-    log.audit({ subject: 'anna', operation: 'A', records: [], outcome: 'read', requestId: ID });
-    log.error('unexpected error', { error: new Error('x'), requestId: ID });
-    for (const text of lines) expect(JSON.parse(text)).toMatchObject({ requestId: ID });
-    expect(lines).toHaveLength(3);
-  });
+it('the id of a request is in every line of the request', () => {
+  const { log, lines } = capture();
+  log.info('operation', { outcome: 'ok', requestId: ID });
+  log.audit.begin('anna', 'A', 'op-1', ID).writeNow('read', 'Client:a');
+  log.error('unexpected error', { error: new Error('x'), requestId: ID });
+  for (const text of lines) expect(JSON.parse(text)).toMatchObject({ requestId: ID });
+  expect(lines).toHaveLength(3);
 });
 
 describe('an audit line', () => {
-  const line = {
-    subject: 'anna',
-    operation: 'Note',
-    records: [`ProgressNote:${ID}`],
-    outcome: 'ok',
-  };
+  const RECORD = `ProgressNote:${ID}`;
+  const write = ({ audit }: ReturnType<typeof createLog>, subject = 'anna') =>
+    audit.begin(subject, 'Note').writeNow('ok', RECORD);
 
   it('names the viewer, the records and the outcome', () => {
     const { log, last } = capture();
-    log.audit(line);
-    expect(last()).toMatchObject({ ...line, level: 'audit' });
+    write(log);
+    expect(last()).toMatchObject({
+      level: 'audit',
+      subject: 'anna',
+      operation: 'Note',
+      records: [RECORD],
+      outcome: 'ok',
+    });
   });
 
   it('is written at every level but silent', () => {
     const quiet = capture('error');
-    quiet.log.audit(line);
+    write(quiet.log);
     expect(quiet.lines).toHaveLength(1);
     const silent = capture('silent');
-    silent.log.audit(line);
+    write(silent.log);
     expect(silent.lines).toEqual([]);
   });
 
-  it('truncates a subject to 256 characters', () => {
+  it('truncates a subject to 256 characters', async () => {
     const { log, last } = capture();
-    log.audit({ ...line, subject: ['x'.repeat(300), 'ben'] });
+    const trail = { operation: 'Note', records: [RECORD], outcome: 'delivered' };
+    log.audit.delivered(trail, ['x'.repeat(300), 'ben']);
+    await setImmediate();
     expect(last()['subject']).toEqual(['x'.repeat(256), 'ben']);
   });
 
   it('is one line whatever the subject contains', () => {
     const { log, lines, last } = capture();
-    log.audit({
-      ...line,
-      subject: 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb',
-      operation: 'x y',
-    });
+    write(log, 'a\r\n{"level":"error"}\u2028\u0085\u009b31m\u202eb');
     expect(lines.join('').split(/[\r\n\u0085\u2028]/u)).toHaveLength(2);
-    expect(last()).toMatchObject({
-      subject: 'a??{"level":"error"}???31m?b',
-      operation: '[withheld]',
-    });
+    expect(last()['subject']).toBe('a??{"level":"error"}???31m?b');
   });
 });

@@ -44,14 +44,6 @@ describe('operations', () => {
     expect(await line('gateway_operation_seconds_count{name="Flood0"')).toMatch(/ 2$/);
     expect(await line('gateway_operation_seconds_count{name="Flood1"')).toBeUndefined();
   });
-
-  it('without a plain name are counted as anonymous', async () => {
-    metrics.operation(undefined, 'ok', 1);
-    metrics.operation('Anna "Example"', 'ok', 1);
-    const text = await metrics.text();
-    expect(text).toContain('name="anonymous"');
-    expect(text).not.toContain('Anna');
-  });
 });
 
 describe('upstream calls', () => {

@@ -76,16 +76,10 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const text = JSON.stringify({ data: data ?? null, extensions });
     const { subject } = context.requester!;
     const auditHit = context.audit?.read.size
-      ? services.audit?.again(subject, name, id)
+      ? services.audit?.prepareRepeated(subject, name, id)
       : undefined;
-    const logHit = parts.observer.repeated({
-      id,
-      kind: 'query',
-      name,
-      durationMs: 0,
-      usage,
-      codes: [],
-    });
+    const operation = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
+    const logHit = parts.observer.repeated(operation, usage);
     const onHit = (requestId: string): void => {
       auditHit?.(requestId);
       logHit(requestId);

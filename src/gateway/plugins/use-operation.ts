@@ -55,9 +55,9 @@ export function useOperationLog({ finished }: GatewayParts['observer']): Gateway
         if (isAsyncIterable(result)) return;
         const { operation, usage } = args.contextValue as ExecutionContext;
         const { id, requestId, kind, name, startedAt } = operation;
-        const codes = result.errors?.map(({ extensions }) => String(extensions['code'])) ?? [];
+        const outcome = String(result.errors?.[0]?.extensions['code'] ?? 'ok');
         const durationMs = performance.now() - startedAt;
-        finished({ id, requestId, kind, name, durationMs, usage, codes });
+        finished({ id, requestId, kind, name, durationMs, outcome }, usage);
       },
     }),
   };

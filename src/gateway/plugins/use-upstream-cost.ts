@@ -4,6 +4,7 @@ import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
+import { operationName } from '../../observability/log.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
@@ -40,7 +41,7 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
       id: `${ID_PREFIX}-${operationCount.toString(36)}`,
       requestId: context.requestId,
       kind,
-      name: name?.value,
+      name: operationName(name?.value),
       estimated: calls,
       args: validated,
       startedAt,

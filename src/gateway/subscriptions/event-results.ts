@@ -23,7 +23,7 @@ export interface EventOperation {
   /** The same for equal operations of viewers with equal reach. */
   readonly key: string;
   readonly args: ValidatedSubscriptionArgs;
-  readonly name: string | undefined;
+  readonly name: string;
   readonly estimated: number;
   readonly viewer: Viewer;
   /** The field's filter: the same for equal operations. */

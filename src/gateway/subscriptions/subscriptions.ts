@@ -47,10 +47,11 @@ export function createSubscriptions(parts: GatewayParts) {
       if (receivers.length === 0) return;
       for (const each of receivers) each.since = result.position;
       const subjects = receivers.map(({ subject }) => subject);
+      const { name } = operation;
       const { records, denied } = result;
       metrics.eventsDelivered(subjects.length);
-      services.audit?.delivered(subjects, operation.name, records);
-      if (denied.length > 0) services.audit?.delivered(subjects, operation.name, denied, 'denied');
+      services.audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
+      services.audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
       return receivers.map(({ sink, head }) => sink?.deliver(result, head))[0];
     }
 

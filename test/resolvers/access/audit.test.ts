@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { type AuditLine, createAudit } from '../../../src/observability/audit.ts';
+import { createLog } from '../../../src/observability/log.ts';
 import { listen } from '../../support/access/listener.ts';
 import { type Ask, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId } from '../../support/global-id.ts';
 
-interface Line extends AuditLine {
+interface Line {
   readonly level: string;
+  readonly subject: string | readonly string[];
+  readonly operation: string;
+  readonly records: readonly string[];
+  readonly outcome: string;
 }
 
 interface Clinician {
@@ -332,13 +336,10 @@ describe('an event', () => {
 });
 
 it('is audited in lines of at most five hundred subscribers', async () => {
-  const written: AuditLine[] = [];
-  const audit = createAudit({
-    audit: (line) => void written.push(line),
-    prepareAudit: () => () => undefined,
-  });
-  const records = ['Session:x'];
-  for (let i = 0; i < 1_200; i += 1) audit.delivered([`viewer-${i}`], 'Follow', records);
+  const written: Line[] = [];
+  const { audit } = createLog('info', { write: (line) => void written.push(JSON.parse(line)) });
+  const trail = { operation: 'Follow', records: ['Session:x'], outcome: 'delivered' };
+  for (let i = 0; i < 1_200; i += 1) audit.delivered(trail, [`viewer-${i}`]);
   await new Promise((resolve) => setImmediate(resolve));
   expect(written.map(({ subject }) => subject.length)).toEqual([500, 500, 200]);
 });
