@@ -34,7 +34,7 @@ export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context)
   requireAccess(session, ctx, loadNote);
 
 function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
-  const record = ctx.loaders.noteOfSession(session.id);
+  const record = ctx.loaders.record(endpoints.noteOfSession, session.id);
   // A cached note takes no closure: a list may have hundreds.
   return record instanceof Promise
     ? record.then((loaded) => (loaded ? noteRef(loaded, session, ctx) : null))
@@ -77,10 +77,13 @@ export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | n
   };
   if (session) {
     const read = (open: SessionRef) =>
-      whenLoaded(ctx.loaders.noteOfSession(open.id), (record) => noteOf(record, open));
+      whenLoaded(ctx.loaders.record(endpoints.noteOfSession, open.id), (record) =>
+        noteOf(record, open),
+      );
     return ifOpen(session, ctx, read, audited);
   }
-  if (ctx.reach.isPartner && noteId) return whenLoaded(ctx.loaders.note(noteId), noteOf);
+  if (ctx.reach.isPartner && noteId)
+    return whenLoaded(ctx.loaders.record(endpoints.note, noteId), noteOf);
   auditDenial(audited, ctx);
   throw missingArgument('`sessionId` and `clientId`');
 }
@@ -89,7 +92,7 @@ export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | n
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
   const { progressNoteId: id, sessionId, clientId } = event;
   return ifOpen(sessionOfEvent(event), ctx, (session) =>
-    whenLoaded(ctx.loaders.note(id), (record) => {
+    whenLoaded(ctx.loaders.record(endpoints.note, id), (record) => {
       if (!record) return null;
       ctx.loaders.requireSame(endpoints.note, id, record.sessionId, sessionId);
       ctx.loaders.requireSame(endpoints.note, id, record.clientId, clientId);
@@ -120,11 +123,8 @@ export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loade
  */
 function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
   const endpoint = type === 'MDM' ? endpoints.mdm : endpoints.transcript;
-  const load = (
-    { id }: SessionRef,
-    { loaders }: Context,
-  ): Loaded<MdmRecord | TranscriptRecord | 'not-ready'> =>
-    type === 'MDM' ? loaders.mdm(id) : loaders.transcript(id);
+  const load = ({ id }: SessionRef, { loaders }: Context) =>
+    loaders.record<MdmRecord | TranscriptRecord | 'not-ready'>(endpoint, id);
 
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
@@ -182,7 +182,7 @@ export const scoreOfEvent = (
 ) => ifOpen(above('Client', clientId), ctx, () => loadScore({ id: scoreId, clientId }, ctx));
 
 function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
-  return whenLoaded(ctx.loaders.score(id), (record) => {
+  return whenLoaded(ctx.loaders.record(endpoints.score, id), (record) => {
     if (!record) return null;
     ctx.loaders.requireSame(endpoints.score, id, record.clientId, clientId);
     ctx.audit?.recordRead(`AssessmentScore:${id}`);

@@ -4,7 +4,7 @@ import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Client, Target } from './client/client.ts';
-import { endpoints, type Endpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
 import {
   listKeyOf,
@@ -53,29 +53,9 @@ export class Loaders {
     return this.client.cache.totalOf(listKeyOf(list));
   }
 
-  /** Undefined if there is no such note. */
-  note(id: Uuid, options?: LoadOptions) {
-    return this.record(endpoints.note, id, options);
-  }
-
-  noteOfSession(sessionId: Uuid, options?: LoadOptions) {
-    return this.record(endpoints.noteOfSession, sessionId, options);
-  }
-
-  transcript(sessionId: Uuid, options?: LoadOptions) {
-    return this.record(endpoints.transcript, sessionId, options);
-  }
-
-  mdm(sessionId: Uuid, options?: LoadOptions) {
-    return this.record(endpoints.mdm, sessionId, options);
-  }
-
-  partner(options?: LoadOptions) {
-    return this.record(endpoints.partner, undefined, options);
-  }
-
-  score(id: Uuid, options?: LoadOptions) {
-    return this.record(endpoints.score, id, options);
+  record<T>(endpoint: Endpoint<T>, id?: Uuid, options?: LoadOptions): Loaded<T> {
+    const path = endpoint.path(id);
+    return this.read({ endpoint, id, key: path, path, isFresh: options?.fresh === true });
   }
 
   /** Throws if an answer names another record than the expected one: it must be neither shown nor cached. */
@@ -89,11 +69,6 @@ export class Loaders {
     this.client.invalidate(path(id));
     this.client.observer.otherRecord?.(template, this.usage.requestId);
     throw new PartnerContractBroken(template, 'the answer is about another record');
-  }
-
-  private record<T>(endpoint: Endpoint<T>, id: Uuid | undefined, options?: LoadOptions): Loaded<T> {
-    const path = endpoint.path(id);
-    return this.read({ endpoint, id, key: path, path, isFresh: options?.fresh === true });
   }
 
   private read<T>(target: Target<T>): Loaded<T> {

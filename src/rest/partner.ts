@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { partnerObserver } from '../observability/observers.ts';
 import { createClient } from './client/client.ts';
+import { endpoints } from './endpoints.ts';
 import { Loaders } from './loaders.ts';
 import { createUsage, type Usage } from './usage.ts';
 import { createWrites } from './writes.ts';
@@ -45,7 +46,9 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
       const refused = tokens.keyRefused();
       if (!refused) return;
       if (clock.now() - refused.at < CHECK_PAUSE_MS) throw refused.error;
-      await new Loaders(client, createUsage()).partner({ fresh: true });
+      await new Loaders(client, createUsage()).record(endpoints.partner, undefined, {
+        fresh: true,
+      });
     },
     state() {
       const ageMs = tokens.ageMs();

@@ -6,6 +6,7 @@ import { noteByName, scoreById } from '../resolvers/artifacts.ts';
 import { NotFound } from '../resolvers/errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import type { NodeOfType } from '../resolvers/refs.ts';
+import { endpoints } from '../rest/endpoints.ts';
 import type { JsonObject } from '../rest/json.ts';
 import { type GrantedKind, type Viewer as ViewerShape, grantText } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
@@ -98,7 +99,7 @@ builder.queryType({
       extensions: oneCall,
       resolve: (_root, _args, ctx) => {
         if (!ctx.reach.isPartner) throw new NotFound();
-        return ctx.loaders.partner();
+        return ctx.loaders.record(endpoints.partner);
       },
     }),
     organizations: t.field(organizations),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
@@ -12,9 +13,11 @@ describe('the budget of an operation', () => {
     await using setup = await setUp(numbered);
     const usage = createUsage({ maxCalls: 3 });
     const loaders = setup.partner.loadersFor(usage);
-    const settled = await Promise.allSettled([1, 2, 3, 4, 5].map(async (n) => loaders.note(id(n))));
+    const settled = await Promise.allSettled(
+      [1, 2, 3, 4, 5].map(async (n) => loaders.record(endpoints.note, id(n))),
+    );
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect(await codeOf(loaders.note(id(6)))).toBe('QUERY_TOO_EXPENSIVE');
+    expect(await codeOf(loaders.record(endpoints.note, id(6)))).toBe('QUERY_TOO_EXPENSIVE');
     expect(setup.upstream.seen).toHaveLength(3);
     expect(usage.calls).toBe(3);
   });
@@ -22,7 +25,7 @@ describe('the budget of an operation', () => {
   it('includes retries', async () => {
     await using setup = await setUp((_, response) => answer(response, 500, {}));
     const loaders = loadersOf(setup.partner, { maxCalls: 2 });
-    expect(await codeOf(loaders.note(id(1)))).toBe('QUERY_TOO_EXPENSIVE');
+    expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('QUERY_TOO_EXPENSIVE');
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
@@ -32,7 +35,7 @@ describe('the budget of an operation', () => {
     );
     const [exhausted, other] = [createUsage({ maxCalls: 1 }), createUsage({ maxCalls: 9 })];
     const loaded = [exhausted, other].map(async (usage) =>
-      setup.partner.loadersFor(usage).note(id(1)),
+      setup.partner.loadersFor(usage).record(endpoints.note, id(1)),
     );
     expect(await Promise.all(loaded)).toHaveLength(2);
     expect(other).toMatchObject({ calls: 1, retried: 1 });
@@ -40,7 +43,9 @@ describe('the budget of an operation', () => {
 
   it('does not include cached or shared calls', async () => {
     await using setup = await setUp(numbered);
-    await loadersOf(setup.partner).note(id(1));
-    expect(loadersOf(setup.partner, { maxCalls: 0 }).note(id(1))).toMatchObject({ note: [1] });
+    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    expect(loadersOf(setup.partner, { maxCalls: 0 }).record(endpoints.note, id(1))).toMatchObject({
+      note: [1],
+    });
   });
 });

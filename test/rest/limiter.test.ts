@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
 import { createRetryBudget } from '../../src/rest/client/retry.ts';
@@ -79,7 +80,9 @@ describe('the limiter', () => {
     };
     await using setup = await setUp(answerInFours, { maxConcurrency: 4 });
     const loaders = loadersOf(setup.partner);
-    await Promise.all(Array.from({ length: 40 }, async (_, n) => loaders.note(id(n + 1))));
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => loaders.record(endpoints.note, id(n + 1))),
+    );
     expect(setup.upstream.seen).toHaveLength(40);
     expect(setup.upstream.maxInFlight).toBe(4);
     expect(setup.partner.state()).toMatchObject({ inFlight: 0, queued: 0 });
@@ -107,16 +110,16 @@ describe('rate and quota', () => {
       dailyQuota: 3,
     });
     const loaders = loadersOf(setup.partner);
-    await loaders.note(id(1));
+    await loaders.record(endpoints.note, id(1));
     expect(setup.partner.state()).toMatchObject({ callsToday: 2, quotaRemaining: 1 });
-    await loaders.note(id(2));
-    expect(await failureOf(loaders.note(id(3)))).toMatchObject({
+    await loaders.record(endpoints.note, id(2));
+    expect(await failureOf(loaders.record(endpoints.note, id(3)))).toMatchObject({
       code: 'UPSTREAM_RATE_LIMITED',
       retryAfter: 12 * 3600,
     });
     expect(setup.upstream.seen).toHaveLength(2);
     clock.jump(12 * 3600_000);
-    expect(await loadersOf(setup.partner).note(id(3))).toBeDefined();
+    expect(await loadersOf(setup.partner).record(endpoints.note, id(3))).toBeDefined();
   });
 });
 
@@ -148,7 +151,7 @@ async function askFor(count: number, { partner }: Setup): Promise<string[]> {
   const outcomes: string[] = [];
   for (let n = 1; n <= count; n += 4) {
     const group = [n, n + 1, n + 2, n + 3].map(async (k) => {
-      const note = Promise.resolve(loadersOf(partner).note(id(k)));
+      const note = Promise.resolve(loadersOf(partner).record(endpoints.note, id(k)));
       return note.then(() => 'ok').catch(() => codeOf(note));
     });
     outcomes.push(...(await Promise.all(group)));
@@ -193,9 +196,11 @@ describe('an outage', () => {
     );
     await askFor(40, setup);
     isDown = false;
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_UNAVAILABLE',
+    );
     clock.advance(2000);
-    expect(await loadersOf(setup.partner).note(id(1))).toBeDefined();
+    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toBeDefined();
     expect(circuit).toEqual(['open', 'half-open', 'closed']);
   });
 
@@ -207,7 +212,9 @@ describe('an outage', () => {
     );
     await askFor(40, setup);
     expect(circuit).toEqual(['open']);
-    expect(await loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
+    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({
+      items: [],
+    });
   });
 
   it('does not include errors about the request', async () => {

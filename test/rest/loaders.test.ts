@@ -26,9 +26,11 @@ function held(script: Script = numbered) {
 describe('cached responses', () => {
   it('are returned synchronously, to every operation', async () => {
     await using setup = await setUp(numbered);
-    await loadersOf(setup.partner).note(id(1));
+    await loadersOf(setup.partner).record(endpoints.note, id(1));
     const usage = createUsage();
-    expect(setup.partner.loadersFor(usage).note(id(1))).toMatchObject({ note: [1] });
+    expect(setup.partner.loadersFor(usage).record(endpoints.note, id(1))).toMatchObject({
+      note: [1],
+    });
     expect(usage).toMatchObject({ calls: 0, cached: 1 });
     expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([true]);
   });
@@ -39,12 +41,12 @@ describe('cached responses', () => {
   ])('of %s expire after their TTL', async (_, body, ttlMs) => {
     const clock = createFakeClock();
     await using setup = await setUp((_request, response) => answer(response, 200, body), { clock });
-    await loadersOf(setup.partner).note(id(1));
+    await loadersOf(setup.partner).record(endpoints.note, id(1));
     clock.advance(ttlMs - 1);
-    await loadersOf(setup.partner).note(id(1));
+    await loadersOf(setup.partner).record(endpoints.note, id(1));
     expect(setup.upstream.seen).toHaveLength(1);
     clock.advance(2);
-    await loadersOf(setup.partner).note(id(1));
+    await loadersOf(setup.partner).record(endpoints.note, id(1));
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
@@ -52,12 +54,16 @@ describe('cached responses', () => {
     const clock = createFakeClock();
     let body: unknown = envelope(404, 'no transcript');
     await using setup = await setUp((_, response) => answer(response, 200, body), { clock });
-    expect(await loadersOf(setup.partner).transcript(id(1))).toBe('not-ready');
+    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toBe('not-ready');
     body = { transcriptItems: [] };
     clock.advance(1001);
-    expect(await loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
+    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({
+      items: [],
+    });
     clock.advance(120_000);
-    expect(loadersOf(setup.partner).transcript(id(1))).toMatchObject({ items: [] });
+    expect(loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({
+      items: [],
+    });
     expect(setup.upstream.seen).toHaveLength(2);
   });
 
@@ -66,19 +72,21 @@ describe('cached responses', () => {
       number === 1 ? answer(response, 409, {}) : answer(response, 200, { note: [] }),
     );
     const loaders = loadersOf(setup.partner);
-    expect(await codeOf(loaders.note(id(1)))).toBe('BAD_USER_INPUT');
-    expect(await codeOf(loaders.note(id(1)))).toBe('BAD_USER_INPUT');
+    expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('BAD_USER_INPUT');
+    expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('BAD_USER_INPUT');
     expect(setup.upstream.seen).toHaveLength(1);
-    expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [] });
+    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+      note: [],
+    });
   });
 
   it('stay the same within an operation, even after they expire', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(numbered, { clock });
     const loaders = loadersOf(setup.partner);
-    const first = await loaders.note(id(1));
+    const first = await loaders.record(endpoints.note, id(1));
     clock.advance(60_000);
-    expect(loaders.note(id(1))).toBe(first);
+    expect(loaders.record(endpoints.note, id(1))).toBe(first);
   });
 
   it('are bounded by bytes', async () => {
@@ -88,8 +96,8 @@ describe('cached responses', () => {
       { cacheBytes: 100_000 },
     );
     const first = createUsage();
-    await setup.partner.loadersFor(first).note(id(99));
-    for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).note(id(n));
+    await setup.partner.loadersFor(first).record(endpoints.note, id(99));
+    for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).record(endpoints.note, id(n));
     expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(100_000);
@@ -98,7 +106,7 @@ describe('cached responses', () => {
 
   it('are removed from memory after they expire', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, { isLoading: true }));
-    for (const n of [1, 2, 3]) await loadersOf(setup.partner).note(id(n));
+    for (const n of [1, 2, 3]) await loadersOf(setup.partner).record(endpoints.note, id(n));
     const { state } = setup.partner;
     expect(state().cacheEntries).toBe(3);
     await vi.waitFor(() => expect(state().cacheEntries).toBe(0), { timeout: 5_000 });
@@ -139,10 +147,10 @@ describe('the loaders of concurrent operations', () => {
   it('are separate, whether or not started in the same tick', async () => {
     await using setup = await setUp(numbered);
     const [one, other] = [loadersOf(setup.partner), loadersOf(setup.partner)];
-    const note = await one.note(id(1));
+    const note = await one.record(endpoints.note, id(1));
     setup.partner.invalidate([endpoints.note.path(id(1))]);
-    expect(await other.note(id(1))).not.toBe(note);
-    expect(await one.note(id(1))).toBe(note);
+    expect(await other.record(endpoints.note, id(1))).not.toBe(note);
+    expect(await one.record(endpoints.note, id(1))).toBe(note);
   });
 });
 
@@ -152,7 +160,7 @@ describe('identical reads in flight', () => {
     await using setup = await setUp(script);
     const [first, second] = [createUsage(), createUsage()];
     const loaded = [first, second].map(async (usage) =>
-      setup.partner.loadersFor(usage).note(id(1)),
+      setup.partner.loadersFor(usage).record(endpoints.note, id(1)),
     );
     await setup.upstream.arrived(1);
     release(0);
@@ -166,8 +174,8 @@ describe('identical reads in flight', () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const leaving = createUsage();
-    const left = setup.partner.loadersFor(leaving).note(id(1));
-    const stayed = loadersOf(setup.partner).note(id(1));
+    const left = setup.partner.loadersFor(leaving).record(endpoints.note, id(1));
+    const stayed = loadersOf(setup.partner).record(endpoints.note, id(1));
     await setup.upstream.arrived(1);
     leaving.end();
     expect(await codeOf(left)).toBe('TIMEOUT');
@@ -183,20 +191,26 @@ describe('identical reads in flight', () => {
       response.once('close', close);
     });
     const leaving = [createUsage(), createUsage()];
-    const left = leaving.map((usage) => setup.partner.loadersFor(usage).note(id(1)));
+    const left = leaving.map((usage) =>
+      setup.partner.loadersFor(usage).record(endpoints.note, id(1)),
+    );
     await setup.upstream.arrived(1);
     for (const usage of leaving) usage.end();
     expect(await Promise.all(left.map(codeOf))).toEqual(['TIMEOUT', 'TIMEOUT']);
     await closed;
     expect(setup.partner.state().inFlight).toBe(0);
-    expect(await loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+    expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+      note: [2],
+    });
   });
 
   it('are not started for an operation that is over', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     usage.end();
-    expect(await codeOf(setup.partner.loadersFor(usage).note(id(1)))).toBe('TIMEOUT');
+    expect(await codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)))).toBe(
+      'TIMEOUT',
+    );
     expect(setup.upstream.seen).toEqual([]);
   });
 
@@ -205,7 +219,9 @@ describe('identical reads in flight', () => {
       request.path.endsWith(id(2)) ? answer(response, 409, {}) : numbered(request, response),
     );
     const loaders = loadersOf(setup.partner);
-    const settled = await Promise.allSettled([1, 2, 3].map(async (n) => loaders.note(id(n))));
+    const settled = await Promise.allSettled(
+      [1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n))),
+    );
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
@@ -214,9 +230,9 @@ describe('identical reads in flight', () => {
       if (!request.path.endsWith(id(1))) return numbered(request, response);
     });
     const loaders = loadersOf(setup.partner);
-    const slow = Promise.resolve(loaders.note(id(1)));
+    const slow = Promise.resolve(loaders.record(endpoints.note, id(1)));
     slow.catch(() => {});
-    expect(await loaders.note(id(2))).toBeDefined();
+    expect(await loaders.record(endpoints.note, id(2))).toBeDefined();
   });
 });
 
@@ -242,7 +258,7 @@ describe('invalidating', () => {
   it('marks the responses that an operation used as stale', async () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
-    await setup.partner.loadersFor(usage).noteOfSession(id(1));
+    await setup.partner.loadersFor(usage).record(endpoints.noteOfSession, id(1));
     setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
     expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
   });
@@ -251,17 +267,17 @@ describe('invalidating', () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const early = createUsage();
-    const before = setup.partner.loadersFor(early).note(id(1));
+    const before = setup.partner.loadersFor(early).record(endpoints.note, id(1));
     await setup.upstream.arrived(1);
     setup.partner.invalidate([endpoints.note.path(id(1))]);
-    const after = loadersOf(setup.partner).note(id(1));
+    const after = loadersOf(setup.partner).record(endpoints.note, id(1));
     await setup.upstream.arrived(2);
     release(1);
     expect(await after).toMatchObject({ note: [2] });
     release(0);
     expect(await before).toMatchObject({ note: [1] });
     expect([...early.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
-    expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 
   it('detaches pages of a list in flight, whatever their filter', async () => {
@@ -287,8 +303,8 @@ describe('invalidating everything', () => {
     );
     const usage = createUsage();
     const loaders = setup.partner.loadersFor(usage);
-    await loaders.note(id(1));
-    const inFlight = loaders.note(id(2));
+    await loaders.record(endpoints.note, id(1));
+    const inFlight = loaders.record(endpoints.note, id(2));
     await setup.upstream.arrived(2);
     setup.partner.invalidateAll();
     late.release(0);
@@ -303,25 +319,27 @@ describe('a fresh read', () => {
     await using setup = await setUp(numbered);
     const usage = createUsage();
     const loaders = setup.partner.loadersFor(usage);
-    await loaders.note(id(1));
-    expect(await loaders.note(id(1), { fresh: true })).toMatchObject({ note: [2] });
-    expect(loaders.note(id(1))).toMatchObject({ note: [2] });
+    await loaders.record(endpoints.note, id(1));
+    expect(await loaders.record(endpoints.note, id(1), { fresh: true })).toMatchObject({
+      note: [2],
+    });
+    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
     expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, true]);
-    expect(loadersOf(setup.partner).note(id(1))).toMatchObject({ note: [2] });
+    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 
   it('bypasses a read that started earlier, and is not overwritten by it', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
     const loaders = loadersOf(setup.partner);
-    const older = loaders.note(id(1));
+    const older = loaders.record(endpoints.note, id(1));
     await setup.upstream.arrived(1);
-    const fresh = loaders.note(id(1), { fresh: true });
+    const fresh = loaders.record(endpoints.note, id(1), { fresh: true });
     await setup.upstream.arrived(2);
     release(1);
     expect(await fresh).toMatchObject({ note: [2] });
     release(0);
     expect(await older).toMatchObject({ note: [1] });
-    expect(loaders.note(id(1))).toMatchObject({ note: [2] });
+    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 });

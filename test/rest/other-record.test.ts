@@ -10,11 +10,11 @@ const clinics = { name: 'clinicsOfOrganization', id: id(1) } as const;
 const clients = { name: 'clientsOfClinician', id: id(1) } as const;
 
 type Load = (loaders: Loaders) => unknown;
-const note: Load = (loaders) => loaders.note(id(1));
-const noteOfSession: Load = (loaders) => loaders.noteOfSession(id(1));
-const transcript: Load = (loaders) => loaders.transcript(id(1));
-const mdm: Load = (loaders) => loaders.mdm(id(1));
-const score: Load = (loaders) => loaders.score(id(1));
+const note: Load = (loaders) => loaders.record(endpoints.note, id(1));
+const noteOfSession: Load = (loaders) => loaders.record(endpoints.noteOfSession, id(1));
+const transcript: Load = (loaders) => loaders.record(endpoints.transcript, id(1));
+const mdm: Load = (loaders) => loaders.record(endpoints.mdm, id(1));
+const score: Load = (loaders) => loaders.record(endpoints.score, id(1));
 const sessions: Load = (loaders) => loaders.page(session, 1);
 
 describe('a response about another record than the one requested', () => {
@@ -80,7 +80,7 @@ describe('a response about another record than the one requested', () => {
     const { score: endpoint } = endpoints;
     await using setup = await setUp((_, response) => answer(response, 200, { [name]: id(7) }));
     const loaders = loadersOf(setup.partner);
-    const { clientId = null } = (await loaders.score(id(1))) ?? {};
+    const { clientId = null } = (await loaders.record(endpoints.score, id(1))) ?? {};
     loaders.requireSame(endpoint, id(1), clientId, id(7));
     expect(setup.partner.state().cacheEntries).toBe(1);
     expect(() => loaders.requireSame(endpoint, id(1), clientId, id(8))).toThrow('another record');

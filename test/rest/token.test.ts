@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -21,7 +22,9 @@ const onlyOnce = (response: ServerResponse, number: number) =>
 /** Notes, each in its own operation, all at once. */
 const readAll = (setup: Awaited<ReturnType<typeof setUp>>, count: number) =>
   Promise.all(
-    Array.from({ length: count }, async (_, n) => loadersOf(setup.partner).note(id(n + 1))),
+    Array.from({ length: count }, async (_, n) =>
+      loadersOf(setup.partner).record(endpoints.note, id(n + 1)),
+    ),
   );
 
 describe('the partner token', () => {
@@ -72,7 +75,7 @@ describe('the partner token', () => {
   it('that is always rejected is renewed once, and then at most once in 30 s', async () => {
     const clock = createFakeClock();
     await using setup = await setUp((_, response) => expired(response), { clock });
-    const ask = () => codeOf(loadersOf(setup.partner).note(id(1)));
+    const ask = () => codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
     expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
     expect(setup.upstream.authenticated).toBe(2);
     expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
@@ -90,7 +93,7 @@ describe('the partner token', () => {
       (_, response) => answer(response, 403, envelope(403, 'Access token not recognized')),
       { clock },
     );
-    const ask = () => codeOf(loadersOf(setup.partner).note(id(1)));
+    const ask = () => codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
     expect([await ask(), await ask(), await ask()]).toEqual(Array(3).fill('UPSTREAM_CREDENTIALS'));
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.upstream.authenticated).toBe(2);
@@ -106,9 +109,9 @@ describe('the partner token', () => {
       if (request.path.endsWith(id(1)) && request.token === 'token-1') held.push(response);
       else tokensFrom(2)(request, response);
     });
-    const late = loadersOf(setup.partner).note(id(1));
+    const late = loadersOf(setup.partner).record(endpoints.note, id(1));
     await setup.upstream.arrived(1);
-    await loadersOf(setup.partner).note(id(2));
+    await loadersOf(setup.partner).record(endpoints.note, id(2));
     for (const response of held) expired(response);
     expect(await late).toMatchObject({ isLoading: false });
     expect(setup.upstream.authenticated).toBe(2);
@@ -139,7 +142,7 @@ describe('the partner token', () => {
       { authenticate: (response) => answer(response, status, body) },
     );
     expect(await codeOf(setup.partner.check())).toBe(code);
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe(code);
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(code);
     expect(setup.upstream.authenticated).toBe(asked);
     expect(setup.upstream.seen).toEqual([]);
   });
@@ -153,7 +156,7 @@ describe('the partner token', () => {
       { clock },
     );
     await setup.partner.check();
-    await codeOf(loadersOf(setup.partner).note(id(1)));
+    await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
     expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
     isRefused = false;
     clock.advance(5000);
@@ -164,7 +167,7 @@ describe('the partner token', () => {
   it('does not count towards the cost of an operation', async () => {
     await using setup = await setUp(tokensFrom(2));
     const usage = createUsage({ maxCalls: 2 });
-    await setup.partner.loadersFor(usage).note(id(1));
+    await setup.partner.loadersFor(usage).record(endpoints.note, id(1));
     expect(usage).toMatchObject({ calls: 2, retried: 1 });
   });
 });

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -54,7 +55,9 @@ describe('an invalid response', () => {
     ],
   ])('is a broken contract after one attempt: %s', async (_, script) => {
     await using setup = await setUp(script);
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_BAD_RESPONSE',
+    );
     expect(setup.upstream.seen).toHaveLength(1);
     expect(setup.partner.state().inFlight).toBe(0);
   });
@@ -64,18 +67,24 @@ describe('an invalid response', () => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"isLoading":', () => response.destroy());
     });
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_BAD_RESPONSE',
+    );
     expect(setup.upstream.seen).toHaveLength(3);
   });
 
   it('is unavailable for an error whose body never ends', async () => {
     await using setup = await setUp(endless(503));
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_UNAVAILABLE',
+    );
   });
 
   it('is a 404 whose body never ends: it does not make a record look deleted', async () => {
     await using setup = await setUp(endless(404));
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_BAD_RESPONSE',
+    );
   });
 
   it.each([301, 302, 303, 307, 308])(
@@ -85,7 +94,9 @@ describe('an invalid response', () => {
       await using setup = await setUp((_, response) =>
         answer(response, status, {}, { location: `${canary.connection.baseUrl}/x` }),
       );
-      expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+      expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+        'UPSTREAM_BAD_RESPONSE',
+      );
       expect(canary.seen).toEqual([]);
     },
   );
@@ -98,7 +109,9 @@ describe('an invalid response', () => {
     const { port } = server.address() as AddressInfo;
     const baseUrl = `http://127.0.0.1:${port}/v2`;
     await using partner = createPartner({ baseUrl, clientId: '', clientSecret: '', apiKey: '' });
-    expect(await codeOf(loadersOf(partner).note(id(1)))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(await codeOf(loadersOf(partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_BAD_RESPONSE',
+    );
     server.close();
   });
 });
@@ -106,7 +119,9 @@ describe('an invalid response', () => {
 describe('a missing response', () => {
   it('is unavailable after the last attempt on a hanging upstream', async () => {
     await using setup = await setUp(() => {}, { timeoutMs: 300 });
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_UNAVAILABLE',
+    );
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.partner.state().inFlight).toBe(0);
   });
@@ -120,7 +135,9 @@ describe('a missing response', () => {
       },
       { timeoutMs: 300 },
     );
-    expect(await codeOf(loadersOf(setup.partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_UNAVAILABLE',
+    );
   });
 
   it('is retried after a reset', async () => {
@@ -129,7 +146,9 @@ describe('a missing response', () => {
       else answer(response, 200, { isLoading: false, note: ['x'] });
     });
     const usage = createUsage();
-    expect(await setup.partner.loadersFor(usage).note(id(1))).toMatchObject({ note: ['x'] });
+    expect(await setup.partner.loadersFor(usage).record(endpoints.note, id(1))).toMatchObject({
+      note: ['x'],
+    });
     expect(usage).toMatchObject({ calls: 2, retried: 1 });
   });
 
@@ -137,7 +156,9 @@ describe('a missing response', () => {
     const upstream = await openUpstream(() => {});
     await upstream[Symbol.asyncDispose]();
     await using partner = createPartner(upstream.connection, { random: () => 0 });
-    expect(await codeOf(loadersOf(partner).note(id(1)))).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await codeOf(loadersOf(partner).record(endpoints.note, id(1)))).toBe(
+      'UPSTREAM_UNAVAILABLE',
+    );
     expect(await codeOf(partner.check())).toBe('UPSTREAM_UNAVAILABLE');
   });
 });
@@ -168,7 +189,9 @@ describe('a request to the Partner API', () => {
     'never has a path with %j in it',
     async (wrong) => {
       await using setup = await setUp(() => {});
-      expect(() => loadersOf(setup.partner).note(wrong as never)).toThrow('needs a UUID');
+      expect(() => loadersOf(setup.partner).record(endpoints.note, wrong as never)).toThrow(
+        'needs a UUID',
+      );
       expect(setup.upstream.seen).toEqual([]);
     },
   );

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/rest/endpoints.ts';
 import type { Partner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import type { Usage } from '../../src/rest/usage.ts';
@@ -142,7 +143,7 @@ describe('a write', () => {
   it('is not sent if its operation ends while it is queued', async () => {
     await using setup = await setUp(hangs, { maxConcurrency: 1 });
     const blocking = createUsage();
-    const blocker = setup.partner.loadersFor(blocking).note(id(9));
+    const blocker = setup.partner.loadersFor(blocking).record(endpoints.note, id(9));
     await setup.upstream.arrived(1);
     const ending = createUsage();
     const edit = magicEdit(setup.partner, ending);

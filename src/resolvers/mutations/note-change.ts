@@ -156,7 +156,7 @@ async function currentNoteId(
   ctx: Context,
 ): Promise<Uuid | Rejected> {
   if (!session) return noteId ?? { kind: 'missing' };
-  const record = await ctx.loaders.noteOfSession(session.id, { fresh: true });
+  const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true });
   if (!record || (noteId && record.id !== noteId)) return { kind: 'missing' };
   if (record.id) return record.id;
   const issue = '"progressNoteId": the note is still being generated for the first time.';
@@ -184,8 +184,8 @@ export async function noteAfterChange(
   ctx: Context,
 ): Promise<NoteRef | null> {
   const record = session
-    ? await ctx.loaders.noteOfSession(session.id, { fresh: true })
-    : await ctx.loaders.note(noteId, { fresh: true });
+    ? await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true })
+    : await ctx.loaders.record(endpoints.note, noteId, { fresh: true });
   return record ? noteRef(record, session, ctx) : null;
 }
 
