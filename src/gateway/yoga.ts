@@ -56,7 +56,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   isPlainHttp?: boolean;
   operation?: Operation | undefined;
   /** For the operation's calls, if it is traced. */
-  traceHeaders?: Readonly<Record<string, string>>;
+  traceHeaders?: readonly string[];
   /** What `subscribe` returned, before Yoga wraps it. */
   subscription?: Subscription;
 }

@@ -16,11 +16,13 @@ export function traceOperation(kind: string, name: string) {
   const span = tracer.startSpan(`${kind} ${name}`, { kind: SpanKind.SERVER });
   if (!span.isRecording()) return undefined;
   span.setAttribute('graphql.operation.type', kind);
-  const headers: Record<string, string> = {};
-  propagation.inject(trace.setSpan(ROOT_CONTEXT, span), headers);
+  const carrier: Record<string, string> = {};
+  propagation.inject(trace.setSpan(ROOT_CONTEXT, span), carrier);
   return {
-    /** For the operation's calls. */
-    headers,
+    /** For the operation's calls: name, value, name, value. Others that a propagator may add are not sent upstream. */
+    headers: ['traceparent', 'tracestate'].flatMap((name) =>
+      carrier[name] ? [name, carrier[name]] : [],
+    ),
     end(outcome: string, calls: number): void {
       span.setAttributes({ outcome, 'upstream.calls': calls });
       end(span, outcome === 'ok');

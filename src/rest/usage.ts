@@ -5,7 +5,8 @@ import type { CallQueue, Rank } from './client/limiter.ts';
 export interface UsageOptions {
   readonly maxCalls?: number;
   readonly priority?: Rank;
-  readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Name, value, name, value. */
+  readonly traceHeaders?: readonly string[] | undefined;
   /** For log lines. */
   readonly requestId?: string | undefined;
 }
@@ -16,13 +17,14 @@ export type Usage = ReturnType<typeof createUsage>;
 export function createUsage({
   maxCalls = Number.POSITIVE_INFINITY,
   priority = 'read',
-  traceHeaders,
+  traceHeaders = [],
   requestId,
 }: UsageOptions = {}) {
   const queue: CallQueue = { rank: priority, calls: [] };
   return {
     maxCalls,
     requestId,
+    traceHeaders,
     calls: 0,
     cached: 0,
     coalesced: 0,
@@ -35,24 +37,10 @@ export function createUsage({
     isOver: false,
     /** Calls that wait for a slot. */
     queue,
-    /** Name, value, name, value. */
-    traceHeaders: traceHeaders ? traceHeadersOf(traceHeaders) : NO_HEADERS,
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
       this.isOver = true;
       for (const call of this.pending) call.abandon(this);
     },
   };
-}
-
-const NO_HEADERS: readonly string[] = [];
-/** An allow-list, so that no other header of a viewer is sent upstream. */
-const TRACE_HEADERS = ['traceparent', 'tracestate'];
-
-function traceHeadersOf(given: Readonly<Record<string, string>>): readonly string[] {
-  return TRACE_HEADERS.flatMap((name) => {
-    const value = given[name];
-    // A value that no header can hold would fail the call.
-    return value !== undefined && /^[\x20-\x7e]+$/.test(value) ? [name, value] : [];
-  });
 }
