@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import { Agent, fetch } from 'undici';
 
 /** Keys are fetched anew after ten minutes, so that a withdrawn one is gone soon. */
 const FRESH_MS = 600_000;
@@ -9,7 +10,9 @@ const COOLDOWN_MS = 30_000;
 /** Without any keys no token can be verified, so the next attempt comes sooner. */
 const RETRY_EMPTY_MS = 1_000;
 const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 262_144;
+/** jose follows no redirect and requires status 200; the size of the body is checked here. */
+const dispatcher = new Agent({ maxResponseSize: 262_144 });
+const fetchBounded = (url: string, options: object) => fetch(url, { ...options, dispatcher });
 
 /**
  * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and
@@ -24,7 +27,7 @@ export function createIssuerKeys(
     timeoutDuration: TIMEOUT_MS,
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: Number.POSITIVE_INFINITY,
-    [customFetch]: fetchBounded,
+    [customFetch]: fetchBounded as unknown as typeof globalThis.fetch,
   });
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let attemptedAt = Number.NEGATIVE_INFINITY;
@@ -59,17 +62,4 @@ export function createIssuerKeys(
       return keys(header, token);
     }
   };
-}
-
-/** jose follows no redirect and requires status 200; the size of the body is checked here. */
-async function fetchBounded(url: string, options: RequestInit): Promise<Response> {
-  const response = await fetch(url, options);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new Error(`keys must fit ${MAX_BYTES} bytes, but did not`);
-    chunks.push(chunk);
-  }
-  return new Response(Buffer.concat(chunks), { status: response.status });
 }
