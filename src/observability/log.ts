@@ -5,10 +5,11 @@ import { createAudit } from './audit.ts';
 /** The only fields of a line. Others that the caller passes are left out. */
 const PLAIN = ['route', 'status', 'code', 'reason', 'count', 'partner', 'store', 'origin'] as const;
 const OF_OPERATION = ['id', 'name', 'kind', 'durationMs', 'calls', 'cached', 'outcome'] as const;
-const FIELDS = ['requestId', ...PLAIN, ...OF_OPERATION] as const;
-export type LogFields = {
-  readonly [Name in (typeof FIELDS)[number]]?: string | number | undefined;
-} & { readonly error?: unknown };
+type Field = 'requestId' | (typeof PLAIN)[number] | (typeof OF_OPERATION)[number];
+const FIELDS: ReadonlySet<string> = new Set<Field>(['requestId', ...PLAIN, ...OF_OPERATION]);
+export type LogFields = { readonly [Name in Field]?: string | number | undefined } & {
+  readonly error?: unknown;
+};
 
 export type Log = ReturnType<typeof createLog>;
 
@@ -66,7 +67,7 @@ const serializers = {
 
 function allowed(fields: LogFields = {}): object {
   const line: Record<string, unknown> = {};
-  for (const name of FIELDS) line[name] = fields[name];
+  for (const name in fields) if (FIELDS.has(name)) line[name] = fields[name as Field];
   return 'error' in fields ? { ...line, ...describeError(fields.error) } : line;
 }
 
