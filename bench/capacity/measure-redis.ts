@@ -82,8 +82,9 @@ async function measure(
   const allUs = threads.reduce((sum, us) => sum + us, cpuUs + redisAfter.cpuUs - redisBefore.cpuUs);
   const calls = (name: string) =>
     (redisAfter.calls.get(name) ?? 0) - (redisBefore.calls.get(name) ?? 0);
-  // Every append and every page begins with one of these, and every page comes with an XREAD.
-  const appends = Math.max(1, calls('xrevrange') - calls('xread'));
+  // Every append publishes, and every append and every page begins with an XREVRANGE.
+  const appends = Math.max(1, calls('publish'));
+  const pages = Math.max(1, calls('xrevrange') - appends);
   return {
     instances: gateways.length,
     connections,
@@ -94,7 +95,7 @@ async function measure(
     allUs: allUs / count,
     bytes: (redisAfter.memoryBytes - redisBefore.memoryBytes) / count,
     taken: count / Math.min(count, appends),
-    read: count / Math.min(count, Math.max(1, calls('xread') / gateways.length)),
+    read: count / Math.min(count, Math.max(1, pages / gateways.length)),
   };
 }
 

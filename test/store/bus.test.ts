@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { names } from '../../src/store/redis/scripts.ts';
+import { names } from '../../src/store/redis/names.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';

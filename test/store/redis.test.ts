@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import type { StoredEvent } from '../../src/store/event-log.ts';
-import { connect } from '../../src/store/redis/connection.ts';
-import { openWriter } from '../../src/store/redis/writer.ts';
+import { createConnection } from '../../src/store/redis/connection.ts';
 import { openStore } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -46,11 +45,12 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
 
   it('reports once that a server was set to evict while it was in use', async () => {
     const server = await start();
-    await using connection = await connect(server.url);
-    const writer = await openWriter(connection, problems.push.bind(problems), () => {});
+    const connection = createConnection(server.url, problems.push.bind(problems));
+    await connection.open();
     server.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
-    for (let inspection = 0; inspection < 2; inspection += 1) await writer.inspectServer();
+    for (let inspection = 0; inspection < 2; inspection += 1) await connection.inspectServer();
     expect(problems).toEqual([expect.stringContaining('but it is allkeys-lru')]);
+    await connection.close();
   });
 
   it('rejects a replica, and an address without a server', async () => {
@@ -211,6 +211,8 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('1');
     await replica.kill();
     await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
+    // Reads continue while it connects again.
+    expect((await log.read(0, 10)).events).toHaveLength(2);
     // It may be stored; it is not acknowledged yet, neither the first time nor as a duplicate.
     await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
     await replica.start();

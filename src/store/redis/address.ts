@@ -7,7 +7,7 @@ const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(\/\d+)?$/
 const SENTINEL_PORT = 26_379;
 const SENTINEL_MS = 2_000;
 
-/** A client that sends no command twice. A lost socket is replaced by a new client: see `connect`. */
+/** A client that sends no command twice. A lost socket is replaced by a new client: see `createConnection`. */
 export const createBareClient = (
   url: string,
   timeouts: { readonly connectTimeout: number; readonly socketTimeout?: number },
@@ -20,6 +20,8 @@ export const createBareClient = (
     maintNotifications: 'disabled',
     socket: { ...timeouts, reconnectStrategy: false },
   });
+
+export type RedisClient = ReturnType<typeof createBareClient>;
 
 async function ask(sentinel: string, name: string): Promise<readonly string[]> {
   const timeouts = { connectTimeout: SENTINEL_MS, socketTimeout: SENTINEL_MS };

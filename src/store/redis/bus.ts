@@ -11,18 +11,16 @@ interface BusEnvelope {
 }
 
 /** Publish and subscribe with acknowledgements: the publisher waits for one from each receiver. */
-export async function createRedisBus(
-  subscriber: RedisConnection,
-  publisher: RedisConnection,
+export function createRedisBus(
+  connection: RedisConnection,
   channel: string,
   onProblem: (message: string) => void,
-): Promise<Bus> {
+): Bus {
   const me: string = crypto.randomUUID();
   let [handle, onGap]: Parameters<Bus['subscribe']> = [() => {}, () => {}];
   /** By message, what to do with each acknowledgement. */
   const awaited = new Map<number, () => void>();
   let lastId = 0;
-  let hasUnsent = false;
 
   async function receive(text: string) {
     const { from, id, message }: BusEnvelope = JSON.parse(text);
@@ -34,27 +32,22 @@ export async function createRedisBus(
       onProblem('a message of another instance was not handled');
     }
     // A lost acknowledgement only makes the sender wait a little longer.
-    await publisher.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
+    await connection.read((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
 
   const send = (envelope: Omit<BusEnvelope, 'from'>) =>
-    publisher.run((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
+    connection.read((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
 
-  const onMessage = (text: string) =>
-    void receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
-  const onAcknowledgement = (id: string) => awaited.get(Number(id))?.();
-  await subscriber.prepare(async (run) => {
-    await run((redis) => redis.subscribe(channel, onMessage));
-    await run((redis) => redis.subscribe(`${channel}:${me}`, onAcknowledgement));
-    onGap();
+  connection.subscribe(channel, (text) => {
+    receive(text).catch(() => onProblem('a message that no instance sent was ignored'));
   });
-  /** Other instances then drop their caches, since they missed a message. */
-  function announceGap() {
-    if (!hasUnsent) return;
-    hasUnsent = false;
-    send({ id: 0 }).catch(() => (hasUnsent = true));
-  }
-  publisher.onReady(announceGap);
+  connection.subscribe(`${channel}:${me}`, (id) => awaited.get(Number(id))?.());
+
+  connection.onGap(() => {
+    onGap();
+    // If this fails, the next session begins with it.
+    send({ id: 0 }).catch(() => {});
+  });
 
   return {
     async publish(message) {
@@ -66,13 +59,9 @@ export async function createRedisBus(
         received += 1;
         if (received >= wanted) resolve();
       });
-      const sent = send({ id, message }).catch(() => {
-        hasUnsent = true;
-        return 0;
-      });
+      const sent = send({ id, message }).catch(() => 0);
       // A server that hangs rejects the message much later.
       wanted = await Promise.race([sent, over.then(() => 0)]);
-      announceGap();
       if (received < wanted) await over;
       clearTimeout(timer);
       awaited.delete(id);

@@ -1,158 +1,203 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DisconnectsClientError } from 'redis';
+import { ConnectionTimeoutError, DisconnectsClientError } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
-import { createBareClient, locatorOf } from './address.ts';
+import { type RedisClient, createBareClient, locatorOf } from './address.ts';
+import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 
+/** Shorter than the deadline, since node-redis can't abort a connection that is being opened. */
+const TIMEOUTS = { connectTimeout: 2_000 };
 const DEADLINE_MS = 3_000;
 const MAX_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
+const WAIT_MS = 1_000;
+const NOT_DURABLE =
+  'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
-type RedisClient = ReturnType<typeof createBareClient>;
-export type RedisConnection = Awaited<ReturnType<typeof connect>>;
-export type Command<Reply> = (redis: RedisClient) => Promise<Reply>;
+export type RedisConnection = ReturnType<typeof createConnection>;
+type Command<Reply> = (redis: RedisClient) => Promise<Reply>;
 /** Rejects with `StoreUnavailable`. A command is never sent again, since its outcome is then unknown. */
-export type Run = <Reply>(command: Command<Reply>, deadlineMs?: number) => Promise<Reply>;
+export type Run = <Reply>(command: Command<Reply>) => Promise<Reply>;
 
 /** Full jitter: instances that lost the same server do not reconnect at the same time. */
 const pauseBefore = (retry: number) =>
   Math.random() * Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(retry, 10));
 
 /**
- * A socket that reconnects by itself; commands fail immediately while it is disconnected. Each socket has its own
- * client, since a client that node-redis reconnects never changes its address.
+ * A session has two sockets to one server, since WAIT blocks the commands behind it. It is replaced when the server is
+ * lost or may not be the primary any more; commands fail immediately while there is none. Each session has its own
+ * clients, since a client that node-redis reconnects never changes its address.
  */
-export async function connect(url: string, onProblem: (message: string) => void = () => {}) {
+export function createConnection(url: string, onProblem: (message: string) => void) {
   const locate = locatorOf(url);
-  const closing = new AbortController();
-  const preparations: ((run: Run) => Promise<void>)[] = [];
-  const readyListeners: (() => void)[] = [];
-  let client: RedisClient | undefined;
-  /** Incremented by `reconnect`. A connection that began before is discarded. */
-  let generation = 0;
+  const subscriptions = new Map<string, (message: string) => void>();
+  const gapListeners: (() => void)[] = [];
+  let session: ReturnType<typeof createSession> | undefined;
+  /** The server of the last session. */
+  let lastRunId: string | undefined;
+  let isConnecting = true;
+  let isClosed = false;
   let lastFailure = 'no answer';
+  /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
+  let isReplicated = false;
+  let reported: string | undefined;
 
   const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
 
-  function discard(lost: RedisClient | undefined, reason: string) {
-    if (!lost || lost !== client) return;
-    client = undefined;
+  function createSession(address: string) {
+    const writer = createBareClient(address, TIMEOUTS);
+    const reader = createBareClient(address, TIMEOUTS);
+    const clients = [writer, reader];
+    const runOn =
+      (client: RedisClient): Run =>
+      async (command) => {
+        if (isClosed) throw new StoreUnavailable('the event store is closed');
+        try {
+          return await within(command(client));
+        } catch (error) {
+          // Another command's failure closed the socket, and has the cause.
+          if (error instanceof DisconnectsClientError) throw outOfReach();
+          const failure = failureOf(error);
+          if (failure instanceof WrongServer) replace(created, failure.message, false);
+          // A server that hangs keeps its socket open.
+          else if (failure === error || !client.isReady) replace(created, failure.message, true);
+          throw failure;
+        }
+      };
+    const created = {
+      write: runOn(writer),
+      read: runOn(reader),
+      connect: () => within(Promise.all(clients.map((client) => client.connect()))),
+      /** Waits for pending commands first. */
+      close: () =>
+        Promise.all(clients.map((client) => within(client.close()).catch(() => client.destroy()))),
+      destroy: () => clients.forEach((client) => client.destroy()),
+    };
+    for (const client of clients)
+      client.on('error', (error: unknown) => {
+        if (created !== session) return;
+        onProblem(`Redis is out of reach: ${codeOf(error)}`);
+        replace(created, codeOf(error), true);
+      });
+    return created;
+  }
+  type Session = ReturnType<typeof createSession>;
+
+  /** A server that is not lost still answers reads until another session is ready. */
+  function replace(former: Session, reason: string, isLost: boolean): void {
+    if (former !== session) return;
     lastFailure = reason;
-    // Its pending commands are rejected by its own error first, which says more.
-    queueMicrotask(() => lost.destroy());
+    if (isLost) {
+      session = undefined;
+      former.destroy();
+    }
+    if (isConnecting) return;
+    isConnecting = true;
     void connectWithRetry();
   }
 
-  async function runOn<Reply>(
-    used: RedisClient,
-    command: Command<Reply>,
-    deadlineMs = DEADLINE_MS,
-  ) {
-    try {
-      return await within(command(used), deadlineMs);
-    } catch (error) {
-      // Another command's failure closed the socket, and has the cause.
-      if (used !== client && error instanceof DisconnectsClientError) throw outOfReach();
-      const failure = unavailable(error);
-      // A server that hangs or was demoted keeps its socket open.
-      if (failure === error || NOT_PRIMARY.has(codeOf(error)) || !used.isReady)
-        discard(used, failure.message);
-      throw failure;
-    }
+  /** While a name moves to another server, the two sockets may lead to different ones. */
+  async function inspectBoth({ write, read }: Session) {
+    const [server, other] = await Promise.all([write(inspect), read(inspect)]);
+    if (server.runId !== other.runId)
+      throw new StoreUnavailable('Redis failed: it is not the primary');
+    isReplicated ||= server.replicas > 0;
+    return server;
   }
 
-  async function connectOnce() {
-    const begunIn = generation;
-    // Our own deadline covers the whole connection.
-    const next = createBareClient(await locate(), { connectTimeout: 2 * DEADLINE_MS });
-    next.on('error', (error: unknown) => {
-      if (next !== client) return;
-      onProblem(`Redis is out of reach: ${codeOf(error)}`);
-      discard(next, codeOf(error));
-    });
-    const run: Run = async (command) => {
-      closing.signal.throwIfAborted();
-      return runOn(next, command);
-    };
-    const connecting = next.connect();
+  async function prepare(next: Session): Promise<string> {
+    await next.connect();
+    const { runId, appendOnlyFile, problem } = await inspectBoth(next);
+    if (problem) throw new WrongServer(problem);
+    if (appendOnlyFile) await repairAppendOnlyFile(next.write, runId, onProblem);
+    else if (!isReplicated) onProblem(NOT_DURABLE);
+    for (const [channel, listener] of subscriptions)
+      await next.read((redis) => redis.subscribe(channel, listener));
+    return runId;
+  }
+
+  async function connect(): Promise<void> {
+    const next = createSession(await locate());
+    let runId: string;
     try {
-      await within(connecting, DEADLINE_MS);
-      for (const prepare of preparations) await prepare(run);
-      closing.signal.throwIfAborted();
-      if (begunIn !== generation) throw outOfReach();
+      runId = await prepare(next);
     } catch (error) {
       next.destroy();
-      // A socket that is opened after all would stay open.
-      connecting.then(
-        () => next.destroy(),
-        () => {},
-      );
       throw error;
     }
-    client = next;
-    for (const listener of readyListeners) listener();
+    // A session that is replaced on the same server was still subscribed.
+    const hasGap = lastRunId !== undefined && !(session && runId === lastRunId);
+    void session?.close();
+    [session, lastRunId, isConnecting] = [next, runId, false];
+    if (hasGap) for (const listener of gapListeners) listener();
   }
 
-  async function connectWithRetry(isStart = false) {
+  async function connectWithRetry(isStart = false): Promise<void> {
     const began = performance.now();
-    for (let retry = 0; ; retry += 1) {
-      await pause(pauseBefore(retry), undefined, closing).catch(() => {});
-      if (closing.signal.aborted) return;
+    for (let retry = 0; !isClosed; retry += 1) {
+      await pause(pauseBefore(retry));
       try {
-        return await connectOnce();
+        return await connect();
       } catch (error) {
-        const isSilent = error instanceof StoreUnavailable;
-        lastFailure = isSilent ? error.message : codeOf(error);
+        lastFailure = error instanceof StoreUnavailable ? error.message : codeOf(error);
+        if (!isStart) continue;
+        if (error instanceof WrongServer) throw error;
         // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
-        if (isStart && performance.now() - began > (isSilent ? SILENT_MS : REFUSED_MS))
+        const isSilent =
+          error instanceof StoreUnavailable || error instanceof ConnectionTimeoutError;
+        if (performance.now() - began > (isSilent ? SILENT_MS : REFUSED_MS))
           throw new StoreUnavailable(
             `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
           );
       }
     }
   }
-  await connectWithRetry(true);
-
-  const run: Run = async (command, deadlineMs) => {
-    if (!client) throw outOfReach();
-    return runOn(client, command, deadlineMs);
-  };
 
   return {
-    run,
-    /** Runs now, and on every later socket before it is used. */
-    async prepare(preparation: (run: Run) => Promise<void>): Promise<void> {
-      preparations.push(preparation);
-      if (client) await preparation(run);
+    async read<Reply>(command: Command<Reply>): Promise<Reply> {
+      if (!session) throw outOfReach();
+      return session.read(command);
     },
-    /** Called when commands can be sent again. */
-    onReady: (listener: () => void) => void readyListeners.push(listener),
-    /** For a wrong server: a new socket may lead to another one. */
-    reconnect(reason: string): void {
-      generation += 1;
-      discard(client, reason);
+    /** Resolves once the write survives a crash of the primary. */
+    async write<Reply>(command: Command<Reply>): Promise<Reply> {
+      if (!session || isConnecting) throw outOfReach();
+      return session.write(async (redis) => {
+        if (!isReplicated) return command(redis);
+        const [reply, confirmed] = await Promise.all([command(redis), redis.wait(1, WAIT_MS)]);
+        // The server may be cut off, with one of its replicas as the primary.
+        if (confirmed < 1)
+          throw new WrongServer(`no Redis replica confirmed the write within ${WAIT_MS} ms`);
+        return reply;
+      });
     },
-    /** Waits for pending commands first. */
-    async [Symbol.asyncDispose](): Promise<void> {
-      closing.abort();
-      const last = client;
-      if (last?.isOpen) await within(last.close(), DEADLINE_MS).catch(() => last.destroy());
+    /** To be called before `open`. */
+    subscribe: (channel: string, listener: (message: string) => void) =>
+      void subscriptions.set(channel, listener),
+    /** Called when messages may have been missed or lost, and can be sent again. */
+    onGap: (listener: () => void) => void gapListeners.push(listener),
+    /** Notices a dead socket and added replicas, and reports a setting that was changed. */
+    async inspectServer(): Promise<void> {
+      if (!session) return;
+      const { problem } = await inspectBoth(session);
+      if (problem && problem !== reported) onProblem(problem);
+      reported = problem;
     },
-    /** Rejects pending commands. */
-    destroy(): void {
-      closing.abort();
-      client?.destroy();
+    /** Rejects if there is no server that can be used. */
+    open: () => connectWithRetry(true),
+    async close(): Promise<void> {
+      isClosed = true;
+      await session?.close();
     },
   };
 }
 
 /** A server that hangs keeps its socket open, and node-redis' timeout covers only the writing of a command. */
-async function within<Result>(promise: Promise<Result>, deadlineMs: number) {
+async function within<Result>(promise: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
-  const error = new StoreUnavailable(`Redis did not answer within ${deadlineMs} ms`);
-  const timer = setTimeout(() => late.reject(error), deadlineMs);
+  const error = new StoreUnavailable(`Redis did not answer within ${DEADLINE_MS} ms`);
+  const timer = setTimeout(() => late.reject(error), DEADLINE_MS);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {
@@ -184,11 +229,10 @@ function codeOf(error: unknown): string {
 }
 
 /** Only codes are logged: a message may quote the command. */
-function unavailable(error: unknown): StoreUnavailable {
+function failureOf(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   const code = codeOf(error);
   const reason = REASONS.get(code);
-  return new StoreUnavailable(`Redis failed: ${reason ? `${reason} (${code})` : code}`, {
-    cause: error,
-  });
+  const Failure = NOT_PRIMARY.has(code) ? WrongServer : StoreUnavailable;
+  return new Failure(`Redis failed: ${reason ? `${reason} (${code})` : code}`, { cause: error });
 }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { createBatches } from '../batches.ts';
 import {
   CLOCK_TOLERANCE_MS,
@@ -9,19 +11,9 @@ import {
   TIMES_KEPT,
   dedupeWindowMs,
 } from '../event-log.ts';
+import type { StoreSettings } from '../store.ts';
 import type { RedisConnection, Run } from './connection.ts';
-import { PREFIX, names, runScript } from './scripts.ts';
-import type { Writer } from './writer.ts';
-
-interface Parts {
-  readonly writer: Writer;
-  readonly reader: RedisConnection;
-  /** A separate connection, since XREAD blocks it. */
-  readonly tail: RedisConnection;
-  readonly retentionMs: number;
-  /** Set by tests only: the server's time is the same for all instances. */
-  readonly clock: (() => number) | undefined;
-}
+import { PREFIX, names } from './names.ts';
 
 type Head = readonly [epoch: string, newest: number, stamp: string];
 type Entry = readonly [position: number, receivedAt: string, body: string];
@@ -33,12 +25,17 @@ const LOG_KEYS = [names.epoch, names.newest, names.events];
 const MAX_APPENDS = 200;
 /** A subject's list may outlive its last event; entries that are gone are skipped. */
 const SUBJECT_GRACE_MS = 3_600_000;
-/**
- * XREAD does not return the events of a log that began again, since their positions are lower. So the log is checked
- * this often.
- */
+/** A message may be lost, and none is sent for a log that was flushed. So the log is checked this often. */
 const LOOK_AGAIN_MS = 1_000;
-const LOOK_GRACE_MS = 3_000;
+
+/** EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here. */
+const runScript = <Reply>(
+  run: Run,
+  source: string,
+  keys: string[],
+  args: readonly (string | number)[],
+): Promise<Reply> =>
+  run((redis) => redis.eval(source, { keys, arguments: args.map(String) }) as Promise<Reply>);
 
 const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
   position,
@@ -46,10 +43,16 @@ const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
   body,
 });
 
-export async function openRedisLog({ writer, reader, tail, retentionMs, clock }: Parts) {
+/** On `channel`, instances learn of each other's events. */
+export function createRedisLog(
+  connection: RedisConnection,
+  channel: string,
+  { retentionMs, clock }: StoreSettings,
+): EventLog {
   // The state of the shared log, as last seen.
   let [epoch, newest, stamp] = ['', 0, ''];
   const formerEpochs = new Set<string>();
+  let changed = Promise.withResolvers<void>();
 
   /** Sends the last seen state, so that the script can detect a lost log. */
   async function runOnLog<Reply extends readonly [...Head, ...unknown[]]>(
@@ -71,55 +74,55 @@ export async function openRedisLog({ writer, reader, tail, retentionMs, clock }:
     if (current === epoch && top <= newest) return;
     if (current !== epoch && epoch !== '') formerEpochs.add(epoch);
     [epoch, newest, stamp] = [current, top, stampOfTop];
+    changed.resolve();
+    changed = Promise.withResolvers<void>();
   }
 
+  connection.subscribe(channel, (head) => learn(JSON.parse(head) as Head));
+
   async function read(after: number, limit: number): Promise<LogPage> {
-    const reply = await runOnLog<PageReply>(reader.run, pageScript, { after, limit });
+    const reply = await runOnLog<PageReply>(connection.read, pageScript, { after, limit });
     const [current, top, , oldest, entries] = reply;
     return { epoch: current, newest: top, oldest, events: entries.map(eventOf) };
   }
 
-  async function appendGroup(group: readonly (readonly NewEvent[])[]) {
-    const events = group.flat();
-    const [, , , positions] = await runOnLog<AppendReply>(writer.write, appendScript, {
+  async function appendAll(events: readonly NewEvent[]) {
+    const [, , , positions] = await runOnLog<AppendReply>(connection.write, appendScript, {
       windowMs: dedupeWindowMs(retentionMs),
       subjectMs: retentionMs + SUBJECT_GRACE_MS,
+      channel,
       // As text: a script's numbers are not exact.
       events: events.map((event) => ({ ...event, receivedAt: String(event.receivedAt) })),
     });
-    const stored = events.map(({ receivedAt, body }, i) => {
+    return events.map(({ receivedAt, body }, i) => {
       const position = positions[i] ?? 0;
       return position > 0 ? { position, receivedAt, body } : undefined;
     });
-    let at = 0;
-    return group.map(({ length }) => stored.slice(at, (at += length)));
   }
-  const appends = createBatches(appendGroup, MAX_APPENDS);
+  const appends = createBatches(appendAll, MAX_APPENDS);
 
-  await read(0, 0);
-  const log: EventLog = {
-    append: async (events) => (events.length > 0 ? appends.call(events) : []),
+  return {
+    append: (events) => Promise.all(events.map(appends.call)),
     read,
     bounds: () => read(0, 0),
-    // Only wakes the reader, which then reads a page.
-    changed(position) {
-      const after = { key: names.events, id: `${position}-0` };
-      const options = { COUNT: 1, BLOCK: LOOK_AGAIN_MS };
-      return tail.run((redis) => redis.xRead(after, options), LOOK_AGAIN_MS + LOOK_GRACE_MS);
+    async changed(position) {
+      if (position < newest) return;
+      const lookAgain = delay(LOOK_AGAIN_MS, undefined, { ref: false });
+      await Promise.race([changed.promise, lookAgain]);
     },
     async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
       const keys = [names.ofSubject(subject), names.events];
-      return (await runScript<Entry[]>(reader.run, subjectScript, keys, [limit])).map(eventOf);
+      return (await runScript<Entry[]>(connection.read, subjectScript, keys, [limit])).map(eventOf);
     },
     async trim() {
       let trimmed = TRIM_BATCH;
       while (trimmed === TRIM_BATCH) {
+        // Only tests have a clock: the server's time is the same for all instances.
         const args = [retentionMs, clock?.() ?? ''];
-        trimmed = await runScript(reader.run, trimScript, [names.events], args);
+        trimmed = await runScript(connection.read, trimScript, [names.events], args);
       }
     },
   };
-  return { log, drained: appends.drained };
 }
 
 /**
@@ -167,7 +170,7 @@ const pageScript = `${HEAD}
   return { epoch, newest, stamp, oldest, entries }
 `;
 
-/** Options: windowMs, subjectMs, events. XADD comes before the key: no failure leaves a key without its event. */
+/** Options: windowMs, subjectMs, channel, events. XADD comes before the key: no failure leaves a key without its event. */
 const appendScript = `${HEAD}
   -- The times to keep for the key, or nil for a copy.
   local function accepted(known, time)
@@ -179,6 +182,7 @@ const appendScript = `${HEAD}
   end
 
   local positions = {}
+  local before = newest
   for _, event in ipairs(options.events) do
     local key = '${PREFIX}seen:' .. event.key
     local times = accepted(redis.call('GET', key), event.time or '')
@@ -198,6 +202,9 @@ const appendScript = `${HEAD}
   end
   -- For copies, too: they are promised durable, and WAIT waits only for this connection's own writes.
   redis.call('SET', KEYS[2], newest)
+  if newest > before then
+    redis.call('PUBLISH', options.channel, cjson.encode({ epoch, newest, stamp }))
+  end
   return { epoch, newest, stamp, positions }
 `;
 

@@ -7,61 +7,45 @@ import {
   type StoreSettings,
 } from '../store.ts';
 import { createRedisBus } from './bus.ts';
-import { type RedisConnection, connect } from './connection.ts';
-import { openRedisLog } from './event-log.ts';
-import { names } from './scripts.ts';
-import { type Writer, openWriter } from './writer.ts';
+import { type RedisConnection, createConnection } from './connection.ts';
+import { createRedisLog } from './event-log.ts';
+import { names } from './names.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
-/** How soon an added replica is noticed. */
+/** How soon a dead socket and an added replica are noticed. */
 const INSPECT_EVERY_MS = 10_000;
-/** How soon a dead connection of the subscriber is noticed: it sends nothing by itself. */
-const PING_EVERY_MS = 2_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
-  const { retentionMs, clock, onProblem = () => {} } = settings;
-  await using opened = new AsyncDisposableStack();
-  const open = async (onLost?: (message: string) => void) => opened.use(await connect(url, onLost));
-  const writing = await open(onProblem);
-  // WAIT and XREAD block their connection, and a subscriber's takes no other commands.
-  const [reader, tail, subscriber] = await Promise.all([open(), open(), open()]);
-  // All connections must lead to the primary: a former primary may still answer reads.
-  const writer = await openWriter(writing, onProblem, () => {
-    for (const connection of [reader, tail, subscriber])
-      connection.reconnect('another server took over');
-  });
-  for (const connection of [reader, tail, subscriber])
-    await connection.prepare(writer.requireSameServer);
-  const { log, drained } = await openRedisLog({ writer, reader, tail, retentionMs, clock });
+  const { onProblem = () => {} } = settings;
   // Messages are for all databases of a server. Without a number the URL names the first.
   const [, database = '0'] = /\/(\d+)$/.exec(url) ?? [];
-  const bus = await createRedisBus(subscriber, reader, names.bus(database), onProblem);
-  // Destroyed, since its XREAD may take another second.
-  opened.defer(() => tail.destroy());
-  opened.defer(drained);
-  const ping = () => subscriber.run((redis) => redis.ping());
-  opened.use(inBackground(PING_EVERY_MS, ping, onProblem));
-  opened.use(inBackground(INSPECT_EVERY_MS, writer.inspectServer, onProblem));
-  opened.use(inBackground(CLEANUP_EVERY_MS, log.trim, onProblem));
-  const parts = opened.move();
-  const keys = keyStore(writer, reader);
+  const connection = createConnection(url, onProblem);
+  const log = createRedisLog(connection, names.appended(database), settings);
+  const bus = createRedisBus(connection, names.bus(database), onProblem);
+  await connection.open();
+  const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer, onProblem);
+  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
+  const keys = keyStore(connection);
 
   return {
     log,
     bus,
     keys,
-    quarantine: quarantine(writer, reader),
+    quarantine: quarantine(connection),
     async check() {
-      // Both connections are checked: after a failover one may have found the new primary before the other.
-      await Promise.all([keys.put({ checked: '' }, CLEANUP_EVERY_MS), keys.get(['checked'])]);
+      await keys.put({ checked: '' }, CLEANUP_EVERY_MS);
     },
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      inspections[Symbol.dispose]();
+      cleanup[Symbol.dispose]();
+      await connection.close();
+    },
   };
 }
 
 /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
-const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
+const keyStore = ({ write, read }: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
     return (await write((redis) => redis.set(names.fact(key), value, options))) ?? undefined;
@@ -69,7 +53,7 @@ const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
   put(values, ttlMs, isHint) {
     const options = { expiration: expiration(ttlMs) };
     // `write` waits for a replica, and the webhooks behind it would wait too.
-    return (isHint ? reader.run : write)((redis) =>
+    return (isHint ? read : write)((redis) =>
       Promise.all(
         Object.entries(values).map(([key, value]) => redis.set(names.fact(key), value, options)),
       ),
@@ -77,7 +61,7 @@ const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
   },
   async get(keys) {
     if (keys.length === 0) return [];
-    const values = await reader.run((redis) => redis.mGet(keys.map(names.fact)));
+    const values = await read((redis) => redis.mGet(keys.map(names.fact)));
     return values.map((value) => value ?? undefined);
   },
   delete: (key) => write((redis) => redis.del(names.fact(key))),
@@ -85,7 +69,7 @@ const keyStore = ({ write }: Writer, reader: RedisConnection): KeyStore => ({
 
 const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
 
-const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => ({
+const quarantine = ({ write, read }: RedisConnection): Quarantine => ({
   add({ receivedAt, reason, body }) {
     const fields = { receivedAt: String(receivedAt), reason, body };
     const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
@@ -93,7 +77,7 @@ const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => (
   },
   async list(limit) {
     const options = { COUNT: limit };
-    const entries = await reader.run((redis) => redis.xRange(names.quarantine, '-', '+', options));
+    const entries = await read((redis) => redis.xRange(names.quarantine, '-', '+', options));
     return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
       id,
       receivedAt: Number(receivedAt),
@@ -102,5 +86,5 @@ const quarantine = ({ write }: Writer, reader: RedisConnection): Quarantine => (
     }));
   },
   remove: (id) => write((redis) => redis.xDel(names.quarantine, id)),
-  count: () => reader.run((redis) => redis.xLen(names.quarantine)),
+  count: () => read((redis) => redis.xLen(names.quarantine)),
 });

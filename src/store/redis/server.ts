@@ -1,0 +1,92 @@
+import { setTimeout } from 'node:timers/promises';
+
+import { StoreUnavailable } from '../errors.ts';
+import type { RedisClient } from './address.ts';
+import type { Run } from './connection.ts';
+import { names } from './names.ts';
+
+/** The server must not be written to, e.g. because it may not be the primary any more. */
+export class WrongServer extends StoreUnavailable {}
+
+const valueIn = (info: string, name: string) =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+
+/** INFO shows all of it, and is allowed where CONFIG is not. */
+export async function inspect(redis: RedisClient) {
+  // Not all sections come by default everywhere.
+  const info = await redis.info('all');
+  // Until then INFO is answered as if there were no append-only file.
+  if (valueIn(info, 'loading') === '1') {
+    throw new StoreUnavailable('Redis failed: it is still loading its data (LOADING)');
+  }
+  if (valueIn(info, 'role') === 'slave')
+    throw new WrongServer('Redis failed: it is a read-only replica (READONLY)');
+  return {
+    problem: problemIn(info),
+    /** Changes with every start of the server. */
+    runId: valueIn(info, 'run_id'),
+    replicas: Number(valueIn(info, 'connected_slaves')),
+    appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
+  };
+}
+
+/** Why the server would lose what was acknowledged. */
+function problemIn(info: string): string | undefined {
+  const version = valueIn(info, 'redis_version');
+  const policy = valueIn(info, 'maxmemory_policy');
+  if (Number.parseInt(version, 10) < 7)
+    return `Redis 7 or newer is required, but this server is ${version}`;
+  if (policy !== 'noeviction')
+    return `Redis must have maxmemory-policy noeviction, but it is ${policy}: events would be evicted`;
+  return undefined;
+}
+
+const POLL_MS = 50;
+const MAX_WAIT_MS = 30_000;
+
+async function rewrite(run: Run): Promise<boolean> {
+  try {
+    await run((redis) => redis.bgRewriteAof());
+  } catch (error) {
+    // Without a cause it is a timeout, and a new connection may do better.
+    const { cause } = error instanceof Error ? error : {};
+    if (!(cause instanceof Error)) throw error;
+    // A rewrite that another instance began is enough.
+    if (!cause.message.includes('in progress')) return false;
+  }
+  const deadline = performance.now() + MAX_WAIT_MS;
+  while (performance.now() < deadline) {
+    const info = await run((redis) => redis.info('persistence'));
+    const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];
+    if (busy.every((name) => valueIn(info, name) !== '1')) {
+      return valueIn(info, 'aof_last_bgrewrite_status') === 'ok';
+    }
+    await setTimeout(POLL_MS);
+  }
+  return false;
+}
+
+/**
+ * A server that is killed while it writes a transaction to its append-only file removes the broken command when it
+ * starts, but not the beginning of the transaction (seen in 7.0.15). What is written next then belongs to that open
+ * transaction, and is lost at the next start. So after every start of the server, and before anything is acknowledged,
+ * the transaction is closed and the file rewritten from what the server holds.
+ */
+export async function repairAppendOnlyFile(
+  run: Run,
+  runId: string,
+  onProblem: (message: string) => void,
+): Promise<void> {
+  const [repaired, epoch] = await run((redis) => redis.mGet([names.repaired, names.epoch]));
+  if (repaired === runId) return;
+  // With no log yet there is nothing that could be lost.
+  if (epoch) {
+    // Redis writes a transaction to the file only if it has two writes.
+    const [key, value] = [names.transaction, ''];
+    await run((redis) => redis.multi().set(key, value).set(key, value).exec());
+    if (!(await rewrite(run))) {
+      onProblem('Redis was restarted and did not rewrite its append-only file: run BGREWRITEAOF');
+    }
+  }
+  await run((redis) => redis.set(names.repaired, runId));
+}
