@@ -48,48 +48,41 @@ export type Once = ReturnType<typeof createOnce>;
  * input's fingerprint. A failure without effect frees the key; an unclear one keeps it.
  */
 export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
-  const running = new Map<string, { readonly print: string; readonly outcome: Promise<unknown> }>();
   /** Claims that the store has not confirmed, by id. It may hold them all the same, and nothing was sent for them. */
   const unconfirmed = new LRUCache<string, true>({ max: MAX_UNCONFIRMED, ttl: KEPT_MS });
 
-  return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
-    for (let first = running.get(key); first; first = running.get(key)) {
-      if (first.print !== print) throw new KeyReused();
-      try {
-        return (await first.outcome) as T;
-      } catch (error) {
-        if (!isOfItsOperation(error)) throw error;
-      }
+  async function confirm<Answer>(id: string, writing: Promise<Answer>): Promise<Answer> {
+    try {
+      return await writing;
+    } catch (error) {
+      unconfirmed.set(id, true);
+      throw error;
     }
-    const outcome = claimAndRun(key, print, run).finally(() => running.delete(key));
-    running.set(key, { print, outcome });
-    return outcome;
-  };
+  }
 
-  async function claimAndRun<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
+  return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine: Claim = { state: 'running', print, since: now(), id: crypto.randomUUID() };
-      unconfirmed.set(mine.id, true);
-      const theirs = await keys.claim(key, JSON.stringify(mine), KEPT_MS);
-      unconfirmed.delete(mine.id);
+      const theirs = await confirm(mine.id, keys.claim(key, JSON.stringify(mine), KEPT_MS));
       if (theirs === undefined) return runAndSettle(key, print, run);
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
-      if (claim.state === 'running' && unconfirmed.has(claim.id)) {
-        await keys.put({ [key]: JSON.stringify({ ...claim, since: now() }) }, KEPT_MS);
-        unconfirmed.delete(claim.id);
-        return runAndSettle(key, print, run);
-      }
       if (claim.state === 'done') return claim.outcome as T;
       if (claim.state === 'unknown') throw new FirstCallUnknown();
+      // Deleted at once: one caller takes it over, and the others wait for its outcome.
+      if (unconfirmed.delete(claim.id)) {
+        const renewed: Claim = { ...claim, since: now() };
+        await confirm(claim.id, keys.put({ [key]: JSON.stringify(renewed) }, KEPT_MS));
+        return runAndSettle(key, print, run);
+      }
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
       const isLost = waitedMs > MAX_RUN_MS || now() - claim.since > MAX_RUN_MS;
       if (isLost) throw new FirstCallUnknown();
       await delay(pauseMs);
       waitedMs += pauseMs;
     }
-  }
+  };
 
   async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     const settle = (claim: Claim) => keys.put({ [key]: JSON.stringify(claim) }, KEPT_MS);
@@ -108,7 +101,3 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
 
 /** The outcome is returned even if it can't be stored. The claim then counts as lost, and nothing is sent again. */
 const ifPossible = (noting: Promise<unknown>) => noting.catch(() => undefined);
-
-/** The first caller disconnected or used up its calls before anything was sent, so others may go on. */
-const isOfItsOperation = (error: unknown): boolean =>
-  hasCode(error, 'TIMEOUT') || hasCode(error, 'QUERY_TOO_EXPENSIVE');
