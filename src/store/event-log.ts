@@ -35,7 +35,7 @@ export interface LogPage extends LogBounds {
 
 /** An append-only, deduplicating log: embedded within one process, Redis Streams across many. */
 export interface EventLog {
-  /** Dedupes and appends as one atomic, durable step. For each event its stored form, or undefined for a copy. */
+  /** For each event, one atomic, durable step. Resolves to the stored forms, with undefined for each copy. */
   append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
   /** A reader that follows the log compares the bounds: the log may have been replaced, or trimmed past its position. */
   read(after: Position, limit: number): Promise<LogPage>;

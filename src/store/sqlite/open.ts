@@ -5,10 +5,10 @@ import { steadyNow } from '../../clock.ts';
 import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../errors.ts';
-import { type EventLog, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
+import { type EventLog, type LogBounds, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
 import type { Store, StoreSettings } from '../store.ts';
 import type { DbCall, Operations } from './operations.ts';
-import type { Batch, Opened, WorkerResult, WorkerData } from './worker.ts';
+import type { Batch, WorkerResult, WorkerData } from './worker.ts';
 
 const MAX_WRITES = 1_000;
 /** A write waits for no more reads than these. */
@@ -45,7 +45,7 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
       remove: writes.removeQuarantined,
       count: reads.countQuarantined,
     },
-    check: writes.touch,
+    check: () => writes.putAll({ checked: '' }, CLEANUP_EVERY_MS),
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
       await thread.close();
@@ -65,8 +65,7 @@ async function openThread(
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  const [opened] = (await once(worker, 'message')) as [Opened];
-  if (typeof opened === 'string') throw new StoreUnavailable(opened);
+  const [opened] = (await once(worker, 'message')) as [LogBounds];
 
   /** Batches that the worker has not answered yet: it answers in order. */
   const underWay: PromiseWithResolvers<readonly WorkerResult[]>[] = [];
@@ -88,8 +87,8 @@ async function openThread(
 
   function answerOf(result: WorkerResult): unknown {
     if ('answer' in result) return result.answer;
-    const { kind, reason } = result.failure;
-    if (kind === 'damage') end(`the event store stopped: ${reason}; check the disk, then restart`);
+    const { isDamage, reason } = result.failure;
+    if (isDamage) end(`the event store stopped: ${reason}; check the disk, then restart`);
     return new StoreUnavailable(`the event store failed: ${reason}`);
   }
 

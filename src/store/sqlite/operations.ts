@@ -105,7 +105,6 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
         SELECT id FROM quarantine ORDER BY id LIMIT ${excess})`);
     },
     removeQuarantined: (id: string) => void run(sql`DELETE FROM quarantine WHERE id = ${id}`),
-    touch: () => void run(sql`INSERT OR REPLACE INTO meta VALUES ('checked', ${String(clock())})`),
     /** Removes some of what is past its time. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();

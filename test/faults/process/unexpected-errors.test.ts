@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { sqliteFailureOf } from '../../../src/store/sqlite/failure.ts';
+import { sqliteFailureOf } from '../../../src/store/sqlite/database.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { noteEvent, signed } from '../../support/faults/sender.ts';
 import {
@@ -104,7 +104,7 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
     expect(await webhook(1)).toEqual({ status: 503, text: '' });
     expect(await webhook(0)).toEqual({ status: 200, text: '' });
     await until(() => server.stdout.some((line) => line.includes('could not be stored')));
-    expect(sqliteFailureOf(new Error(PATIENT.note))).toEqual({ kind: 'misuse', reason: 'Error' });
+    expect(sqliteFailureOf(new Error(PATIENT.note))).toEqual({ isDamage: false, reason: 'Error' });
   });
 
   it('thrown by an HTTP handler', async () => {

@@ -1,0 +1,128 @@
+import * as fs from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { StoreUnavailable } from '../errors.ts';
+
+const VERSION = 3;
+
+/** AUTOINCREMENT: a position is never used twice, not even when all events are gone. */
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE IF NOT EXISTS event (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL, subject TEXT, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS event_of_subject ON event (subject) WHERE subject IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS seen (
+    key TEXT NOT NULL, time TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (key, time)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS seen_at ON seen (at);
+
+  CREATE TABLE IF NOT EXISTS fact (
+    key TEXT PRIMARY KEY, value TEXT NOT NULL, ends_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS fact_ends ON fact (ends_at);
+
+  CREATE TABLE IF NOT EXISTS quarantine (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS quarantine_count ON quarantine (received_at);
+`;
+
+/**
+ * Checkpoints are rare, so that a page with a hundred changes is copied once. In return the write-ahead log may grow to
+ * 64 MB, which is read quickly after a crash. The exclusive lock is taken with the first access and held until the
+ * process ends, however it ends.
+ */
+function prepareDatabase(db: DatabaseSync): void {
+  db.exec(`
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -8000;
+    PRAGMA wal_autocheckpoint = 16000;
+  `);
+  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (version !== VERSION && version !== 0) {
+    throw new StoreUnavailable(`it has format ${version}, but this version reads ${VERSION} only`);
+  }
+  db.exec(`BEGIN IMMEDIATE; ${TABLES}`);
+  db.prepare("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)").run(crypto.randomUUID());
+  db.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
+}
+
+/** A process that is about to end may still have the file locked. */
+const LOCK_MS = 1_000;
+const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
+const LOCKED = `is in use by another process: ${OTHER_DIR}, or REDIS_URL to share one store`;
+const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
+const NOT_A_DIRECTORY = `is a file, or lies below one, and must be a directory: remove the file, or ${OTHER_DIR}`;
+const REFUSALS: Readonly<Record<string, string>> = {
+  EEXIST: NOT_A_DIRECTORY,
+  ENOTDIR: NOT_A_DIRECTORY,
+  EACCES: NOT_PERMITTED,
+  EPERM: NOT_PERMITTED,
+  // Node reports no other code if it creates the directory itself.
+  ENOENT: `can't be created, because it is on a read-only file system or behind a broken link: create it, or ${OTHER_DIR}`,
+  EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
+  ENOSPC: `is on a full disk: free space, or ${OTHER_DIR}`,
+};
+
+/** Throws `StoreUnavailable` with the reason, and what to do about it. */
+export function openDatabase(dir: string): DatabaseSync {
+  try {
+    return openIn(dir);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const refusal = isLocked(error)
+      ? LOCKED
+      : (REFUSALS[code] ??
+        `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`);
+    throw new StoreUnavailable(`${resolve(dir)} ${refusal}`, { cause: error });
+  }
+}
+
+function openIn(dir: string): DatabaseSync {
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
+  const file = join(dir, 'events.db');
+  fs.closeSync(fs.openSync(file, 'a', 0o600));
+  // SQLite gives the write-ahead log the mode of the database, which may lie in a folder others can read.
+  for (const name of [file, `${file}-wal`, `${file}-shm`])
+    if (fs.existsSync(name)) fs.chmodSync(name, 0o600);
+  const db = new DatabaseSync(file, { timeout: LOCK_MS });
+  prepareDatabase(db);
+  return db;
+}
+
+export interface SqliteFailure {
+  /** The state of the disk is unknown, so the store must be opened anew. */
+  readonly isDamage: boolean;
+  readonly reason: string;
+}
+
+// https://sqlite.org/rescode.html
+const BUSY = 5;
+/** I/O error, corrupt, not a database. */
+const DAMAGES = [10, 11, 26];
+
+const isSqliteError = (error: unknown): error is { errcode: number; errstr: string } =>
+  error instanceof Error && 'errcode' in error;
+
+const isLocked = (error: unknown) => isSqliteError(error) && (error.errcode & 0xff) === BUSY;
+
+/** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost. */
+export function sqliteFailureOf(error: unknown): SqliteFailure {
+  if (isSqliteError(error)) {
+    const { errcode, errstr } = error;
+    const isDamage = DAMAGES.includes(errcode & 0xff);
+    return { isDamage, reason: `${errstr} (SQLite code ${errcode})` };
+  }
+  if (error instanceof StoreUnavailable) return { isDamage: false, reason: error.message };
+  // Never its message: that may quote the value that did not fit, and the reason will be logged.
+  return { isDamage: false, reason: error instanceof Error ? error.name : 'unknown' };
+}
