@@ -91,8 +91,9 @@ describe.skipIf(!redisAvailable)('the bus between instances', () => {
     const [one, two] = [await open(), await open()];
     const received: string[] = [];
     two.bus.subscribe((message) => void received.push(message), noGap);
-    // Both would end the process if their failure went unhandled.
-    for (const text of ['{', 'null']) expect(server.cli('PUBLISH', names.bus('0'), text)).toBe('2');
+    // They would end the process if their failure went unhandled.
+    for (const channel of [names.bus('0'), names.appended('0')])
+      for (const text of ['{', 'null']) expect(server.cli('PUBLISH', channel, text)).toBe('2');
     await one.bus.publish('next');
     expect(received).toEqual(['next']);
   });

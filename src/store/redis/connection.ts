@@ -32,7 +32,7 @@ const pauseBefore = (retry: number) =>
  */
 export function createConnection(url: string, onProblem: (message: string) => void) {
   const locate = locatorOf(url);
-  const subscriptions = new Map<string, (message: string) => void>();
+  const subscriptions = new Map<string, (message: string) => unknown>();
   const gapListeners: (() => void)[] = [];
   let session: ReturnType<typeof createSession> | undefined;
   /** The server of the last session. */
@@ -173,8 +173,15 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       });
     },
     /** To be called before `open`. */
-    subscribe: (channel: string, listener: (message: string) => void) =>
-      void subscriptions.set(channel, listener),
+    subscribe(channel: string, handle: (message: string) => unknown): void {
+      subscriptions.set(channel, async (message) => {
+        try {
+          await handle(message);
+        } catch {
+          onProblem('a message that no instance sent was ignored');
+        }
+      });
+    },
     /** Called when messages may have been missed or lost, and can be sent again. */
     onGap: (listener: () => void) => void gapListeners.push(listener),
     /** Notices a dead socket and added replicas, and reports a setting that was changed. */
