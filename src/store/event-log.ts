@@ -56,8 +56,5 @@ export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, MIN
 
 export const OF_SUBJECT_LIMIT = 1_000;
 
-/** How many accepted times are kept for a key. */
-export const TIMES_KEPT = 100;
-
 /** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. */
 export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;

@@ -82,18 +82,6 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.append([eventOf('b', at(1)), eventOf('b')])).toEqual([undefined, undefined]);
   });
 
-  it('keeps the last hundred times of a key', async () => {
-    let now = Date.now();
-    const [{ log }] = await engine.open(1, { clock: () => now });
-    for (const n of range(1, 101)) {
-      now += 1;
-      await log.append([eventOf('a', at(n))]);
-    }
-    const copies = range(2, 101).map((n) => eventOf('a', at(n)));
-    expect(await log.append(copies)).toEqual(copies.map(() => undefined));
-    expect(await log.append([eventOf('a', at(1))])).toMatchObject([{ position: 102 }]);
-  });
-
   it('trims events past retention and reports its first position', async () => {
     const now = Date.now();
     const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });

@@ -8,7 +8,6 @@ import {
   type NewEvent,
   OF_SUBJECT_LIMIT,
   type StoredEvent,
-  TIMES_KEPT,
   dedupeWindowMs,
 } from '../event-log.ts';
 import type { StoreSettings } from '../store.ts';
@@ -172,25 +171,18 @@ const pageScript = `${HEAD}
 
 /** Options: windowMs, subjectMs, channel, events. XADD comes before the key: no failure leaves a key without its event. */
 const appendScript = `${HEAD}
-  -- The times to keep for the key, or nil for a copy.
-  local function accepted(known, time)
-    if not known then return time end
-    if time == '' or ('\\n' .. known .. '\\n'):find('\\n' .. time .. '\\n', 1, true) then return nil end
-    local times = {}
-    for each in (known .. '\\n' .. time):gmatch('[^\\n]+') do times[#times + 1] = each end
-    return table.concat(times, '\\n', math.max(1, #times - ${TIMES_KEPT - 1}))
-  end
-
   local positions = {}
   local before = newest
   for _, event in ipairs(options.events) do
     local key = '${PREFIX}seen:' .. event.key
-    local times = accepted(redis.call('GET', key), event.time or '')
-    if times then
+    local withTime = event.time and key .. ' ' .. event.time
+    local isNew = redis.call('EXISTS', withTime or key) == 0
+    if isNew then
       newest = newest + 1
       stamp = event.receivedAt
       redis.call('XADD', KEYS[3], newest .. '-0', 'r', event.receivedAt, 'b', event.body)
-      redis.call('SET', key, times, 'PX', options.windowMs)
+      redis.call('SET', key, '', 'PX', options.windowMs)
+      if withTime then redis.call('SET', withTime, '', 'PX', options.windowMs) end
       if event.subject then
         local subject = '${PREFIX}subject:' .. event.subject
         redis.call('RPUSH', subject, newest)
@@ -198,7 +190,7 @@ const appendScript = `${HEAD}
         redis.call('PEXPIRE', subject, options.subjectMs)
       end
     end
-    positions[#positions + 1] = times and newest or 0
+    positions[#positions + 1] = isNew and newest or 0
   end
   -- For copies, too: they are promised durable, and WAIT waits only for this connection's own writes.
   redis.call('SET', KEYS[2], newest)

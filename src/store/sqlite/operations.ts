@@ -5,7 +5,6 @@ import {
   type LogBounds,
   type NewEvent,
   type StoredEvent,
-  TIMES_KEPT,
   dedupeWindowMs,
 } from '../event-log.ts';
 import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } from '../store.ts';
@@ -38,9 +37,6 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     if (time === '') return true;
     // For events of this key without a time.
     run(sql`INSERT OR REPLACE INTO seen VALUES (${key}, '', ${now})`);
-    run(sql`DELETE FROM seen WHERE key = ${key} AND time IN (
-      SELECT time FROM seen WHERE key = ${key} AND time <> ''
-      ORDER BY at DESC, time DESC LIMIT -1 OFFSET ${TIMES_KEPT})`);
     return true;
   }
 
