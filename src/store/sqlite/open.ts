@@ -64,14 +64,11 @@ async function openThread(
     workerData,
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const [opened] = (await once(worker, 'message')) as [LogBounds];
 
   /** Batches that the worker has not answered yet: it answers in order. */
   const underWay: PromiseWithResolvers<readonly WorkerResult[]>[] = [];
   let ended: StoreUnavailable | undefined;
-
-  const post = (message: Batch | 'close') => worker.postMessage(message, []);
 
   /** Rejects all further calls. The disk may be repaired for the next process. */
   function end(reason: string): void {
@@ -96,7 +93,7 @@ async function openThread(
     if (ended) throw ended;
     const batch = Promise.withResolvers<readonly WorkerResult[]>();
     underWay.push(batch);
-    post({ kind, now: clock(), calls });
+    worker.postMessage({ kind, now: clock(), calls } satisfies Batch, []);
     return (await batch.promise).map(answerOf);
   }
 
@@ -118,10 +115,8 @@ async function openThread(
     /** Resolves when all calls are done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
-      if (ended) void worker.terminate();
-      else post('close');
       ended ??= new StoreUnavailable('the event store is closed');
-      await exited;
+      await worker.terminate();
     },
   };
 }

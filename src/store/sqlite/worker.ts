@@ -55,12 +55,8 @@ function run(kind: Batch['kind'], calls: readonly DbCall[]): readonly WorkerResu
   }
 }
 
-port.on('message', (batch: Batch | 'close') => {
-  if (batch !== 'close') {
-    ({ now } = batch);
-    return port.postMessage(run(batch.kind, batch.calls));
-  }
-  db.close();
-  return port.close();
+port.on('message', (batch: Batch) => {
+  ({ now } = batch);
+  port.postMessage(run(batch.kind, batch.calls));
 });
 port.postMessage(operations.reads.bounds());
