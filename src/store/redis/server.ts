@@ -44,23 +44,18 @@ function problemIn(info: string): string | undefined {
 const POLL_MS = 50;
 const MAX_WAIT_MS = 30_000;
 
+/** Whether the file has been rewritten since the server was started. */
 async function rewrite(run: Run): Promise<boolean> {
-  try {
-    await run((redis) => redis.bgRewriteAof());
-  } catch (error) {
-    // Without a cause it is a timeout, and a new connection may do better.
-    const { cause } = error instanceof Error ? error : {};
-    if (!(cause instanceof Error)) throw error;
-    // A rewrite that another instance began is enough.
-    if (!cause.message.includes('in progress')) return false;
-  }
+  // Rejected while a rewrite runs that another instance began, which is enough.
+  await run((redis) => redis.bgRewriteAof().catch(() => ''));
   const deadline = performance.now() + MAX_WAIT_MS;
   while (performance.now() < deadline) {
     const info = await run((redis) => redis.info('persistence'));
     const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];
-    if (busy.every((name) => valueIn(info, name) !== '1')) {
-      return valueIn(info, 'aof_last_bgrewrite_status') === 'ok';
-    }
+    if (busy.every((name) => valueIn(info, name) !== '1'))
+      return (
+        valueIn(info, 'aof_last_bgrewrite_status') === 'ok' && valueIn(info, 'aof_rewrites') !== '0'
+      );
     await setTimeout(POLL_MS);
   }
   return false;
