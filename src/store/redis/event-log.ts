@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { createBatches } from '../batches.ts';
 import {
   CLOCK_TOLERANCE_MS,
@@ -16,8 +14,6 @@ import { PREFIX, names } from './names.ts';
 
 type Head = readonly [epoch: string, newest: number, stamp: string];
 type Entry = readonly [position: number, receivedAt: string, body: string];
-type PageReply = readonly [...Head, oldest: number, entries: readonly Entry[]];
-type AppendReply = readonly [...Head, positions: readonly number[]];
 
 const LOG_KEYS = [names.epoch, names.newest, names.events];
 /** A script blocks the whole server while it runs. */
@@ -26,15 +22,6 @@ const MAX_APPENDS = 200;
 const SUBJECT_GRACE_MS = 3_600_000;
 /** A message may be lost, and none is sent for a log that was flushed. So the log is checked this often. */
 const LOOK_AGAIN_MS = 1_000;
-
-/** EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here. */
-const runScript = <Reply>(
-  run: Run,
-  source: string,
-  keys: string[],
-  args: readonly (string | number)[],
-): Promise<Reply> =>
-  run((redis) => redis.eval(source, { keys, arguments: args.map(String) }) as Promise<Reply>);
 
 const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
   position,
@@ -53,26 +40,28 @@ export function createRedisLog(
   const formerEpochs = new Set<string>();
   let changed = Promise.withResolvers<void>();
 
-  /** Sends the last seen state, so that the script can detect a lost log. */
-  async function runOnLog<Reply extends readonly [...Head, ...unknown[]]>(
-    run: Run,
-    script: string,
-    options: object,
-  ): Promise<Reply> {
+  /** Sends the last seen state, so that the script can detect a lost log. Resolves to the present state and a result. */
+  async function runOnLog<Result>(run: Run, script: string, options: object) {
     const former = [...formerEpochs].join(' ');
     const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
-    const reply = await runScript<Reply>(run, script, LOG_KEYS, args);
-    learn(reply);
-    return reply;
+    // EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here.
+    const reply = await run((redis) => redis.eval(script, { keys: LOG_KEYS, arguments: args }));
+    const [head, result] = reply as unknown as readonly [Head, Result];
+    learn(head);
+    return [head, result] as const;
   }
 
-  function learn([current, top, stampOfTop]: readonly [...Head, ...unknown[]]): void {
+  function learn([current, top, stampOfTop]: Head): void {
     // Replies of several connections come in any order: a late one must not bring an old log back.
     if (formerEpochs.has(current)) return;
     if (current === epoch && top <= newest) return;
     if (current !== epoch && epoch !== '') formerEpochs.add(epoch);
     [epoch, newest, stamp] = [current, top, stampOfTop];
+    wakeReaders();
+  }
+
+  function wakeReaders(): void {
     changed.resolve();
     changed = Promise.withResolvers<void>();
   }
@@ -80,13 +69,13 @@ export function createRedisLog(
   connection.subscribe(channel, (head) => learn(JSON.parse(head) as Head));
 
   async function read(after: number, limit: number): Promise<LogPage> {
-    const reply = await runOnLog<PageReply>(connection.read, pageScript, { after, limit });
-    const [current, top, , oldest, entries] = reply;
-    return { epoch: current, newest: top, oldest, events: entries.map(eventOf) };
+    type Page = readonly [oldest: number, entries: readonly Entry[]];
+    const [head, page] = await runOnLog<Page>(connection.read, pageScript, { after, limit });
+    return { epoch: head[0], newest: head[1], oldest: page[0], events: page[1].map(eventOf) };
   }
 
   async function appendAll(events: readonly NewEvent[]) {
-    const [, , , positions] = await runOnLog<AppendReply>(connection.write, appendScript, {
+    const [, positions] = await runOnLog<readonly number[]>(connection.write, appendScript, {
       windowMs: dedupeWindowMs(retentionMs),
       subjectMs: retentionMs + SUBJECT_GRACE_MS,
       channel,
@@ -106,19 +95,19 @@ export function createRedisLog(
     bounds: () => read(0, 0),
     async changed(position) {
       if (position < newest) return;
-      const lookAgain = delay(LOOK_AGAIN_MS, undefined, { ref: false });
-      await Promise.race([changed.promise, lookAgain]);
+      const lookAgain = setTimeout(wakeReaders, LOOK_AGAIN_MS).unref();
+      await changed.promise;
+      clearTimeout(lookAgain);
     },
     async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
-      const keys = [names.ofSubject(subject), names.events];
-      return (await runScript<Entry[]>(connection.read, subjectScript, keys, [limit])).map(eventOf);
+      const options = { key: names.ofSubject(subject), limit };
+      const [, entries] = await runOnLog<readonly Entry[]>(connection.read, subjectScript, options);
+      return entries.map(eventOf);
     },
     async trim() {
-      let trimmed = TRIM_BATCH;
-      while (trimmed === TRIM_BATCH) {
-        // Only tests have a clock: the server's time is the same for all instances.
-        const args = [retentionMs, clock?.() ?? ''];
-        trimmed = await runScript(connection.read, trimScript, [names.events], args);
+      for (let trimmed = TRIM_BATCH; trimmed === TRIM_BATCH;) {
+        const options = { retentionMs, now: clock?.() };
+        [, trimmed] = await runOnLog<number>(connection.read, trimScript, options);
       }
     },
   };
@@ -153,20 +142,22 @@ const HEAD = `
     epoch = known.fresh
     redis.call('SET', KEYS[1], epoch)
   end
+  local function positionOf(entry) return tonumber(entry[1]:match('^%d+')) end
+  local function eventOf(entry) return { positionOf(entry), entry[2][2], entry[2][4] } end
 `;
 
-/** Options: after, limit. Answers epoch, newest, its time, oldest and entries as one consistent look. */
+/** Options: after, limit. Answers oldest and entries, of the same moment as the state. */
 const pageScript = `${HEAD}
   local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
-  local oldest = first and tonumber(first[1]:match('^%d+')) - 1 or newest
+  local oldest = first and positionOf(first) - 1 or newest
   local entries = {}
   if options.limit > 0 then
     local after = '(' .. options.after .. '-0'
     for i, entry in ipairs(redis.call('XRANGE', KEYS[3], after, '+', 'COUNT', options.limit)) do
-      entries[i] = { tonumber(entry[1]:match('^%d+')), entry[2][2], entry[2][4] }
+      entries[i] = eventOf(entry)
     end
   end
-  return { epoch, newest, stamp, oldest, entries }
+  return { { epoch, newest, stamp }, { oldest, entries } }
 `;
 
 /** Options: windowMs, subjectMs, channel, events. XADD comes before the key: no failure leaves a key without its event. */
@@ -197,38 +188,36 @@ const appendScript = `${HEAD}
   if newest > before then
     redis.call('PUBLISH', options.channel, cjson.encode({ epoch, newest, stamp }))
   end
-  return { epoch, newest, stamp, positions }
+  return { { epoch, newest, stamp }, positions }
 `;
 
-/** KEYS: subject, events. ARGV: limit. The newest events that are still there. */
-const subjectScript = `
+/** Options: key, limit. Answers the newest events of the subject that are still there. */
+const subjectScript = `${HEAD}
   local found = {}
-  for _, position in ipairs(redis.call('LRANGE', KEYS[1], -ARGV[1], -1)) do
-    local entry = redis.call('XRANGE', KEYS[2], position .. '-0', position .. '-0')[1]
-    if entry then found[#found + 1] = { tonumber(position), entry[2][2], entry[2][4] } end
+  for _, position in ipairs(redis.call('LRANGE', options.key, -options.limit, -1)) do
+    local entry = redis.call('XRANGE', KEYS[3], position .. '-0', position .. '-0')[1]
+    if entry then found[#found + 1] = eventOf(entry) end
   end
-  return found
+  return { { epoch, newest, stamp }, found }
 `;
 
 const TRIM_BATCH = 500;
 
 /**
- * KEYS: events. ARGV: retention, the time where it is not the server's. Removes the oldest events that are past
- * retention, only a run from the start: the log has no holes. Answers how many.
+ * Options: retentionMs, and in tests the time: the server's own is the same for all instances. Removes the oldest events
+ * that are past retention, only a run from the start: the log has no holes. Answers how many.
  */
-const trimScript = `
-  local time = redis.call('TIME')
-  local now = tonumber(ARGV[2]) or time[1] * 1000 + math.floor(time[2] / 1000)
-  local entries = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ${TRIM_BATCH})
+const trimScript = `${HEAD}
+  local now = options.now or redis.call('TIME')[1] * 1000
+  local entries = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', ${TRIM_BATCH})
   local expired = 0
   for at, entry in ipairs(entries) do
     local receivedAt = tonumber(entry[2][2])
-    if receivedAt >= now - ARGV[1] and receivedAt <= now + ${CLOCK_TOLERANCE_MS} then break end
+    if receivedAt >= now - options.retentionMs and receivedAt <= now + ${CLOCK_TOLERANCE_MS} then break end
     expired = at
   end
   if expired > 0 then
-    local last = tonumber(entries[expired][1]:match('^%d+'))
-    redis.call('XTRIM', KEYS[1], 'MINID', (last + 1) .. '-0')
+    redis.call('XTRIM', KEYS[3], 'MINID', (positionOf(entries[expired]) + 1) .. '-0')
   end
-  return expired
+  return { { epoch, newest, stamp }, expired }
 `;
