@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { ConnectionTimeoutError, DisconnectsClientError } from 'redis';
+import { DisconnectsClientError } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
 import { type RedisClient, createBareClient, locatorOf } from './address.ts';
 import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 
-/** Shorter than the deadline, since node-redis can't abort a connection that is being opened. */
-const TIMEOUTS = { connectTimeout: 2_000 };
 const DEADLINE_MS = 3_000;
+/** Our own deadline covers the whole connection. */
+const TIMEOUTS = { connectTimeout: 2 * DEADLINE_MS };
 const MAX_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
@@ -73,7 +73,9 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       /** Waits for pending commands first. */
       close: () =>
         Promise.all(clients.map((client) => within(client.close()).catch(() => client.destroy()))),
-      destroy: () => clients.forEach((client) => client.destroy()),
+      /** A socket that is still being opened is destroyed once it is open. */
+      destroy: () =>
+        clients.forEach((client) => client.once('connect', () => client.destroy()).destroy()),
     };
     for (const client of clients)
       client.on('error', (error: unknown) => {
@@ -145,8 +147,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
         if (!isStart) continue;
         if (error instanceof WrongServer) throw error;
         // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
-        const isSilent =
-          error instanceof StoreUnavailable || error instanceof ConnectionTimeoutError;
+        const isSilent = error instanceof StoreUnavailable;
         if (performance.now() - began > (isSilent ? SILENT_MS : REFUSED_MS))
           throw new StoreUnavailable(
             `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
