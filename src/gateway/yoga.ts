@@ -7,9 +7,9 @@ import {
   type YogaServerInstance,
   createYoga,
 } from 'graphql-yoga';
-import type { WebSocket } from 'ws';
 
 import type { Context } from '../context.ts';
+import type { Usage } from '../rest/usage.ts';
 import type { Unauthenticated } from '../viewer/authenticate.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
@@ -46,8 +46,6 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over HTTP. */
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
-  /** Only over WebSocket. */
-  readonly socket?: WebSocket;
   body?: string;
   unauthenticated?: Unauthenticated;
   requestId?: string;
@@ -55,6 +53,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** True if the response is plain JSON over HTTP. */
   isPlainHttp?: boolean;
   operation?: Operation | undefined;
+  /** What it uses of the Partner API, from its execution on. */
+  usage?: Usage;
   /** For the operation's calls, if it is traced. */
   traceHeaders?: readonly string[];
   /** What `subscribe` returned, before Yoga wraps it. */

@@ -7,13 +7,12 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 
 /**
  * Gives each operation the context for its resolvers, with new loaders (`onExecute`). When the operation times out or
- * its client disconnects, its reads are aborted; a write that was sent is not.
+ * its client disconnects, its reads are aborted; a write that was sent is not. Operations of a socket end themselves.
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   return {
     onExecute({ args, extendContext }) {
-      const { requester, operation, traceHeaders, res, socket } =
-        args.contextValue as GatewayContext;
+      const { requester, operation, traceHeaders, res } = args.contextValue as GatewayContext;
       const usage = createUsage({
         maxCalls: config.operation.maxUpstreamCalls,
         priority: operation!.kind === 'mutation' ? 'write' : 'read',
@@ -21,15 +20,14 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
         requestId: operation!.requestId,
       });
       const context = createContext(services, requester!, usage, operation!);
-      extendContext(context as GatewayContext);
-      const connection = res ?? socket;
+      extendContext(context);
       const abortReads = () => usage.end();
       const timer = setTimeout(abortReads, config.limits.operationMs);
-      connection?.once('close', abortReads);
+      res?.once('close', abortReads);
       return {
         onExecuteDone() {
           clearTimeout(timer);
-          connection?.off('close', abortReads);
+          res?.off('close', abortReads);
         },
       };
     },

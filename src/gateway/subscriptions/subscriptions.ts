@@ -153,6 +153,7 @@ export function createSubscriptions(parts: GatewayParts) {
       const { operation, requester, requestId } = context;
       const { maxUpstreamCalls: maxCalls } = parts.config.operation;
       const usage = createUsage({ maxCalls, requestId });
+      context.usage = usage;
       const timer = setTimeout(() => usage.end(), parts.config.limits.operationMs);
       const source = await createSourceEventStream({
         ...(operation!.args as ValidatedSubscriptionArgs),

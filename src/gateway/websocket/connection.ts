@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
@@ -50,8 +48,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
   /** Exists while the client reads too slowly. */
   #backlog: Backlog | undefined;
   #handle: ((text: string) => Promise<void>) | undefined;
-  /** Operations that are starting or ending. */
-  #busy: Map<string, PromiseWithResolvers<void>> | undefined;
 
   constructor(ws: WebSocket, requestId: string, parts: GatewayParts) {
     this.ws = ws;
@@ -115,32 +111,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
 
   receive(data: Buffer, isBinary: boolean): void {
     if (!this.isOpen || !this.count()) return;
-    if (isBinary) this.close();
-    else this.#inOrder(data.toString());
-  }
-
-  /**
-   * graphql-ws handles messages side by side, and an operation that is begun, completed and begun again at once would run
-   * twice. So messages about an operation wait until the one before has taken effect.
-   */
-  #inOrder(text: string): void {
-    if (!this.isOpen) return;
-    const { type, id } = headOf(text);
-    const before = id === undefined ? undefined : this.#busy?.get(id)?.promise;
-    if (before) return void before.then(() => this.#inOrder(text));
-    if (id !== undefined) (this.#busy ??= new Map()).set(id, Promise.withResolvers());
     // It throws for invalid messages, such as a type that only servers send.
-    const handled = this.#handle!(text).catch(() => this.close());
-    // A subscribe lasts as long as its operation. Other messages are handled after the next turn of the event loop.
-    if (type !== 'subscribe' && id !== undefined)
-      void handled.then(() => nextTurn()).then(() => this.settled(id));
-  }
-
-  /** The operation has started or ended: its next message may be handled. */
-  settled(id: string): void {
-    this.#busy?.get(id)?.resolve();
-    this.#busy?.delete(id);
-    if (this.#busy?.size === 0) this.#busy = undefined;
+    if (isBinary) this.close();
+    else this.#handle!(data.toString()).catch(() => this.close());
   }
 
   /** A message of the protocol itself, or the result of a query. It does not wait, but neither may such messages pile up. */
@@ -216,14 +189,5 @@ export class WsConnection implements ProtocolSocket, OpenConnection, Sink {
 
   #isExpired(): boolean {
     return this.viewer?.expiresAt !== undefined && Date.now() >= this.viewer.expiresAt;
-  }
-}
-
-function headOf(text: string): { readonly type?: unknown; readonly id?: string } {
-  try {
-    const { type, id } = JSON.parse(text) as Record<string, unknown>;
-    return { type, ...(typeof id === 'string' && { id }) };
-  } catch {
-    return {};
   }
 }

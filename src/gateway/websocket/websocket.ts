@@ -16,6 +16,7 @@ import { Subscription } from '../subscriptions/subscription.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
 import { CLOSE, WsConnection } from './connection.ts';
+import { SocketOperation } from './socket-operation.ts';
 
 /** Clients send a message in one fragment, or a few. */
 const MAX_FRAGMENTS = 64;
@@ -24,7 +25,7 @@ const MAX_ID_CHARACTERS = 128;
 /** A ping's payload comes back in its pong. This is enough for a client to match them. */
 const MAX_PING_BYTES = 128;
 
-/** For graphql-ws, which needs a document to execute: the operation itself has run by then. */
+/** For graphql-ws, which needs a document to execute. The operation itself is in the context. */
 const ANY_DOCUMENT = parse('{ __typename }');
 
 /** WebSocket `/graphql`: graphql-transport-ws, by graphql-ws, with operations that run through Yoga's plugins. */
@@ -56,46 +57,42 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       if (payload && Buffer.byteLength(JSON.stringify(payload)) > MAX_PING_BYTES)
         extra.close(CLOSE.badRequest);
     },
-    /** Runs the operation. If it was not executed, the client gets an `error` message and not a result. */
-    async onSubscribe({ extra, subscriptions }, id, payload) {
-      if (id.length > MAX_ID_CHARACTERS) {
-        extra.close(CLOSE.badRequest);
-        return [operationRejected('BAD_USER_INPUT', 'The id of the operation is too long.')];
-      }
-      const requestId = randomUUID();
-      const { viewer: requester, ws: socket } = extra;
-      const context: GatewayContext = { requestId, requester: requester!, socket };
-      const result = await resultOf(context, payload, Object.keys(subscriptions).length);
-      if (result instanceof Subscription) {
+    onSubscribe({ extra, subscriptions }, id, payload) {
+      if (id.length > MAX_ID_CHARACTERS) extra.close(CLOSE.badRequest);
+      const context: GatewayContext = { requestId: randomUUID(), requester: extra.viewer! };
+      const contextValue = new SocketOperation(id, extra, context, () => {
+        const result = resultOf(context, payload, Object.keys(subscriptions).length);
         // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
         Object.assign(payload, { query: '', variables: undefined });
-        result.sink = extra;
-        result.head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-        return { schema, document: ANY_DOCUMENT, contextValue: result };
-      }
-      const response = forClient(result, requestId);
-      if ('data' in response) return { schema, document: ANY_DOCUMENT, contextValue: response };
-      observer.rejected(String(response.errors?.[0]?.extensions['code']), { requestId });
-      return response.errors;
+        return result;
+      });
+      return { schema, document: ANY_DOCUMENT, contextValue };
     },
-    execute: ({ contextValue }) => contextValue as ExecutionResult,
-    onOperation: ({ extra }, id) => extra.settled(id),
-    onError: ({ extra }, id) => extra.settled(id),
+    execute: ({ contextValue }) => contextValue as SocketOperation,
     onNext: (_ctx, _id, _payload, _args, result) => result as FormattedExecutionResult,
+    /** graphql-ws wraps what an iterator throws. */
+    onError: (_ctx, _id, _payload, [error]) => (error!.cause as AggregateError).errors,
   });
 
-  /** An error thrown to graphql-ws would close the socket for all of its operations, for good. */
+  /** If the operation was not executed, throws its errors, and the client gets an `error` message and not a result. */
   async function resultOf(context: GatewayContext, payload: unknown, running: number) {
+    const { requestId } = context;
     const most = limits.operationsPerSocket;
+    let result: ExecutionResult | Subscription;
     try {
       if (running > most) {
         const message = `A socket may run at most ${most} operations at once.`;
         throw operationRejected('BAD_USER_INPUT', message);
       }
-      return await runOperation(yoga, context, paramsFrom(payload, trusted));
+      result = await runOperation(yoga, context, paramsFrom(payload, trusted));
     } catch (error) {
-      return { errors: [maskError(error, context.requestId)] };
+      result = { errors: [maskError(error, requestId)] };
     }
+    if (result instanceof Subscription) return result;
+    const response = forClient(result, requestId);
+    if ('data' in response) return response;
+    observer.rejected(String(response.errors?.[0]?.extensions['code']), { requestId });
+    throw new AggregateError(response.errors ?? []);
   }
 
   let size = 0;
@@ -104,6 +101,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    // graphql-ws takes a few microtasks for a message, and the next one of the same operation has to find it handled.
+    allowSynchronousEvents: false,
     maxPayload: limits.frameBytes,
     maxFragments: MAX_FRAGMENTS,
     handleProtocols,
@@ -113,8 +112,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
 
   function accept(ws: WebSocket, req: IncomingMessage): void {
     const connection = new WsConnection(ws, idOf(req), parts);
-    // Each operation that runs has one.
-    ws.setMaxListeners(0);
     size += 1;
     parts.connections.add(connection);
     ws.on('error', () => connection.release(CLOSE.badRequest, ''));

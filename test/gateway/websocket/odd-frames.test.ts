@@ -2,6 +2,7 @@ import { deflateRawSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { openIssuer } from '../../support/faults/issuer.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { closeCodeOf, frameOf } from '../../support/ws/frames.ts';
 import { dial, dialIn, gauge, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
@@ -168,9 +169,12 @@ describe('an operation', () => {
   );
 
   it('closes the socket with 4401 if it is sent before the first message is acknowledged', async () => {
-    using socket = dial(gateway);
+    // The keys of this issuer are fetched first.
+    await using issuer = await openIssuer();
+    await using other = await openGateway({ env: issuer.env });
+    using socket = dial(other);
     await new Promise((resolve) => socket.ws.once('open', resolve));
-    socket.send(initWith(token));
+    socket.send(initWith(await issuer.token('viewer')));
     socket.send(subscribe('1', EVENTS));
     expect((await socket.closed).code).toBe(4401);
   });

@@ -89,6 +89,21 @@ describe('completing', () => {
     await subscribed(gateway, socket, '1', EVENTS);
   });
 
+  it.each(['complete', 'close'])('aborts the calls of a running query (%s)', async (type) => {
+    using socket = await dialIn(gateway);
+    const { sandbox } = gateway;
+    sandbox.answerNext('/sessions/:id/transcript', { hang: true });
+    const id = sandbox.ids.session(type === 'close' ? 1 : 0, 0);
+    socket.send(subscribe('1', `{ session(id: "${id}") { transcript { id } } }`));
+    await until(async () => (await gauge(gateway, 'partner_calls_in_flight')) === 1);
+    if (type === 'close') socket.ws.close();
+    else socket.send({ id: '1', type });
+    await until(async () => (await gauge(gateway, 'partner_calls_in_flight')) === 0);
+    if (type === 'close') return;
+    socket.send(subscribe('1', '{ viewer { subject } }'));
+    expect(await socket.next()).toMatchObject({ id: '1', type: 'next' });
+  });
+
   it('leaves one operation of many that are started and completed at once', async () => {
     using socket = await dialIn(gateway);
     for (let i = 0; i < 10; i += 1) {
