@@ -2,7 +2,7 @@ import { type ExecutionResult, getOperationAST } from 'graphql';
 
 import { MAX_LEVELS, isNestedTooDeep, isObject } from '../rest/json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
-import type { Subscription } from './subscriptions/subscription.ts';
+import type { Subscription } from './subscriptions/subscriptions.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import type { GatewayContext, GatewayYoga } from './yoga.ts';
 
@@ -29,9 +29,9 @@ export async function runOperation(
   if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
   const contextValue = (await enveloped.contextFactory()) as GatewayContext;
   const args = { schema, document, contextValue, variableValues, operationName };
-  if (operation.operation !== 'subscription') return enveloped.execute(args);
-  const result = (await enveloped.subscribe(args)) as ExecutionResult;
-  return contextValue.subscription ?? result;
+  return operation.operation === 'subscription'
+    ? enveloped.subscribe(args)
+    : enveloped.execute(args);
 }
 
 const NO_OPERATION =

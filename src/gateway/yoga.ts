@@ -24,8 +24,7 @@ import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
 import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
 import { useViewer } from './plugins/use-viewer.ts';
-import type { Subscription } from './subscriptions/subscription.ts';
-import type { Subscriptions } from './subscriptions/subscriptions.ts';
+import type { Sink, Subscriptions } from './subscriptions/subscriptions.ts';
 
 /** An operation that may be executed: valid, and within every limit. */
 export interface Operation {
@@ -57,8 +56,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   usage?: Usage;
   /** For the operation's calls, if it is traced. */
   traceHeaders?: readonly string[];
-  /** What `subscribe` returned, before Yoga wraps it. */
-  subscription?: Subscription;
+  /** Where the results of a subscription are sent. */
+  sink?: Sink;
 }
 
 export interface HttpContext extends GatewayContext {

@@ -1,8 +1,8 @@
 import type { PageInfo } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
-import { type EventStream, openEventStream } from '../events/event-stream.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
+import { type Replay, createReplay } from '../events/replay.ts';
 import type { Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { isVisible, requireFilterAccess } from './access/event-access.ts';
@@ -124,13 +124,13 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
   });
 }
 
-/** Events that match the filter: first those after the cursor, if one is given, then live ones. */
+/** The events that a new subscription has missed: those after the cursor, if one is given. Live ones follow. */
 export async function subscribeToEvents(
   filter: EventFilter,
   after: string | null | undefined,
   ctx: Context,
-): Promise<EventStream> {
+): Promise<Replay> {
   await requireFilterAccess(filter, ctx);
   const position = typeof after === 'string' ? await ctx.hub.resume(after) : undefined;
-  return openEventStream(ctx.hub, filter, position, ctx.viewer.subject);
+  return createReplay(ctx.hub, filter, position, ctx.viewer.subject);
 }

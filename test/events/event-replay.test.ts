@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { type EventFilter, matches } from '../../src/events/filter.ts';
 import type { EventHub } from '../../src/events/event-hub.ts';
-import { openEventStream } from '../../src/events/event-stream.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
+import { createReplay } from '../../src/events/replay.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
@@ -16,33 +16,21 @@ import {
   turn,
 } from '../support/events/open-hub.ts';
 
-const forever = new AbortController().signal;
-
-/** Reads a stream at the listener's pace. Resolves once it is live, and to a function that waits until all is read. */
+/** Replays at the listener's pace. Resolves once it is live, and to a function that waits until all is handled. */
 async function subscribeFrom(
   hub: EventHub,
   after: number | undefined,
   filter: EventFilter,
   listener: (event: PartnerEvent) => void | Promise<void>,
-  signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const stream = openEventStream(hub, filter, after);
-  signal.addEventListener('abort', () => void stream.return());
-  let [isBusy, isOver] = [false, false];
-  const read = async () => {
-    for await (const event of stream) {
-      isBusy = true;
-      await listener(event);
-      isBusy = false;
-    }
-  };
-  const reading = read().finally(() => (isOver = true));
-  reading.catch(() => undefined);
-  while (!isOver && !stream.isLive) await turn();
-  if (isOver) await reading;
-  return async () => {
-    while (isBusy || !(stream.isIdle || isOver)) await turn();
-  };
+  const replay = createReplay(hub, filter, after);
+  while (!replay.hasCaughtUp)
+    for await (const events of replay) for (const event of events) await listener(event);
+  let handled: Promise<void> = Promise.resolve();
+  hub.subscribe(filter, (event) => {
+    if (event.position > replay.position) handled = handled.then(() => listener(event));
+  });
+  return () => handled;
 }
 
 const transcripts = (count: number) =>
@@ -60,7 +48,6 @@ describe('a subscription after a cursor', () => {
       2,
       {},
       ({ position }) => void received.push(position),
-      forever,
     );
     expect(received).toEqual([3, 4, 5]);
     await append(store.log, ...transcripts(2));
@@ -79,7 +66,6 @@ describe('a subscription after a cursor', () => {
       undefined,
       {},
       ({ position }) => void received.push(position),
-      forever,
     );
     await append(store.log, ...transcripts(1));
     await caughtUp(opened.hub, store.log);
@@ -99,7 +85,7 @@ describe('a subscription after a cursor', () => {
       await turn();
       busy -= 1;
     };
-    await subscribeFrom(opened.hub, 0, {}, slow, forever);
+    await subscribeFrom(opened.hub, 0, {}, slow);
     expect(most).toBe(1);
   });
 
@@ -114,7 +100,6 @@ describe('a subscription after a cursor', () => {
       0,
       {},
       ({ position }) => void received.push(position),
-      forever,
     );
     await append(store.log, ...transcripts(1));
     await caughtUp(opened.hub, store.log);
@@ -131,23 +116,11 @@ describe('a subscription after a cursor', () => {
       2,
       {},
       ({ position }) => void received.push(position),
-      forever,
     );
     await append(store.log, ...transcripts(4));
     await caughtUp(opened.hub, store.log);
     await allRead();
     expect(received).toEqual([3, 4]);
-  });
-
-  it('ahead of this instance is not idle until the instance has caught up', async () => {
-    await using store = await openTestStore();
-    await using opened = await openTestHub(store.log);
-    const stream = openEventStream(opened.hub, {}, 2);
-    expect([stream.isLive, stream.isIdle]).toEqual([true, false]);
-    await append(store.log, ...transcripts(2));
-    await caughtUp(opened.hub, store.log);
-    expect(stream.isIdle).toBe(true);
-    await stream.return();
   });
 
   it('opened inside a listener includes the event being delivered', async () => {
@@ -158,30 +131,13 @@ describe('a subscription after a cursor', () => {
     const joined = Promise.withResolvers<() => Promise<void>>();
     const stop = opened.hub.subscribe({}, (event) => {
       stop();
-      joined.resolve(subscribeFrom(opened.hub, event.position - 1, {}, note, forever));
+      joined.resolve(subscribeFrom(opened.hub, event.position - 1, {}, note));
     });
     await append(store.log, ...transcripts(2));
     const allRead = await joined.promise;
     await caughtUp(opened.hub, store.log);
     await allRead();
     expect(received).toEqual([1, 2]);
-  });
-
-  it('ends with its signal, while replaying and while live', async () => {
-    await using store = await openTestStore();
-    await append(store.log, ...transcripts(3));
-    await using opened = await openTestHub(store.log);
-    const received: string[] = [];
-    const [early, late] = [new AbortController(), new AbortController()];
-    const once = (name: string, ending: AbortController) => () => {
-      received.push(name);
-      ending.abort();
-    };
-    await subscribeFrom(opened.hub, 0, {}, once('early', early), early.signal);
-    await subscribeFrom(opened.hub, 3, {}, once('late', late), late.signal);
-    await append(store.log, ...transcripts(2));
-    await caughtUp(opened.hub, store.log);
-    expect(received).toEqual(['early', 'late']);
   });
 
   it('has expired if the log is trimmed past it while it replays', async () => {
@@ -196,7 +152,7 @@ describe('a subscription after a cursor', () => {
       now += 120_000;
       await store.log.trim();
     };
-    await expect(subscribeFrom(opened.hub, 0, {}, slow, forever)).rejects.toThrow(EventsExpired);
+    await expect(subscribeFrom(opened.hub, 0, {}, slow)).rejects.toThrow(EventsExpired);
     // A chunk is read at once and delivered completely.
     expect(received).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
   });
@@ -257,7 +213,7 @@ describe('replay and live together', () => {
             received.push(position);
             for (let i = 0; i < step.slowness; i += 1) await turn();
           };
-          running.push(subscribeFrom(hub, after, step.filter, listener, forever));
+          running.push(subscribeFrom(hub, after, step.filter, listener));
         }
         const subscribed = await Promise.all(running);
         await caughtUp(hub, store.log);

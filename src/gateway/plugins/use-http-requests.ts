@@ -6,7 +6,7 @@ import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
-import { Subscription } from '../subscriptions/subscription.ts';
+import { Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
@@ -47,7 +47,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
 
   /** The same status as Yoga's: the highest of the errors. For `application/json`, errors marked `spec` don't count. */
   function responseTo(context: HttpContext, result: Result, fetchAPI: FetchAPI) {
-    if (result instanceof Subscription) return streamOf(result, fetchAPI);
+    if (result instanceof Subscription) return streamOf(result.sink, fetchAPI);
     const { req, requestId } = context;
     const { json } = acceptedBy(req.headers.accept);
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);

@@ -8,8 +8,7 @@ import { requestRejected } from '../client-error.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
 import { Backlog } from '../subscriptions/backlog.ts';
-import { type Sink, Subscription } from '../subscriptions/subscription.ts';
-import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import { type Sink, Subscription, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
@@ -26,19 +25,22 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
     if (!connections.enter(requester.subject)) return { errors: [tooMany()] };
     const stream = createStream(res, requester, config.limits, metrics.slowConsumerClosed);
+    context.sink = stream;
+    let subscription: Subscription | undefined;
     res.once('close', () => {
       connections.leave(requester.subject);
-      void context.subscription?.return();
       connections.remove(stream);
+      subscription?.end();
+      void stream.return?.();
     });
     // Yoga writes the stream's end to a response that may have ended already.
     res.on('error', () => undefined);
-    const subscription = await subscribe(args);
-    if (!(subscription instanceof Subscription)) return subscription;
-    subscription.sink = stream;
+    const result = await subscribe(args);
+    if (!(result instanceof Subscription)) return result;
+    subscription = result;
     // This process is shutting down, and an open stream would delay it.
     if (!parts.isServing()) res.destroy();
-    if (res.destroyed) void subscription.return();
+    if (res.destroyed) subscription.end();
     else connections.add(stream);
     return subscription;
   }
@@ -64,6 +66,11 @@ const tooMany = () =>
     { 'retry-after': '5' },
   );
 
+/** Yoga sends what `stringify` returns. */
+type Result = IteratorResult<{ readonly stringify: () => string }, undefined>;
+const DONE: Result = { done: true, value: undefined };
+const resultOf = (json: string): Result => ({ value: { stringify: () => json } });
+
 /**
  * The sink of one SSE response. Yoga takes one result at a time, as fast as the client reads them. The response ends
  * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
@@ -73,8 +80,9 @@ function createStream(
   { expiresAt = Number.POSITIVE_INFINITY }: Viewer,
   limits: Limits,
   onSlow: () => void,
-): Sink & OpenConnection {
-  let reader: ((json: string) => void) | undefined;
+): Sink & OpenConnection & AsyncIterableIterator<object, undefined> {
+  /** Resolves the pending `next`. */
+  let resolve: ((result: Result) => void) | undefined;
   let backlog: Backlog | undefined;
 
   /** The client reads nothing, so a graceful end would not reach it. */
@@ -84,6 +92,7 @@ function createStream(
   }
 
   const isExpired = (): boolean => Date.now() >= expiresAt;
+  const isClosed = (): boolean => res.writableEnded || res.destroyed;
   const interrupt = (): void => void res.end();
 
   return {
@@ -96,23 +105,31 @@ function createStream(
     end: interrupt,
     destroy: () => void res.destroy(),
     interrupt,
-    take() {
-      const waiting = backlog?.take();
-      if (waiting !== undefined) return Promise.resolve(waiting);
-      backlog = undefined;
-      return new Promise<string>((resolve) => (reader = resolve));
-    },
-    deliver({ json }) {
+    deliver(json) {
       if (isExpired()) interrupt();
-      if (res.writableEnded || res.destroyed) return;
-      if (reader) {
-        reader(json);
-        reader = undefined;
+      if (isClosed()) return;
+      if (resolve) {
+        resolve(resultOf(json));
+        resolve = undefined;
         return;
       }
       backlog ??= new Backlog(limits);
       const isPut = backlog.put(json, res.writableLength);
       return isPut ? backlog.caughtUp : disconnectSlowClient();
+    },
+    next() {
+      if (isClosed()) return Promise.resolve(DONE);
+      const json = backlog?.take();
+      if (json !== undefined) return Promise.resolve(resultOf(json));
+      backlog = undefined;
+      return new Promise((pending) => (resolve = pending));
+    },
+    return() {
+      resolve?.(DONE);
+      return Promise.resolve(DONE);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
     },
   };
 }

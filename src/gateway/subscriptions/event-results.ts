@@ -16,7 +16,17 @@ import { forClient } from '../client-error.ts';
 import { maskErrors } from '../plugins/use-error-masking.ts';
 import { mergeCallLimitErrors } from '../plugins/use-upstream-cost.ts';
 import type { GatewayParts } from '../gateway.ts';
-import type { EventResult } from './subscription.ts';
+
+/** The result of an event for a subscription, executed and serialized once for all its receivers. */
+export interface EventResult {
+  readonly json: string;
+  /** The records in it, for the audit of each receiver. */
+  readonly records: readonly string[];
+  /** The records that it names and does not show. */
+  readonly denied: readonly string[];
+  /** The event's position in the log. */
+  readonly position: number;
+}
 
 /** The operation that is executed, and its viewer. */
 export interface EventOperation {

@@ -10,25 +10,63 @@ import {
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
-import type { EventStream } from '../../events/event-stream.ts';
+import type { PartnerEvent } from '../../events/partner-event.ts';
+import type { Replay } from '../../events/replay.ts';
 import { hasCode } from '../../has-code.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
-import { type EventOperation, createEventResults } from './event-results.ts';
-import { type EventResult, Subscription } from './subscription.ts';
+import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
 
-/** Clients resume after these: they were too slow, the log no longer reaches back so far, or its store is down. */
-const EXPECTED = ['EVENTS_OVERFLOWED', 'EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
+/** Clients resume after these: the log no longer reaches back so far, or its store is down. */
+const EXPECTED = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const AHEAD = 16;
+/** The limit of live events that wait to be executed. Past it the subscriptions end, and clients resume by their cursors. */
+const MAX_WAITING = 10_000;
+
+/** Where a subscription's results are sent. It limits what may wait. */
+export interface Sink {
+  /** While replaying, the returned promise is awaited. */
+  deliver(json: string): void | Promise<void>;
+  /** Makes the client reconnect and resume by its cursor. */
+  interrupt(): void;
+}
+
+/** A running subscription of one client. It is small, since there are thousands. */
+export class Subscription {
+  readonly subject: string;
+  readonly sink: Sink;
+  /** Those that get the same events at the same time: itself while it replays, and then all equal ones. */
+  receivers: Set<Subscription> = new Set([this]);
+  /** Live events up to this position are not delivered: they were replayed, or the subscription began later. */
+  since = 0;
+  readonly #onEnd: (subscription: Subscription) => void;
+
+  constructor(subject: string, sink: Sink, onEnd: (subscription: Subscription) => void) {
+    this.subject = subject;
+    this.sink = sink;
+    this.#onEnd = onEnd;
+  }
+
+  /** Ends immediately, replaying or live. */
+  end(): void {
+    if (this.receivers.delete(this)) this.#onEnd(this);
+  }
+
+  interrupt(): void {
+    this.end();
+    this.sink.interrupt();
+  }
+}
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** All running subscriptions. Those with the same document, variables and reach share their executions. */
 export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
+  const { hub, audit } = services;
   const resultOf = createEventResults(parts);
   const groups = new Map<string, ReturnType<typeof openGroup>>();
   /** Cached documents with the same text are the same object. */
@@ -36,106 +74,115 @@ export function createSubscriptions(parts: GatewayParts) {
   let lastDocument = 0;
   const running = new Set<Subscription>();
 
+  /** Ends the subscriptions: going on would leave a gap unnoticed. */
+  function fail(error: unknown, receivers: ReadonlySet<Subscription>): void {
+    if (receivers.size === 0) return;
+    if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
+    interruptAll(receivers);
+  }
+
   function openGroup(operation: EventOperation) {
     let members = 0;
-    /** The stream that serves all live subscriptions, and those subscriptions. */
-    let live: { readonly source: EventStream; readonly receivers: Set<Subscription> } | undefined;
+    /** The subscriptions that have caught up, and what stops their events. */
+    let live: { readonly receivers: Set<Subscription>; readonly stop: () => void } | undefined;
 
-    /** A replay has one receiver, and goes on when the promise resolves. */
-    function deliver(result: EventResult, to: Iterable<Subscription>): void | Promise<void> {
-      const receivers = [...to].filter((each) => !each.isOver && result.position > each.since);
+    function deliver(result: EventResult, all: ReadonlySet<Subscription>): void | Promise<void> {
+      const receivers = [...all].filter(({ since }) => result.position > since);
       if (receivers.length === 0) return;
-      for (const each of receivers) each.since = result.position;
       const subjects = receivers.map(({ subject }) => subject);
       const { name } = operation;
-      const { records, denied } = result;
+      const { json, records, denied } = result;
       metrics.eventsDelivered(subjects.length);
-      services.audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
-      services.audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
-      return receivers.map(({ sink, head }) => sink?.deliver(result, head))[0];
+      audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
+      audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
+      const sent = receivers.map(({ sink }) => sink.deliver(json));
+      // A replay has one receiver, and goes on at its pace.
+      return all === live?.receivers ? undefined : sent[0];
     }
 
-    /** Ends the receivers' subscriptions: going on would leave a gap unnoticed. */
-    function fail(error: unknown, receivers: Iterable<Subscription>): void {
-      if ([...receivers].every(({ isOver }) => isOver)) return;
-      if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
-      interruptAll(receivers);
-    }
+    /** Executes events side by side, and delivers their results in the order of the log. */
+    function createQueue(receivers: ReadonlySet<Subscription>) {
+      const waiting: PartnerEvent[] = [];
+      let executing = 0;
+      let delivered: Promise<void> = Promise.resolve();
 
-    /** From now on the group's stream serves the subscription. True if its own source becomes that stream. */
-    function join(subscription: Subscription, source: EventStream): boolean {
-      subscription.source = undefined;
-      if (live) {
-        live.receivers.add(subscription);
-        void source.return();
-        return false;
+      function executeNext(): void {
+        if (receivers.size === 0) waiting.length = 0;
+        const event = executing < AHEAD ? waiting.shift() : undefined;
+        if (!event) return;
+        executing += 1;
+        const executed = resultOf(event, operation);
+        executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
+        delivered = delivered.then(async () => {
+          const result = await executed;
+          if (result) await deliver(result, receivers);
+          executing -= 1;
+          executeNext();
+        });
+        delivered.catch((error: unknown) => fail(error, receivers));
       }
-      live = { source, receivers: new Set([subscription]) };
-      return true;
+
+      return {
+        add(event: PartnerEvent): void {
+          if (waiting.push(event) > MAX_WAITING) interruptAll(receivers);
+          executeNext();
+        },
+        async empty(): Promise<void> {
+          while (executing > 0) await delivered;
+        },
+      };
     }
 
-    /**
-     * Reads the stream to its end. Results are delivered in the order of the log, whichever execution finishes first. A
-     * subscription that has replayed what it missed joins the others.
-     */
-    async function read(source: EventStream, replaying?: Subscription): Promise<void> {
-      let receivers = replaying ? new Set([replaying]) : live!.receivers;
-      let delivered: Promise<unknown> = Promise.resolve();
-      let waiting = 0;
+    function openLive() {
+      const receivers = new Set<Subscription>();
+      return { receivers, stop: hub.subscribe(operation.filter, createQueue(receivers).add) };
+    }
+
+    /** Delivers what the subscription has missed. Then it joins those that have caught up. */
+    async function begin(subscription: Subscription, missed: Replay): Promise<void> {
+      const { receivers } = subscription;
+      const queue = createQueue(receivers);
       try {
-        for await (const event of source) {
-          waiting += 1;
-          const executed = resultOf(event, operation);
-          executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
-          delivered = delivered
-            .then(() => executed)
-            .then((result) => {
-              waiting -= 1;
-              const sent = result && deliver(result, receivers);
-              // Past an event that the viewer may not see, too: the group's reader may be behind.
-              if (replaying) replaying.since = event.position;
-              if (replaying && waiting === 0 && source.isIdle) {
-                if (join(replaying, source)) receivers = live!.receivers;
-                replaying = undefined;
-              }
-              return source.isLive ? undefined : sent;
-            });
-          delivered.catch((error: unknown) => fail(error, receivers));
-          if (waiting >= AHEAD) await delivered;
+        // An event may arrive between the last read and the end of the loop.
+        while (!missed.hasCaughtUp) {
+          for await (const events of missed) {
+            events.forEach(queue.add);
+            await queue.empty();
+            if (receivers.size === 0) return;
+          }
         }
       } catch (error) {
         fail(error, receivers);
       }
+      if (receivers.size === 0) return;
+      live ??= openLive();
+      subscription.since = missed.position;
+      subscription.receivers = live.receivers.add(subscription);
     }
 
-    const group = {
-      open(source: EventStream, subject: string): Subscription {
-        const subscription = new Subscription(source, group, subject);
-        members += 1;
-        running.add(subscription);
-        return subscription;
-      },
-      begin(subscription: Subscription): void {
-        const source = subscription.source!;
-        if (!source.isIdle) return void read(source, subscription);
-        subscription.since = services.hub.position;
-        if (join(subscription, source)) void read(source);
-      },
-      end(subscription: Subscription): void {
-        running.delete(subscription);
-        if (live?.receivers.delete(subscription) && live.receivers.size === 0) {
-          void live.source.return();
-          live = undefined;
-        }
-        members -= 1;
-        if (members === 0) groups.delete(operation.key);
-      },
+    function end(subscription: Subscription): void {
+      running.delete(subscription);
+      if (live?.receivers.size === 0) {
+        live.stop();
+        live = undefined;
+      }
+      members -= 1;
+      if (members === 0) groups.delete(operation.key);
+    }
+
+    const open = (missed: Replay, subject: string, sink: Sink): Subscription => {
+      const subscription = new Subscription(subject, sink, end);
+      members += 1;
+      running.add(subscription);
+      void begin(subscription, missed);
+      return subscription;
     };
-    groups.set(operation.key, group);
-    return group;
+    groups.set(operation.key, open);
+    return open;
   }
 
-  function groupOf(context: Required<GatewayContext>, { filter }: EventStream) {
+  /** Opens a subscription in the group of those that are equal to it. */
+  function openerFor(context: Required<GatewayContext>, { filter }: Replay) {
     const { operation, requester: viewer } = context;
     const { name, estimated, args } = operation!;
     const document = documents.get(args.document) ?? (lastDocument += 1);
@@ -165,12 +212,8 @@ export function createSubscriptions(parts: GatewayParts) {
         const errors = source.errors ?? [];
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
-      const stream = source as unknown as EventStream;
-      const subscription = groupOf(context, stream).open(stream, requester.subject);
-      // The context lives as long as the subscription, and no longer needs these.
-      Object.assign(context, { operation: undefined, body: undefined, params: undefined });
-      context.subscription = subscription;
-      return subscription;
+      const missed = source as unknown as Replay;
+      return openerFor(context, missed)(missed, requester.subject, context.sink);
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */
     endAll: () => interruptAll(running),

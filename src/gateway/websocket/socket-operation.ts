@@ -1,35 +1,35 @@
+import { randomUUID } from 'node:crypto';
+
 import type { ExecutionResult } from 'graphql';
 
-import { type Sink, Subscription } from '../subscriptions/subscription.ts';
+import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayContext } from '../yoga.ts';
+import type { WsConnection } from './connection.ts';
 
 type Result = IteratorResult<ExecutionResult, undefined>;
 const DONE: Result = { done: true, value: undefined };
 
+type Run = (context: GatewayContext) => Promise<ExecutionResult | Subscription>;
+
 /**
  * An operation as graphql-ws iterates it. It exists before its result does, so that its client can complete it at any
- * time. A query has one result; the results of a subscription go to the sink, and `next` stays pending until its end.
+ * time. A query has one result. The results of a subscription are sent past graphql-ws, and `next` stays pending.
  */
-export class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefined> {
-  readonly #sink: Sink;
+export class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefined>, Sink {
+  readonly #connection: WsConnection;
+  /** What comes before each result of a subscription. */
   readonly #head: string;
   readonly #answer = Promise.withResolvers<Result>();
   /** Undefined once it has begun. */
-  #run: (() => Promise<ExecutionResult | Subscription>) | undefined;
+  #run: Run | undefined;
   /** Undefined once there is a result. */
   #context: GatewayContext | undefined;
   #subscription: Subscription | undefined;
   #isOver = false;
 
-  constructor(
-    id: string,
-    sink: Sink,
-    context: GatewayContext,
-    run: () => Promise<ExecutionResult | Subscription>,
-  ) {
+  constructor(id: string, connection: WsConnection, run: Run) {
     this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-    this.#sink = sink;
-    this.#context = context;
+    this.#connection = connection;
     this.#run = run;
   }
 
@@ -39,27 +39,33 @@ export class SocketOperation implements AsyncIterableIterator<ExecutionResult, u
 
   next(): Promise<Result> {
     if (!this.#run) return Promise.resolve(DONE);
-    this.#begin(this.#run()).catch(this.#answer.reject);
+    this.#begin(this.#run).catch(this.#answer.reject);
     this.#run = undefined;
     return this.#answer.promise;
   }
 
-  async #begin(running: Promise<ExecutionResult | Subscription>): Promise<void> {
-    const result = await running;
+  async #begin(run: Run): Promise<void> {
+    this.#context = { requestId: randomUUID(), requester: this.#connection.viewer!, sink: this };
+    const result = await run(this.#context);
     this.#context = undefined;
     if (!(result instanceof Subscription)) return this.#answer.resolve({ value: result });
     this.#subscription = result;
-    result.sink = this.#sink;
-    result.head = this.#head;
-    if (this.#isOver) void result.return();
-    else void result.next();
+    if (this.#isOver) result.end();
+  }
+
+  deliver(json: string): void | Promise<void> {
+    return this.#connection.deliver(`${this.#head}${json}}`);
+  }
+
+  interrupt(): void {
+    this.#connection.interrupt();
   }
 
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */
   return(): Promise<Result> {
     this.#isOver = true;
     this.#context?.usage?.end();
-    void this.#subscription?.return();
+    this.#subscription?.end();
     this.#answer.resolve(DONE);
     return Promise.resolve(DONE);
   }

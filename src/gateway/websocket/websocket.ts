@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -12,7 +11,7 @@ import { rawResponse } from '../listen.ts';
 import type { Origins } from '../origins.ts';
 import { REQUEST_ID_HEADER, requestIdFor } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
-import { Subscription } from '../subscriptions/subscription.ts';
+import { Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
 import { CLOSE, WsConnection } from './connection.ts';
@@ -59,8 +58,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     },
     onSubscribe({ extra, subscriptions }, id, payload) {
       if (id.length > MAX_ID_CHARACTERS) extra.close(CLOSE.badRequest);
-      const context: GatewayContext = { requestId: randomUUID(), requester: extra.viewer! };
-      const contextValue = new SocketOperation(id, extra, context, () => {
+      const contextValue = new SocketOperation(id, extra, (context) => {
         const result = resultOf(context, payload, Object.keys(subscriptions).length);
         // graphql-ws keeps it as long as the subscription runs: with it a subscriber takes a third more memory.
         Object.assign(payload, { query: '', variables: undefined });
