@@ -96,11 +96,10 @@ function createStream(
   const interrupt = (): void => void res.end();
 
   return {
-    check(now, isLate) {
+    check() {
       // A graceful end did not reach the client.
       if (isExpired() && res.writableEnded) res.destroy();
       else if (isExpired()) interrupt();
-      else if (!isLate && backlog?.isStalled(now)) disconnectSlowClient();
     },
     end: interrupt,
     destroy: () => void res.destroy(),

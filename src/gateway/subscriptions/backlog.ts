@@ -1,17 +1,13 @@
 import type { Limits } from '../../config.ts';
 
-/** A client that takes nothing for this long, while messages wait, is considered gone. */
-const STALLED_MS = 10_000;
-
 /** The bounded queue of a client that reads slowly. Most clients never need one. */
 export class Backlog {
   readonly #limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>;
   /** As text, whose payload all subscribers share: as bytes each would have its own. */
   readonly #waiting: string[] = [];
   #waitingBytes = 0;
-  #takenAt = performance.now();
   readonly #end = Promise.withResolvers<void>();
-  /** Resolves once the reader has caught up or is disconnected. */
+  /** Resolves once the reader has caught up. */
   readonly caughtUp = this.#end.promise;
 
   constructor(limits: Pick<Limits, 'socketQueueEvents' | 'socketQueueBytes'>) {
@@ -30,20 +26,9 @@ export class Backlog {
 
   /** The next message, once the client can take one. Undefined if none waits: the client has caught up. */
   take(): string | undefined {
-    this.#takenAt = performance.now();
     const text = this.#waiting.shift();
     this.#waitingBytes -= text?.length ?? 0;
     if (text === undefined) this.#end.resolve();
     return text;
-  }
-
-  isStalled(now: number): boolean {
-    return now - this.#takenAt > STALLED_MS;
-  }
-
-  /** Drops what waits. */
-  drop(): void {
-    this.#waiting.length = 0;
-    this.#end.resolve();
   }
 }

@@ -28,23 +28,4 @@ describe('the queue of a slow client', () => {
     expect(backlog.take()).toBeUndefined();
     await backlog.caughtUp;
   });
-
-  it('distinguishes a client that has stopped from a slow one', () => {
-    const backlog = new Backlog(LIMITS);
-    backlog.put('x', 0);
-    backlog.put('y', 0);
-    expect(backlog.isStalled(performance.now() + 1_000)).toBe(false);
-    expect(backlog.isStalled(performance.now() + 11_000)).toBe(true);
-    const before = performance.now();
-    backlog.take();
-    expect(backlog.isStalled(before + 10_000)).toBe(false);
-  });
-
-  it('is dropped once its client is disconnected, and blocks no sender', async () => {
-    const backlog = new Backlog(LIMITS);
-    backlog.put('x', 0);
-    backlog.drop();
-    await backlog.caughtUp;
-    expect(backlog.take()).toBeUndefined();
-  });
 });
