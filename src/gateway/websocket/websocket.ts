@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { type ExecutionResult, type FormattedExecutionResult, parse } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
@@ -94,7 +95,11 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
   }
 
   let size = 0;
-  const enqueue = createHandshakeQueue();
+  /**
+   * After a restart all clients reconnect in the same second: one handshake per turn of the event loop lets queries and
+   * webhooks be answered in between.
+   */
+  let handshakes: Promise<void> = Promise.resolve();
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -135,7 +140,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
       if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
-      enqueue(() => {
+      handshakes = handshakes.then(nextTurn).then(() => {
         if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
         else socket.destroy();
       });
@@ -155,34 +160,6 @@ const idOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID
 
 /** Declared here, so that a socket's listener does not keep its request in memory. */
 const ignoreError = (): void => undefined;
-
-/** Allows two thousand a second: five thousand clients reconnect within three seconds. */
-const AT_ONCE = 50;
-const EVERY_MS = 25;
-
-/**
- * After a restart all clients reconnect in the same second: handshakes are queued, so that queries and webhooks are
- * answered in between. A single one does not wait.
- */
-function createHandshakeQueue(): (task: () => void) => void {
-  const waiting: (() => void)[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  function next(): void {
-    const turn = waiting.splice(0, AT_ONCE);
-    for (const task of turn) task();
-    if (turn.length > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  }
-
-  return (task) => {
-    waiting.push(task);
-    if (timer) return;
-    timer = setInterval(next, EVERY_MS).unref();
-    next();
-  };
-}
 
 /** Node's limit. It drops further headers, so the rest can't be trusted. */
 const MAX_HEADERS = 2_000;
