@@ -33,9 +33,6 @@ export function matches(filter: EventFilter, event: EventFacts): boolean {
   return compared.every((name) => !filter[name] || filter[name] === ids[name]);
 }
 
-const ANY = 'any';
-const ANY_PARENT = 'any parent';
-
 /**
  * Listeners, indexed by the most selective id of their filter. Delivering an event takes time for each candidate, and
  * not for each listener.
@@ -47,37 +44,28 @@ export function createListenerIndex<L>() {
     /** Returns the function that removes it. */
     add(filter: EventFilter, listener: L): () => void {
       const entry = { filter, listener };
-      for (const key of keysOfFilter(filter)) {
-        const slot = slots.get(key) ?? new Set();
-        slots.set(key, slot.add(entry));
-      }
+      const name = IDS.find((each) => filter[each]);
+      const key = name ? keyOf(name, filter) : ANY;
+      const slot = slots.get(key) ?? new Set();
+      slots.set(key, slot.add(entry));
       return () => {
-        for (const key of keysOfFilter(filter)) {
-          const slot = slots.get(key);
-          slot?.delete(entry);
-          if (slot?.size === 0) slots.delete(key);
-        }
+        slot.delete(entry);
+        if (slot.size === 0 && slots.get(key) === slot) slots.delete(key);
       };
     },
     /** One at a time: a listener that another one removes meanwhile is skipped. */
     *receivers(event: PartnerEvent): Generator<L> {
-      for (const key of keysOfEvent(event))
+      const keys = isSessionEvent(event)
+        ? [...IDS.map((name) => keyOf(name, event)), ANY]
+        : // It names no parent, so filters by any parent are candidates.
+          slots.keys();
+      for (const key of keys)
         for (const { filter, listener } of slots.get(key) ?? [])
           if (matches(filter, event)) yield listener;
     },
   };
 }
 
-/** Keys have the kind of the id, since one id may be of two kinds. The second key is for assessments, which name no parent. */
-function keysOfFilter(filter: EventFilter): readonly string[] {
-  const name = IDS.find((each) => filter[each]);
-  if (!name) return [ANY];
-  const key = `${name}:${filter[name]}`;
-  return name === 'sessionId' || name === 'clientId' ? [key] : [key, ANY_PARENT];
-}
-
-function keysOfEvent(event: PartnerEvent): readonly string[] {
-  const ids: EventFilter = event;
-  const keys = IDS.filter((name) => ids[name]).map((name) => `${name}:${ids[name]}`);
-  return isSessionEvent(event) ? [...keys, ANY] : [...keys, ANY_PARENT, ANY];
-}
+const ANY = 'any';
+/** Keys have the kind of the id, since one id may be of two kinds. */
+const keyOf = (name: (typeof IDS)[number], ids: EventFilter): string => `${name}:${ids[name]}`;
