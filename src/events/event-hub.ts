@@ -26,7 +26,7 @@ type EventListener = (event: PartnerEvent) => void;
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export type HubProblem =
-  /** The log can't be read. The hub retries. */
+  /** The log can't be read. The hub retries, and reports it once, until it works again. */
   | 'follow'
   /** This instance missed events: every subscription ends, and what is cached may be stale. */
   | 'lost'
@@ -131,6 +131,7 @@ export async function openHub(parts: HubParts) {
 
   /** Runs until the hub is closed, whatever happens to the log. */
   async function follow(): Promise<void> {
+    let isReported = false;
     while (!signal.aborted) {
       try {
         const page = await log.read(position, BATCH);
@@ -138,9 +139,13 @@ export async function openHub(parts: HubParts) {
         if (!reaches(page, position)) resetTo(page);
         else if (page.events.length > 0) await (receiving = receive(page.events));
         else await log.changed(position);
+        isReported = false;
       } catch (error) {
         // A store that is down is reported by the requests that need it.
-        if (!(error instanceof StoreUnavailable)) onProblem('follow', error);
+        if (!isReported && !(error instanceof StoreUnavailable)) {
+          onProblem('follow', error);
+          isReported = true;
+        }
         await pause(RETRY_MS, signal);
       }
     }
