@@ -70,6 +70,9 @@ function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknow
   return { receivedAt, reason, body: JSON.stringify({ position, facts }) };
 }
 
+/** Entries per read: each may have 256 KiB. */
+const PAGE = 100;
+
 /**
  * Replays the quarantine after an update that understands its entries. Counts the deliveries that left it, the new
  * events in them, and the entries that are left.
@@ -80,14 +83,19 @@ export async function redrive(
 ) {
   let deliveries = 0;
   let events = 0;
-  for (const held of await quarantine.list(await quarantine.count())) {
-    const entries = entriesOf(held);
-    if (!entries) continue;
-    const stored = await log.append(entries);
-    // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
-    await quarantine.remove(held.id);
-    deliveries += 1;
-    events += stored.filter((event) => event !== undefined).length;
+  let last: string | undefined;
+  // No more than there are now: an event that fails again, on a running gateway, comes back.
+  for (let unread = await quarantine.count(); unread > 0; unread -= PAGE) {
+    for (const held of await quarantine.list(Math.min(PAGE, unread), last)) {
+      last = held.id;
+      const entries = entriesOf(held);
+      if (!entries) continue;
+      const stored = await log.append(entries);
+      // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
+      await quarantine.remove(held.id);
+      deliveries += 1;
+      events += stored.filter((event) => event !== undefined).length;
+    }
   }
   return { deliveries, events, left: await quarantine.count() };
 }

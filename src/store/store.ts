@@ -47,8 +47,8 @@ export interface QuarantinedEntry extends QuarantineEntry {
 /** Signed events that could not be understood or handled, for an operator to look at and replay. */
 export interface Quarantine {
   add(entry: QuarantineEntry): Promise<unknown>;
-  /** Oldest first. */
-  list(limit: number): Promise<readonly QuarantinedEntry[]>;
+  /** Oldest first, from the one after the given id on. */
+  list(limit: number, after?: string): Promise<readonly QuarantinedEntry[]>;
   remove(id: string): Promise<unknown>;
   count(): Promise<number>;
 }

@@ -75,6 +75,27 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
       left: 0,
     });
   });
+
+  it('is read in pieces when the quarantine is replayed', async () => {
+    await using engine = await create();
+    const [store] = await engine.open();
+    const [known, unknown] = [ready(uuid()), { eventType: 'x', payload: {} }];
+    for (let i = 0; i < 250; i += 1) {
+      const body = JSON.stringify(i === 249 ? known : unknown);
+      await store.quarantine.add({ receivedAt: 1_000, reason: 'unknown eventType', body });
+    }
+    const sizes: number[] = [];
+    const quarantine: typeof store.quarantine = {
+      ...store.quarantine,
+      async list(limit, after) {
+        const page = await store.quarantine.list(limit, after);
+        sizes.push(page.length);
+        return page;
+      },
+    };
+    const replayed = await redrive(store.log, quarantine);
+    expect([replayed, sizes]).toEqual([{ deliveries: 1, events: 1, left: 249 }, [100, 100, 50]]);
+  });
 });
 
 describe('a failing step of an event', () => {

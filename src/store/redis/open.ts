@@ -75,9 +75,10 @@ const quarantine = ({ write, read }: RedisConnection): Quarantine => ({
     const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
     return write((redis) => redis.xAdd(names.quarantine, '*', fields, options));
   },
-  async list(limit) {
+  async list(limit, after) {
     const options = { COUNT: limit };
-    const entries = await read((redis) => redis.xRange(names.quarantine, '-', '+', options));
+    const start = after === undefined ? '-' : `(${after}`;
+    const entries = await read((redis) => redis.xRange(names.quarantine, start, '+', options));
     return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
       id,
       receivedAt: Number(receivedAt),

@@ -73,10 +73,10 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
         SELECT position, received_at AS receivedAt, body FROM event
         WHERE subject = ${subject} ORDER BY position DESC LIMIT ${limit}`).toReversed(),
     facts: (keys: readonly string[]) => keys.map(factOf),
-    quarantined: (limit: number) =>
+    quarantined: (limit: number, after = '0') =>
       rows<QuarantinedEntry>(sql`
         SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
-        ORDER BY quarantine.id LIMIT ${limit}`),
+        WHERE quarantine.id > CAST(${after} AS INTEGER) ORDER BY quarantine.id LIMIT ${limit}`),
     countQuarantined,
   };
 
