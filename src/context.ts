@@ -5,7 +5,6 @@ import type { Loaded } from './loaded.ts';
 import type { Audit } from './observability/audit.ts';
 import type { Page } from './page.ts';
 import type { RecentLists } from './resolvers/access/recent-lists.ts';
-import type { EventBudget } from './resolvers/event-log.ts';
 import type { Places } from './resolvers/lookup/places.ts';
 import type { ListedRef } from './resolvers/refs.ts';
 import type { ListRef } from './rest/lists.ts';
@@ -39,8 +38,8 @@ export interface Services {
 
 /** What a resolver may use. New for every operation and every delivered event. */
 export type Context = Readonly<ReturnType<typeof createContext>> & {
-  /** Set for operations that read the event log. */
-  eventBudget?: EventBudget;
+  /** How many events it may still read of the log. Set for operations that read it. */
+  eventBudget?: { left: number };
   /** True if the response is plain JSON over HTTP. */
   readonly isPlainHttp?: boolean;
 };

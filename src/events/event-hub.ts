@@ -58,7 +58,6 @@ export async function openHub(parts: HubParts) {
   const { signal } = closing;
   /** Callbacks that wait for the event at a position to be applied. */
   const waiters = new Map<() => void, Position>();
-  const inTurn = createTurns();
   let { newest: position, epoch } = await log.bounds();
   let receiving: Promise<void> | undefined;
   /** The client of each session, kept up to date by arriving events. */
@@ -183,19 +182,19 @@ export async function openHub(parts: HubParts) {
     },
     /** The position before the oldest stored event: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
+    /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
+    inTurn: createTurns(),
     /**
-     * The next events after a position that this instance has applied. Yields to other work first, and the reads of one
-     * `subject` take turns. Throws EventsExpired if some events are gone. `scannedTo` is the last position read, or
-     * `after` at the log's end.
+     * The next events after a position that this instance has applied. Yields to other work first. Throws EventsExpired
+     * if some events are gone. `scannedTo` is the last position read, or `after` at the log's end.
      */
-    scan: (after: Position, limit: number, subject = '') =>
-      inTurn(subject, async () => {
-        await setImmediate();
-        const page = await log.read(after, limit);
-        if (!reaches(page, after)) throw expired(page);
-        const known = page.events.filter((stored) => stored.position <= position);
-        return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
-      }),
+    async scan(after: Position, limit: number) {
+      await setImmediate();
+      const page = await log.read(after, limit);
+      if (!reaches(page, after)) throw expired(page);
+      const known = page.events.filter((stored) => stored.position <= position);
+      return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
+    },
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
     /** The client that the newest event of the session in the log names. */

@@ -12,10 +12,10 @@ export type Replay = ReturnType<typeof createReplay>;
  * with EventsExpired if the log is trimmed past the reader.
  */
 export function createReplay(
-  hub: Pick<EventHub, 'position' | 'scan'>,
+  hub: Pick<EventHub, 'position' | 'scan' | 'inTurn'>,
   filter: EventFilter,
   after: Position = hub.position,
-  subject?: string,
+  subject = '',
 ) {
   const replay = {
     filter,
@@ -27,7 +27,8 @@ export function createReplay(
     },
     async *[Symbol.asyncIterator]() {
       while (!replay.hasCaughtUp) {
-        const { events, scannedTo } = await hub.scan(replay.position, CHUNK, subject);
+        const read = () => hub.scan(replay.position, CHUNK);
+        const { events, scannedTo } = await hub.inTurn(subject, read);
         replay.position = scannedTo;
         yield events.filter((event) => matches(filter, event));
       }

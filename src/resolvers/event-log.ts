@@ -23,20 +23,7 @@ interface EventsArgs {
   readonly filter: EventFilter;
 }
 
-export interface EventBudget {
-  left: number;
-  /** The operation's reads run one after another, so that they share one budget. */
-  lastRead: Promise<unknown>;
-}
-
-const budgetOf = (ctx: Context): EventBudget =>
-  (ctx.eventBudget ??= { left: MAX_READ, lastRead: Promise.resolve() });
-
-function runSequentially<T>(budget: EventBudget, task: () => Promise<T>): Promise<T> {
-  const reading = budget.lastRead.then(task);
-  budget.lastRead = reading.catch(() => undefined);
-  return reading;
-}
+const budgetOf = (ctx: Context) => (ctx.eventBudget ??= { left: MAX_READ });
 
 /** Events of the log that the viewer may see, oldest first. */
 export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
@@ -82,9 +69,9 @@ async function readEvents(
   const found: PartnerEvent[] = [];
   let at = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
   while (budget.left > 0 && !ctx.usage.isOver) {
-    const chunk = await runSequentially(budget, async () => {
+    const chunk = await hub.inTurn(ctx.viewer.subject, async () => {
       if (budget.left === 0) return undefined;
-      const read = await hub.scan(at, Math.min(CHUNK, budget.left), ctx.viewer.subject);
+      const read = await hub.scan(at, Math.min(CHUNK, budget.left));
       budget.left -= read.scannedTo - at;
       return read;
     });
@@ -111,7 +98,7 @@ export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Contex
 function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
   ctx.doNotCache();
   const budget = budgetOf(ctx);
-  return runSequentially(budget, async () => {
+  return ctx.hub.inTurn(ctx.viewer.subject, async () => {
     const limit = Math.min(MAX_OF_SESSION, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;

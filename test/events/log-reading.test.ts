@@ -72,8 +72,10 @@ describe('reading the log', () => {
       },
     };
     await using opened = await openTestHub(slow);
-    const mine = Array.from({ length: 10 }, () => opened.hub.scan(0, 5, 'viewer'));
-    await opened.hub.scan(1, 5, 'another viewer');
+    const read = (viewer: string, after: number) =>
+      opened.hub.inTurn(viewer, () => opened.hub.scan(after, 5));
+    const mine = Array.from({ length: 10 }, () => read('viewer', 0));
+    await read('another viewer', 1);
     expect(reads.most).toBe(2);
     held.resolve();
     expect(await Promise.all(mine)).toHaveLength(10);
