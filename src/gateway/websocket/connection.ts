@@ -14,16 +14,12 @@ export const CLOSE = {
   forbidden: 4403,
 } as const;
 
+/** graphql-ws has reasons of its own, and puts the client's id into one, which may be longer than a reason can be. */
 const REASONS: Readonly<Record<number, string>> = {
   1001: 'Going away',
   1013: 'Try again later',
   4400: 'Invalid message',
-  4401: 'Unauthorized',
-  4403: 'Forbidden',
-  4406: 'Subprotocol not acceptable',
-  4408: 'Connection initialisation timeout',
   4409: 'Subscriber already exists',
-  4429: 'Too many initialisation requests',
 };
 
 const AS_TEXT = { binary: false };
@@ -39,7 +35,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   isOpen = true;
   hasPonged = true;
   /** Ends the operations that graphql-ws runs. */
-  onClosed: ((code: number, reason: string) => Promise<void>) | undefined;
+  onClosed: (() => Promise<void>) | undefined;
   readonly #parts: GatewayParts;
   #messages = 0;
   #windowEndsAt = 0;
@@ -75,24 +71,19 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     this.#handle = handle;
   }
 
-  /** With a reason of our own: graphql-ws would put the client's id into one, which may be longer than a reason can be. */
-  close(code: number = CLOSE.badRequest): void {
-    this.closeWithReason(code, REASONS[code] ?? 'Unexpected error');
-  }
-
-  closeWithReason(code: number, reason: string): void {
+  close(code: number = CLOSE.badRequest, given = ''): void {
     if (!this.isOpen) return;
-    this.release(code, reason);
-    this.ws.close(code, reason);
+    this.release();
+    this.ws.close(code, REASONS[code] ?? given);
   }
 
   /** Frees its resources now: the client may acknowledge the close late, or never. */
-  release(code: number, reason: string): void {
+  release(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#backlog = undefined;
     if (this.viewer) this.#parts.connections.leave(this.viewer.subject);
-    void this.onClosed?.(code, reason);
+    void this.onClosed?.();
   }
 
   /** Closes the socket and returns false if the client sends too much. Pings count too, since each costs work. */
@@ -128,7 +119,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    * beside other work), and 2.4 times the heap of a raw subscriber. The promise resolves once the reader has caught up.
    */
   deliver(text: string): void | Promise<void> {
-    if (this.#isExpired()) this.close(CLOSE.forbidden);
+    if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
     if (!this.isOpen) return;
     if (this.#backlog) {
       const isPut = this.#backlog.put(text, this.ws.bufferedAmount);
@@ -150,10 +141,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     }
   }
 
-  interrupt(): void {
-    this.close(CLOSE.tryAgainLater);
-  }
-
   end(): void {
     this.close(CLOSE.goingAway);
   }
@@ -163,7 +150,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.#isExpired()) this.close(CLOSE.forbidden);
+    if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
     if (isLate) return;
     // A result or a ping may have been buffered when the last event was sent.
     this.#flush();

@@ -4,7 +4,7 @@ import type { ExecutionResult } from 'graphql';
 
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayContext } from '../yoga.ts';
-import type { WsConnection } from './connection.ts';
+import { CLOSE, type WsConnection } from './connection.ts';
 
 type Result = IteratorResult<ExecutionResult, undefined>;
 const DONE: Result = { done: true, value: undefined };
@@ -58,7 +58,7 @@ export class SocketOperation implements AsyncIterableIterator<ExecutionResult, u
   }
 
   interrupt(): void {
-    this.#connection.interrupt();
+    this.#connection.close(CLOSE.tryAgainLater);
   }
 
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */

@@ -48,7 +48,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       } catch (error) {
         if (error instanceof Unauthenticated) {
           observer.rejected(error.code, { requestId: extra.requestId, reason: error.reason });
-          extra.closeWithReason(CLOSE.forbidden, error.message);
+          extra.close(CLOSE.forbidden, error.message);
         } else maskError(error, extra.requestId);
         return false;
       }
@@ -70,7 +70,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     execute: ({ contextValue }) => contextValue as SocketOperation,
     onNext: (_ctx, _id, _payload, _args, result) => result as FormattedExecutionResult,
     /** graphql-ws wraps what an iterator throws. */
-    onError: (_ctx, _id, _payload, [error]) => (error!.cause as AggregateError).errors,
+    onError: (_ctx, _id, _payload, [error]) =>
+      (error!.cause as Partial<AggregateError>).errors ?? [],
   });
 
   /** If the operation was not executed, throws its errors, and the client gets an `error` message and not a result. */
@@ -117,12 +118,12 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     const connection = new WsConnection(ws, idOf(req), parts);
     size += 1;
     parts.connections.add(connection);
-    ws.on('error', () => connection.release(CLOSE.badRequest, ''));
+    ws.on('error', () => connection.release());
     ws.on('ping', () => connection.count());
     ws.on('pong', () => (connection.hasPonged = connection.count()));
     ws.on('message', (data: Buffer, isBinary: boolean) => connection.receive(data, isBinary));
-    ws.on('close', (code, reason) => {
-      connection.release(code, reason.toString());
+    ws.on('close', () => {
+      connection.release();
       size -= 1;
       parts.connections.remove(connection);
     });
