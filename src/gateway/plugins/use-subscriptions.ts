@@ -30,6 +30,7 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     res.once('close', () => {
       connections.leave(requester.subject);
       connections.remove(stream);
+      context.usage?.end();
       subscription?.end();
       void stream.return?.();
     });

@@ -44,7 +44,11 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         Object.assign(connectionParams, { authorization: undefined, Authorization: undefined });
       try {
         const token = typeof given === 'string' ? given : undefined;
-        return extra.enter(await parts.authenticator.authenticate(token));
+        const viewer = await parts.authenticator.authenticate(token);
+        // ws emits one message a turn: an operation that was sent along with this message is not acknowledged yet.
+        await nextTurn();
+        await nextTurn();
+        return extra.enter(viewer);
       } catch (error) {
         if (error instanceof Unauthenticated) {
           observer.rejected(error.code, { requestId: extra.requestId, reason: error.reason });
@@ -145,6 +149,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
         else socket.destroy();
       });
+      // One that fails must not prevent the next.
+      handshakes = handshakes.catch((error: unknown) => parts.onUnexpected(error, idOf(req)));
     },
   };
 }

@@ -2,10 +2,9 @@ import { deflateRawSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { openIssuer } from '../../support/faults/issuer.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { closeCodeOf, frameOf } from '../../support/ws/frames.ts';
-import { dial, dialIn, gauge, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
+import { dialIn, gauge, initWith, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 let token: string;
@@ -169,13 +168,8 @@ describe('an operation', () => {
   );
 
   it('closes the socket with 4401 if it is sent before the first message is acknowledged', async () => {
-    // The keys of this issuer are fetched first.
-    await using issuer = await openIssuer();
-    await using other = await openGateway({ env: issuer.env });
-    using socket = dial(other);
-    await new Promise((resolve) => socket.ws.once('open', resolve));
-    socket.send(initWith(await issuer.token('viewer')));
-    socket.send(subscribe('1', EVENTS));
-    expect((await socket.closed).code).toBe(4401);
+    const messages = [initWith(token), subscribe('1', EVENTS)];
+    const frames = messages.map((message) => frameOf(JSON.stringify(message)));
+    expect(await closeCodeOf(gateway.url, frames)).toBe(4401);
   });
 });
