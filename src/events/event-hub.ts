@@ -170,7 +170,7 @@ export async function openHub(parts: HubParts) {
     cursorAt: (at: Position): string => cursors.encode(epoch, at),
     /** Query, then subscribe after this cursor: no event is missed in between. */
     newestCursor: (): string => cursors.encode(epoch, position),
-    /** Live events only; `openEventStream` begins earlier. The returned function unsubscribes immediately. */
+    /** Live events only; a `Replay` begins earlier. The returned function unsubscribes immediately. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {

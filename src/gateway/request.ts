@@ -54,7 +54,7 @@ const NOT_ACCEPTABLE = requestRejected(
   406,
   'Answers can be had as application/graphql-response+json, application/json or text/event-stream.',
 );
-/** The rest of the body is not read, so the connection can't be used again. */
+/** The rest of the body may be long, so the connection is not used again. */
 const tooLarge = (maxBytes: number) =>
   requestRejected(413, `A request may have at most ${maxBytes} bytes.`, 'BAD_USER_INPUT', {
     connection: 'close',

@@ -41,6 +41,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       } catch {
         return; // The reader has stalled (EAGAIN) or is gone (EPIPE).
       }
+      if (written === 0) return;
       progressAt = performance.now();
       // Whole lines are removed. The rest of a line that was cut short is written next.
       const whole = chunk.subarray(0, chunk.lastIndexOf('\n', written - 1) + 1);
@@ -85,7 +86,8 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   return {
     write(line: string): void {
-      if (!isBlocked && isFull(SHARE_OF_READS)) update(true);
+      if (!isBlocked && isFull(SHARE_OF_READS)) flush();
+      if (!isBlocked && isFull(SHARE_OF_READS)) block();
       if (isBlocked && !isAudit(line)) return void (dropped += 1);
       if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
       queue.push(line);

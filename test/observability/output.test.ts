@@ -179,6 +179,17 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(lines.counts()).toMatchObject({ queued: 10_000, lost: 15_000 });
   });
 
+  it('drops nothing from a full queue while the reader reads', () => {
+    const { give, read } = reader(0);
+    const lines = openOutput(give);
+    const write = (n: number) => lines.write(`{"level":"info","n":${n}}\n`);
+    for (const n of numbers(0, 9_500)) write(n);
+    read(65_536);
+    write(9_500);
+    expect(lines.counts()).toMatchObject({ dropped: 0 });
+    expect(lines.counts().queued).toBeLessThan(9_000);
+  });
+
   it('keeps no more than 16 MB in memory, however long the lines are', () => {
     const lines = openOutput(reader(0).give);
     const line = `{"level":"audit","subject":"${'x'.repeat(100_000)}","outcome":"read"}\n`;

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/store/errors.ts';
 import type { StoredEvent } from '../../src/store/event-log.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
+import { names } from '../../src/store/redis/names.ts';
 import { openStore } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -149,6 +150,30 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await epochOf(log)).not.toBe(epoch);
     expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
     expect(await log.bounds()).toMatchObject({ oldest: 0, newest: 1 });
+  });
+
+  it('keeps its epoch when a message announces events that this server does not have', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    await log.append([eventOf('a')]);
+    const epoch = await epochOf(log);
+    for (const message of ['900', JSON.stringify([epoch, 900, ''])]) {
+      const woken = log.changed(1);
+      server.cli('PUBLISH', names.appended('0'), message);
+      await woken;
+      expect(await log.read(1, 10)).toMatchObject({ epoch, newest: 1, events: [] });
+    }
+    expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+  });
+
+  it('sends any number of replies to its readers, whatever Redis allows a subscriber', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    server.cli('CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1mb 0 0');
+    const long = { ...eventOf('long'), body: JSON.stringify('x'.repeat(20_000)) };
+    await log.append(range(1, 100).map((n) => ({ ...long, key: `${n}` })));
+    const pages = await Promise.all(range(1, 50).map(() => log.read(0, 100)));
+    expect(pages.map(({ events }) => events.length)).toEqual(Array(50).fill(100));
   });
 
   it('detects that an older copy of the log took over, and agrees on the new epoch', async () => {

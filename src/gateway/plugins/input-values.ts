@@ -21,7 +21,7 @@ function withoutValue({ message, extensions }: GraphQLError): string {
 
 /**
  * An error of `validateExecutionArgs` about a variable. Names of unknown input fields are left out too: the client
- * chose them.
+ * chose them, and with a quote in one the pattern above would not find the value.
  */
 export function variableProblem({ message, nodes, originalError }: GraphQLError): GraphQLError {
   if (!(originalError instanceof GraphQLError)) return new GraphQLError(message, { nodes });

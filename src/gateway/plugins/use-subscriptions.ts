@@ -38,6 +38,9 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     res.on('error', () => undefined);
     const result = await subscribe(args);
     if (!(result instanceof Subscription)) return result;
+    // The listener above keeps the context as long as the stream is open.
+    const released = { operation: undefined, body: undefined, params: undefined, usage: undefined };
+    Object.assign(context, released);
     subscription = result;
     // This process is shutting down, and an open stream would delay it.
     if (!parts.isServing()) res.destroy();
@@ -94,7 +97,8 @@ function createStream(
 
   const isExpired = (): boolean => Date.now() >= expiresAt;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
-  const interrupt = (): void => void res.end();
+  /** Without headers, an end would look like an empty response. */
+  const interrupt = (): void => void (res.headersSent ? res.end() : res.destroy());
 
   return {
     check() {

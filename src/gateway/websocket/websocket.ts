@@ -150,7 +150,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         else socket.destroy();
       });
       // One that fails must not prevent the next.
-      handshakes = handshakes.catch((error: unknown) => parts.onUnexpected(error, idOf(req)));
+      handshakes = handshakes.catch((error: unknown) => {
+        socket.destroy();
+        parts.onUnexpected(error, idOf(req));
+      });
     },
   };
 }

@@ -115,8 +115,9 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     if (problem) throw new WrongServer(problem);
     if (appendOnlyFile) await repairAppendOnlyFile(next.write, runId, onProblem);
     else if (!isReplicated) onProblem(NOT_DURABLE);
+    // Not by the reader: Redis closes a subscribed socket on which too many replies wait.
     for (const [channel, listener] of subscriptions)
-      await next.read((redis) => redis.subscribe(channel, listener));
+      await next.write((redis) => redis.subscribe(channel, listener));
     return runId;
   }
 
@@ -125,13 +126,16 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     let runId: string;
     try {
       runId = await prepare(next);
+      if (isClosed) throw outOfReach();
     } catch (error) {
       next.destroy();
       throw error;
     }
     // A session that is replaced on the same server was still subscribed.
     const hasGap = lastRunId !== undefined && !(session && runId === lastRunId);
-    void session?.close();
+    // Late replies of another server are not about this log.
+    if (hasGap) session?.destroy();
+    else void session?.close();
     [session, lastRunId, isConnecting] = [next, runId, false];
     if (hasGap) for (const listener of gapListeners) listener();
   }
@@ -157,6 +161,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   }
 
   return {
+    /** Does not wait for a replica. */
     async read<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!session) throw outOfReach();
       return session.read(command);

@@ -39,6 +39,8 @@ export function createRedisLog(
   let [epoch, newest, stamp] = ['', 0, ''];
   const formerEpochs = new Set<string>();
   let changed = Promise.withResolvers<void>();
+  /** The position in the last message. Only a hint: it may be of another server than the next read. */
+  let announced = 0;
 
   /** Sends the last seen state, so that the script can detect a lost log. Resolves to the present state and a result. */
   async function runOnLog<Result>(run: Run, script: string, options: object) {
@@ -53,7 +55,7 @@ export function createRedisLog(
   }
 
   function learn([current, top, stampOfTop]: Head): void {
-    // Replies of several connections come in any order: a late one must not bring an old log back.
+    // Replies of the two sockets come in any order: a late one must not bring an old log back.
     if (formerEpochs.has(current)) return;
     if (current === epoch && top <= newest) return;
     if (current !== epoch && epoch !== '') formerEpochs.add(epoch);
@@ -66,10 +68,14 @@ export function createRedisLog(
     changed = Promise.withResolvers<void>();
   }
 
-  connection.subscribe(channel, (head) => learn(JSON.parse(head) as Head));
+  connection.subscribe(channel, (position) => {
+    announced = Number(position);
+    wakeReaders();
+  });
 
   async function read(after: number, limit: number): Promise<LogPage> {
     type Page = readonly [oldest: number, entries: readonly Entry[]];
+    announced = 0;
     const [head, page] = await runOnLog<Page>(connection.read, pageScript, { after, limit });
     return { epoch: head[0], newest: head[1], oldest: page[0], events: page[1].map(eventOf) };
   }
@@ -94,7 +100,7 @@ export function createRedisLog(
     read,
     bounds: () => read(0, 0),
     async changed(position) {
-      if (position < newest) return;
+      if (position < Math.max(newest, announced)) return;
       const lookAgain = setTimeout(wakeReaders, LOOK_AGAIN_MS).unref();
       await changed.promise;
       clearTimeout(lookAgain);
@@ -185,9 +191,7 @@ const appendScript = `${HEAD}
   end
   -- For copies, too: they are promised durable, and WAIT waits only for this connection's own writes.
   redis.call('SET', KEYS[2], newest)
-  if newest > before then
-    redis.call('PUBLISH', options.channel, cjson.encode({ epoch, newest, stamp }))
-  end
+  if newest > before then redis.call('PUBLISH', options.channel, newest) end
   return { { epoch, newest, stamp }, positions }
 `;
 

@@ -1,4 +1,4 @@
-/** One hash tag for all keys: a script may touch any of them, in a cluster too. */
+/** One hash tag for all keys: a script may touch any of them. */
 export const PREFIX = '{partner-graph}:';
 
 export const names = {

@@ -13,7 +13,7 @@ import { names } from './names.ts';
 
 const CLEANUP_EVERY_MS = 60_000;
 /** How soon a dead socket and an added replica are noticed. */
-const INSPECT_EVERY_MS = 10_000;
+const INSPECT_EVERY_MS = 2_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {

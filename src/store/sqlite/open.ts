@@ -116,6 +116,7 @@ async function openThread(
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
       ended ??= new StoreUnavailable('the event store is closed');
+      for (const { reject } of underWay.splice(0)) reject(ended);
       await worker.terminate();
     },
   };
