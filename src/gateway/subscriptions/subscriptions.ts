@@ -86,8 +86,8 @@ export function createSubscriptions(parts: GatewayParts) {
     /** The subscriptions that have caught up, and what stops their events. */
     let live: { readonly receivers: Set<Subscription>; readonly stop: () => void } | undefined;
 
-    function deliver(result: EventResult, all: ReadonlySet<Subscription>): void | Promise<void> {
-      const receivers = [...all].filter(({ since }) => result.position > since);
+    function deliver(result: EventResult, to: ReadonlySet<Subscription>): void | Promise<void> {
+      const receivers = [...to].filter(({ since }) => result.position > since);
       if (receivers.length === 0) return;
       const subjects = receivers.map(({ subject }) => subject);
       const { name } = operation;
@@ -95,13 +95,15 @@ export function createSubscriptions(parts: GatewayParts) {
       metrics.eventsDelivered(subjects.length);
       audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
       audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
-      const sent = receivers.map(({ sink }) => sink.deliver(json));
-      // A replay has one receiver, and goes on at its pace.
-      return all === live?.receivers ? undefined : sent[0];
+      // The first one's promise: a replay has one receiver.
+      return receivers.map(({ sink }) => sink.deliver(json))[0];
     }
 
-    /** Executes events side by side, and delivers their results in the order of the log. */
-    function createQueue(receivers: ReadonlySet<Subscription>) {
+    /**
+     * Executes events side by side, and delivers their results in the order of the log. A replay goes on as fast as its
+     * client reads.
+     */
+    function createQueue(receivers: ReadonlySet<Subscription>, isReplay: boolean) {
       const waiting: PartnerEvent[] = [];
       let executing = 0;
       let delivered: Promise<void> = Promise.resolve();
@@ -115,7 +117,8 @@ export function createSubscriptions(parts: GatewayParts) {
         executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
         delivered = delivered.then(async () => {
           const result = await executed;
-          if (result) await deliver(result, receivers);
+          const delivery = result && deliver(result, receivers);
+          if (isReplay) await delivery;
           executing -= 1;
           executeNext();
         });
@@ -135,13 +138,16 @@ export function createSubscriptions(parts: GatewayParts) {
 
     function openLive() {
       const receivers = new Set<Subscription>();
-      return { receivers, stop: hub.subscribe(operation.filter, createQueue(receivers).add) };
+      return {
+        receivers,
+        stop: hub.subscribe(operation.filter, createQueue(receivers, false).add),
+      };
     }
 
     /** Delivers what the subscription has missed. Then it joins those that have caught up. */
     async function begin(subscription: Subscription, missed: Replay): Promise<void> {
       const { receivers } = subscription;
-      const queue = createQueue(receivers);
+      const queue = createQueue(receivers, true);
       try {
         // An event may arrive between the last read and the end of the loop.
         while (!missed.hasCaughtUp) {
