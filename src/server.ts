@@ -15,7 +15,6 @@ import { type Output, openStdout } from './observability/output.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
 import { createSealer } from './sealed-text.ts';
-import { openSandbox } from '../sandbox/sandbox.ts';
 import { schema } from './schema/schema.ts';
 import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { type Listening, listen } from './gateway/listen.ts';
@@ -45,9 +44,7 @@ export async function openServer(
   const dataDir = config.dataDir ?? opened.use(temporaryDir()).path;
 
   const sandbox =
-    config.partner.kind === 'sandbox'
-      ? await openSandbox({ switches: { pulseMs: config.partner.pulseMs } })
-      : undefined;
+    config.partner.kind === 'sandbox' ? await openSandbox(config.partner.pulseMs) : undefined;
   if (sandbox) opened.defer(sandbox.close);
   const connection = config.partner.kind === 'real' ? config.partner : sandbox!.connection;
 
@@ -156,6 +153,12 @@ export async function openServer(
     retire,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+/** Imported here, since in production it is not needed. */
+async function openSandbox(pulseMs: number) {
+  const sandbox = await import('../sandbox/sandbox.ts');
+  return sandbox.openSandbox({ switches: { pulseMs } });
 }
 
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */
