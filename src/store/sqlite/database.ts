@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { StoreUnavailable } from '../errors.ts';
@@ -60,14 +60,13 @@ const LOCK_MS = 1_000;
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
 const LOCKED = `is in use by another process: ${OTHER_DIR}, or REDIS_URL to share one store`;
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
-const NOT_A_DIRECTORY = `is a file, or lies below one, and must be a directory: remove the file, or ${OTHER_DIR}`;
+const NOT_A_DIRECTORY = `is a file or a broken link, or lies below one, and must be a directory: remove it, or ${OTHER_DIR}`;
 const REFUSALS: Readonly<Record<string, string>> = {
   EEXIST: NOT_A_DIRECTORY,
   ENOTDIR: NOT_A_DIRECTORY,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
-  // Node reports no other code if it creates the directory itself.
-  ENOENT: `can't be created, because it is on a read-only file system or behind a broken link: create it, or ${OTHER_DIR}`,
+  ENOENT: `can't be created there: ${OTHER_DIR}`,
   EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
   ENOSPC: `is on a full disk: free space, or ${OTHER_DIR}`,
 };
@@ -86,8 +85,15 @@ export function openDatabase(dir: string): DatabaseSync {
   }
 }
 
+/** One by one: Node's recursive way never ends where the system allows no directories, as in /proc. */
+function makeDir(dir: string): void {
+  if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeDir(dirname(dir));
+  fs.mkdirSync(dir, { mode: 0o700 });
+}
+
 function openIn(dir: string): DatabaseSync {
-  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDir(resolve(dir));
   fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
   const file = join(dir, 'events.db');
   fs.closeSync(fs.openSync(file, 'a', 0o600));

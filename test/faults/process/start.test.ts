@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -75,22 +75,27 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
     const dir = createStoreDir();
     const mount = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
     const under = [...(ownMounts ?? []), 'sh', '-c', mount, dir];
-    expect(await refusal({}, dir, under)).toBe(
-      `${dir} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`,
-    );
-    expect(await refusal({}, join(dir, 'new'), under)).toBe(
-      `${join(dir, 'new')} can't be created, because it is on a read-only file system or behind a broken link: create it, or set EVENT_STORE_DIR to another directory`,
-    );
+    for (const at of [dir, join(dir, 'new')])
+      expect(await refusal({}, at, under)).toBe(
+        `${at} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`,
+      );
     rmSync(dir, { recursive: true });
   });
 
-  it('and says that the store’s directory is a file, or below one', async () => {
+  it('and says that the system allows no directory there', async () => {
+    expect(await refusal({}, '/proc/new/store')).toBe(
+      "/proc/new/store can't be created there: set EVENT_STORE_DIR to another directory",
+    );
+  });
+
+  it('and says that the store’s directory is a file or a broken link, or below one', async () => {
     const parent = createStoreDir();
-    const file = join(parent, 'file');
+    const [file, link] = [join(parent, 'file'), join(parent, 'link')];
     writeFileSync(file, '');
-    for (const dir of [file, join(file, 'below')])
+    symlinkSync(join(parent, 'nowhere'), link);
+    for (const dir of [file, join(file, 'below'), link])
       await expect(openStore({ kind: 'embedded', dir }, { retentionMs: 1 })).rejects.toThrow(
-        `${dir} is a file, or lies below one, and must be a directory: remove the file, or set EVENT_STORE_DIR to another directory`,
+        `${dir} is a file or a broken link, or lies below one, and must be a directory: remove it, or set EVENT_STORE_DIR to another directory`,
       );
     rmSync(parent, { recursive: true });
   });
