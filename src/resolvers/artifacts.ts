@@ -43,7 +43,7 @@ function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
       : null;
 }
 
-/** A note that is returned. Its session is recorded, so that a change of the note invalidates what was read by either id. */
+/** A note that is returned. */
 export function noteRef(
   record: NoteRecord,
   session: SessionRef | undefined,
@@ -58,7 +58,6 @@ function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Co
   const sessionId = session?.id ?? record.sessionId ?? undefined;
   if (session)
     ctx.loaders.requireSame(endpoints.noteOfSession, session.id, record.clientId, session.clientId);
-  if (record.id) ctx.invalidation.noteRead(record.id, sessionId, session?.clientId);
   const auditName = `ProgressNote:${record.id ?? `session:${sessionId}`}`;
   const note: NoteRef = { type: 'ProgressNote', record, open: true, session, auditName };
   if (session) session.note = note;

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 export interface CacheEntry {
   /** The path with its query. */
   readonly key: string;
-  /** The path alone: what is invalidated. All pages and filters of a list share one. */
+  /** What invalidates it, beside its key: the path of a list, for all pages and filters, or a note's other path. */
   readonly path: string;
   readonly value: unknown;
   /** On the clock that was passed in: `performance.now()`. */
@@ -15,6 +15,8 @@ export interface CacheEntry {
 }
 
 const MAX_TOTALS = 50_000;
+/** More than are invalidated during one call. */
+const MAX_INVALIDATED = 10_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */
 const OVERHEAD_BYTES = 512;
 
@@ -23,7 +25,7 @@ const OVERHEAD_BYTES = 512;
  * every use and never here.
  */
 export function createResponseCache(clock: Clock, maxBytes: number) {
-  /** The keys of a list's pages and filters. A record's path is its own key and has no entry here. */
+  /** The keys of the answers that a path invalidates. A path that is the key itself has no entry here. */
   const keysByPath = new Map<string, Set<string>>();
   const entries = new LRUCache<string, CacheEntry>({
     maxSize: maxBytes,
@@ -43,9 +45,10 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
       if (keys?.delete(key) && keys.size === 0) keysByPath.delete(path);
     },
   });
+  const invalidatedAt = new LRUCache<string, number>({ max: MAX_INVALIDATED });
   const totals = new LRUCache<string, number>({ maxSize: MAX_TOTALS, sizeCalculation: () => 1 });
 
-  function invalidate(path: string): void {
+  function drop(path: string): void {
     entries.delete(path);
     for (const key of keysByPath.get(path) ?? []) entries.delete(key);
   }
@@ -53,24 +56,34 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
   return {
     get: (key: string): CacheEntry | undefined => entries.get(key),
 
-    set(entry: CacheEntry, bytes: number): void {
+    /** Unless its path was invalidated since it was requested. */
+    set(entry: CacheEntry, bytes: number, requestedAt: number): void {
+      if ((invalidatedAt.get(entry.path) ?? 0) > requestedAt) return;
       const ttl = entry.expiresAt - clock.now();
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
     },
 
-    invalidate,
+    /** Returns all paths that were invalidated: of a session's note, the note's own path too. */
+    invalidate(path: string): readonly string[] {
+      const paths = [path, entries.peek(path)?.path ?? path];
+      for (const each of paths) {
+        invalidatedAt.set(each, clock.now());
+        drop(each);
+      }
+      return paths;
+    },
 
     invalidateAll: (): void => entries.clear(),
 
     /** A list's length as last seen, kept long after its rows. A hint, not a fact. */
     totalOf: (listKey: string): number | undefined => totals.get(listKey),
 
-    /** A new length invalidates the list: a window must not mix two states of it. */
+    /** A new length drops the list: a window must not mix two states of it. */
     setTotal(listKey: string, path: string, total: number): void {
       const last = totals.get(listKey);
       if (last === total) return;
       totals.set(listKey, total);
-      if (last !== undefined) invalidate(path);
+      if (last !== undefined) drop(path);
     },
 
     state: () => ({ cacheBytes: entries.calculatedSize, cacheEntries: entries.size }),

@@ -27,6 +27,8 @@ export interface Endpoint<T = unknown> {
   ttlMs(value: T): number;
   /** What a 404 means, for the routes where it is a normal answer. */
   readonly missing?: { readonly value: T };
+  /** The other path of a note: a change may name only the note, and a regeneration that renames it only the session. */
+  otherPath?(value: T): string | undefined;
 }
 
 const AUTHENTICATE = '/partners/authenticate';
@@ -97,15 +99,25 @@ function record<T, M extends 'not-ready' | undefined>(
 
 const readPartner = (body: unknown) => (isObject(body) ? body : undefined);
 
+const note = record('/progress-notes/:progressNoteId', readNote, noteTtlMs, undefined);
+const noteOfSession = record(
+  '/sessions/:sessionId/progress-note',
+  readNoteOfSession,
+  noteTtlMs,
+  undefined,
+);
+
 /** Records that have a route of their own. */
 export const endpoints = {
-  note: record('/progress-notes/:progressNoteId', readNote, noteTtlMs, undefined),
-  noteOfSession: record(
-    '/sessions/:sessionId/progress-note',
-    readNoteOfSession,
-    noteTtlMs,
-    undefined,
-  ),
+  note: {
+    ...note,
+    otherPath: (read: NoteRecord | undefined) =>
+      read?.sessionId ? noteOfSession.path(read.sessionId) : undefined,
+  },
+  noteOfSession: {
+    ...noteOfSession,
+    otherPath: (read: NoteRecord | undefined) => (read?.id ? note.path(read.id) : undefined),
+  },
   transcript: record('/sessions/:sessionId/transcript', readTranscript, artifactTtlMs, 'not-ready'),
   mdm: record('/sessions/:sessionId/mdm', readMdm, artifactTtlMs, 'not-ready'),
   score: record('/assessment-scores/:assessmentScoreId', readScore, artifactTtlMs, undefined),

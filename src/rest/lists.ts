@@ -87,9 +87,13 @@ export interface ListRef<N extends ListName = ListName> {
   readonly filter?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** The path without its query: what `invalidate` takes. */
+/**
+ * What `invalidate` takes, for all pages and filters of a list. The magic edits of all clinicians have one path: a
+ * change of a note does not say whose they are.
+ */
 export function pathOf(ref: ListRef): string {
-  return lists[ref.name].path(ref.id);
+  const { template, path } = lists[ref.name];
+  return ref.name === 'magicEditsOfClinician' ? template : path(ref.id);
 }
 
 /**
@@ -98,14 +102,15 @@ export function pathOf(ref: ListRef): string {
  */
 export function listKeyOf(ref: ListRef): string {
   const { filter } = ref;
-  if (!filter) return pathOf(ref);
+  const path = lists[ref.name].path(ref.id);
+  if (!filter) return path;
   const pairs: string[] = [];
   for (const name of Object.keys(filter).toSorted()) {
     const value = filter[name];
     // Half of a surrogate pair can't be encoded; a `+` must be, or it would be read as a space.
     if (value !== undefined) pairs.push(`${name}=${encodeURIComponent(value.toWellFormed())}`);
   }
-  return pairs.length > 0 ? `${pathOf(ref)}?${pairs.join('&')}` : pathOf(ref);
+  return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
 }
 
 export function pageKeyOf(listKey: string, page: number): string {

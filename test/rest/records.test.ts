@@ -209,7 +209,7 @@ describe('lists', () => {
     [{ name: 'sessionsOfClient', id: id(1) }, `/clients/${id(1)}/sessions`],
     [{ name: 'programsOfClient', id: id(1) }, `/clients/${id(1)}/programs`],
   ])('%j has its path', (list, path) => {
-    expect(pathOf(list)).toBe(path);
+    expect(listKeyOf(list)).toBe(path);
   });
 
   it('are the same list in whatever order the filter is written', () => {

@@ -146,7 +146,11 @@ async function perform(
     return { kind: 'locked' };
   } finally {
     // After a failure too: the change may have taken effect.
-    await ctx.invalidation.changed(await stalePathsOf(noteId, target.session, ctx));
+    await ctx.invalidation.changed([
+      endpoints.note.path(noteId),
+      ...(target.session ? [endpoints.noteOfSession.path(target.session.id)] : []),
+      pathOf({ name: 'magicEditsOfClinician' }),
+    ]);
   }
 }
 
@@ -161,20 +165,6 @@ async function currentNoteId(
   if (record.id) return record.id;
   const issue = '"progressNoteId": the note is still being generated for the first time.';
   return { kind: 'invalid', issues: [issue] };
-}
-
-/** Magic edits are listed by clinician, whom the change does not name, and the client's places may. Its event will. */
-async function stalePathsOf(noteId: Uuid, session: SessionRef | undefined, ctx: Context) {
-  const named = session?.clientId ?? session?.named?.clientId;
-  const clientId = named ?? ctx.invalidation.clientOfNote(noteId);
-  const places = clientId ? await ctx.places.of(clientId) : [];
-  return [
-    endpoints.note.path(noteId),
-    ...(session ? [endpoints.noteOfSession.path(session.id)] : []),
-    ...places.flatMap(({ list: { name, id } }) =>
-      name === 'clientsOfClinician' ? [pathOf({ name: 'magicEditsOfClinician', id })] : [],
-    ),
-  ];
 }
 
 /** Read without caches, by its session if known: a rewrite may have given it another id. */

@@ -175,10 +175,12 @@ export class Call implements QueuedCall {
     const { cache, clock } = this.client;
     const { endpoint, key, listKey, path } = this.target;
     const expiresAt = clock.now() + endpoint.ttlMs(value);
-    const entry: CacheEntry = { key, path, value, expiresAt, validity: { isCurrent: false } };
+    const invalidatedBy = endpoint.otherPath?.(value) ?? path;
+    const validity = { isCurrent: false };
+    const entry: CacheEntry = { key, path: invalidatedBy, value, expiresAt, validity };
     if (this.client.detach(this)) {
       if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
-      cache.set(entry, bytes);
+      cache.set(entry, bytes, this.beganAt);
     }
     this.isOver = true;
     for (const { usage, resolve } of this.waiters) {

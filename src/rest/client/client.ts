@@ -101,8 +101,9 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
      * the old answers are not cached.
      */
     invalidate(path: string): void {
-      for (const [key, { target }] of inFlight) if (target.path === path) inFlight.delete(key);
-      cache.invalidate(path);
+      const paths = cache.invalidate(path);
+      for (const [key, { target }] of inFlight)
+        if (paths.includes(target.path)) inFlight.delete(key);
     },
 
     invalidateAll(): void {

@@ -66,6 +66,19 @@ describe('a changed note', () => {
     expect(await byNote(gateway, id)).toEqual(['new']);
   });
 
+  it('is returned after an older read in flight by its session, which the change does not name', async () => {
+    const { note, session } = gateway.sandbox.ids;
+    const route = 'GET /sessions/:id/progress-note';
+    const old = { progressNoteId: note(1, 1), isLoading: false, note: ['old'] };
+    gateway.sandbox.answerNext(route, { delayMs: 500, body: old });
+    const before = gateway.sandbox.countOf(route);
+    const early = bySession(gateway, session(1, 1));
+    await expect.poll(() => gateway.sandbox.countOf(route)).toBe(before + 1);
+    await change(gateway, 'update', note(1, 1), patchOf('new'));
+    expect(await early).toEqual(['old']);
+    expect(await bySession(gateway, session(1, 1))).toEqual(['new']);
+  });
+
   it('is reported as changed although the read of it fails: the note is null with an error', async () => {
     gateway.sandbox.answerNext('GET /progress-notes/:id', { status: 404, times: 1 });
     const { note } = gateway.sandbox.ids;
