@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { endpoints } from '../rest/endpoints.ts';
+import { type Endpoint, endpoints } from '../rest/endpoints.ts';
 import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
@@ -43,6 +43,16 @@ function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
       : null;
 }
 
+/** Throws if an answer about a session names another client than the session's. */
+export function requireClient(
+  endpoint: Endpoint,
+  { id, clientId, named }: SessionRef,
+  found: Uuid | null,
+  { loaders }: Context,
+): void {
+  loaders.requireSame(endpoint, id, found, clientId ?? named?.clientId);
+}
+
 /** A note that is returned. */
 export function noteRef(
   record: NoteRecord,
@@ -56,8 +66,7 @@ export function noteRef(
 
 function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Context): NoteRef {
   const sessionId = session?.id ?? record.sessionId ?? undefined;
-  if (session)
-    ctx.loaders.requireSame(endpoints.noteOfSession, session.id, record.clientId, session.clientId);
+  if (session) requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
   const auditName = `ProgressNote:${record.id ?? `session:${sessionId}`}`;
   const note: NoteRef = { type: 'ProgressNote', record, open: true, session, auditName };
   if (session) session.note = note;
@@ -128,7 +137,7 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
       if (record === 'not-ready') return null;
-      ctx.loaders.requireSame(endpoint, session.id, record.clientId, session.clientId);
+      requireClient(endpoint, session, record.clientId, ctx);
       ctx.audit?.recordRead(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });

@@ -47,9 +47,8 @@ export async function byId<R extends ListedRef>(
 ): Promise<R | null> {
   try {
     const open = await isOpen(ref, ctx);
-    // A magic edit is only a clinician's text: naming one is reading it.
-    if (open && ref.type === 'MagicEdit' && !wantsAttributes) auditRead(ref, ctx);
-    if (open && !wantsAttributes) return { ...ref, open };
+    // Naming a record that is open shows that it is there.
+    if (open && !wantsAttributes) return { ...auditRead(ref, ctx), open };
     const found = open ? await find(ref, ctx) : undefined;
     (found ? auditRead : auditDenial)(ref, ctx);
     return (found as R | undefined) ?? null;

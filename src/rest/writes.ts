@@ -2,7 +2,7 @@ import type { Uuid } from '../uuid.ts';
 import { secondaryCliniciansBody } from './assumed-names.ts';
 import type { Client } from './client/client.ts';
 import { endpoint, type Endpoint } from './endpoints.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, textOf, type JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
 
 /** The answers are undocumented and passed on unchanged; null if the body is empty. */
@@ -14,8 +14,14 @@ const regenerate = write('POST', '/progress-notes/:progressNoteId/regenerate', 1
 const updateNote = write('PATCH', '/progress-notes/:progressNoteId', 2);
 const assign = write('POST', '/clients/:clientId/secondary-clinicians', 3);
 const mint = endpoint('POST', '/clinicians/:clinicianId/authenticate', 1, (answer) =>
-  isObject(answer) && typeof answer['AccessToken'] === 'string' ? answer : undefined,
+  isObject(answer) && isTokenPair(answer) ? answer : undefined,
 );
+
+/** What the schema promises of a pair. A lifetime is a GraphQL Int. */
+function isTokenPair({ AccessToken, RefreshToken, ExpiresIn }: JsonObject): boolean {
+  const seconds = Math.floor(Number(ExpiresIn ?? Number.NaN));
+  return Boolean(textOf(AccessToken) && textOf(RefreshToken)) && seconds === (seconds | 0);
+}
 
 /** None of them is aborted by the end of its operation once it is sent. The caller invalidates what they change. */
 export function createWrites(client: Client) {

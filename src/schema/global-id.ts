@@ -152,6 +152,13 @@ export function noteTargetOf(
 ): NoteTarget {
   const note: NodeId = namedBy('ProgressNote', argument, text, ids);
   const { sessionId, clientOfSession, clientId = clientOfSession } = namedIn(args, ids);
+  for (const [name, inId, given] of [
+    ['sessionId', note.sessionId, sessionId],
+    ['clientId', note.clientId, clientId],
+  ] as const) {
+    if (inId && given && inId !== given)
+      throw new BadInput(`"${name}" must be that of "${argument}", but is another one.`);
+  }
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
   const named = note.clientId ? undefined : { clientId };
   // Only a bare UUID has an `id`.

@@ -45,7 +45,8 @@ export type Once = ReturnType<typeof createOnce>;
 
 /**
  * Runs a task at most once per key, over all instances: later callers get the first one's outcome. `print` is the
- * input's fingerprint. A failure without effect frees the key; an unclear one keeps it.
+ * input's fingerprint. A failure without effect, or an outcome that is not kept, frees the key; an
+ * unclear failure keeps it.
  */
 export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   /** Claims that the store has not confirmed, by id. It may hold them all the same, and nothing was sent for them. */
@@ -60,12 +61,17 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     }
   }
 
-  return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
+  return async <T>(
+    key: string,
+    print: string,
+    run: () => Promise<T>,
+    isKept: (outcome: T) => boolean = () => true,
+  ): Promise<T> => {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine: Claim = { state: 'running', print, since: now(), id: crypto.randomUUID() };
       const theirs = await confirm(mine.id, keys.claim(key, JSON.stringify(mine), KEPT_MS));
-      if (theirs === undefined) return runAndSettle(key, print, run);
+      if (theirs === undefined) return runAndSettle(key, print, run, isKept);
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'done') return claim.outcome as T;
@@ -74,7 +80,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       if (unconfirmed.delete(claim.id)) {
         const renewed: Claim = { ...claim, since: now() };
         await confirm(claim.id, keys.put({ [key]: JSON.stringify(renewed) }, KEPT_MS));
-        return runAndSettle(key, print, run);
+        return runAndSettle(key, print, run, isKept);
       }
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
       const isLost = waitedMs > MAX_RUN_MS || now() - claim.since > MAX_RUN_MS;
@@ -84,7 +90,12 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     }
   };
 
-  async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
+  async function runAndSettle<T>(
+    key: string,
+    print: string,
+    run: () => Promise<T>,
+    isKept: (outcome: T) => boolean,
+  ): Promise<T> {
     const settle = (claim: Claim) => keys.put({ [key]: JSON.stringify(claim) }, KEPT_MS);
     let outcome: T;
     try {
@@ -94,7 +105,9 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       await ifPossible(isUnclear ? settle({ state: 'unknown', print }) : keys.delete(key));
       throw error;
     }
-    await ifPossible(settle({ state: 'done', print, outcome }));
+    await ifPossible(
+      isKept(outcome) ? settle({ state: 'done', print, outcome }) : keys.delete(key),
+    );
     return outcome;
   }
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import { type EventFacts, isSessionEvent } from '../../events/partner-event.ts';
-import type { Page, Row } from '../../page.ts';
+import { type Page, type Row, lastPageOf } from '../../page.ts';
 import type { ListName, ListRef } from '../../rest/lists.ts';
 
 /** How long a page proves who is in its list, since clients and clinicians move. */
@@ -26,8 +26,8 @@ interface EventLocation {
 }
 
 interface RecentList {
-  /** When the row's page was last read. */
-  readonly rows: Map<string, number>;
+  /** When the row was last read, and on which page: 0 if only a filtered list had it. */
+  readonly rows: Map<string, { readonly at: number; readonly page: number }>;
   /** When it was last read through, and how long it was. */
   readThrough?: { readonly at: number; readonly total: number };
 }
@@ -52,7 +52,7 @@ export function createRecentLists(now: () => number) {
     return name === 'clientsOfClinic' && event.clinicId !== id;
   }
 
-  const readAt = (list: ListRef, id: string) => lists.get(nameOf(list))?.rows.get(id);
+  const readAt = (list: ListRef, id: string) => lists.get(nameOf(list))?.rows.get(id)?.at;
 
   return {
     now,
@@ -70,11 +70,19 @@ export function createRecentLists(now: () => number) {
       return (named.get(id)?.at ?? -Infinity) < read.at;
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
-    record(list: ListRef, { rows, askedAt: at = now() }: Page<Row>): void {
+    record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
       if (!PROVING.has(list.name)) return;
       const name = nameOf(list);
-      const known = lists.get(name) ?? { rows: new Map<string, number>() };
-      for (const row of rows) if (row) known.rows.set(row.id, at);
+      const known: RecentList = lists.get(name) ?? { rows: new Map() };
+      // Rows that were last seen on this page, or past the present end, may have left the list.
+      for (const [id, seen] of list.filter ? [] : known.rows) {
+        const isReplaced = seen.page === page || seen.page > lastPageOf(total);
+        if (isReplaced && seen.at <= at) known.rows.delete(id);
+      }
+      for (const row of rows) {
+        const seenOn = list.filter ? (known.rows.get(row?.id ?? '')?.page ?? 0) : page;
+        if (row) known.rows.set(row.id, { at, page: seenOn });
+      }
       // Removed first: lru-cache keeps the size of a value that is set again.
       lists.delete(name);
       lists.set(name, known, { size: known.rows.size + 1 });

@@ -8,7 +8,7 @@ import { isObject } from '../../rest/json.ts';
 import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
-import { type NoteTarget, auditedTarget, noteRef } from '../artifacts.ts';
+import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';
 import { missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
@@ -120,9 +120,11 @@ async function onceByKey(
 ): Promise<ChangeOutcome> {
   const run = () => perform(target, send, ctx);
   if (typeof key !== 'string') return run();
-  const print = digest([action, auditedTarget(target).id, input]);
+  const { noteId = '', session } = target;
+  const print = digest([action, noteId, session?.id ?? '', input]);
+  const wasSent = (outcome: ChangeOutcome) => !('isUnsent' in outcome);
   try {
-    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run);
+    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run, wasSent);
   } catch (error) {
     if (!(error instanceof KeyReused)) throw error;
     return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
@@ -158,13 +160,14 @@ async function perform(
 async function currentNoteId(
   { noteId, session }: NoteTarget,
   ctx: Context,
-): Promise<Uuid | Rejected> {
-  if (!session) return noteId ?? { kind: 'missing' };
+): Promise<Uuid | (Rejected & { readonly isUnsent: true })> {
+  if (!session) return noteId!;
   const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true });
-  if (!record || (noteId && record.id !== noteId)) return { kind: 'missing' };
+  if (!record || (noteId && record.id !== noteId)) return { kind: 'missing', isUnsent: true };
+  requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
   if (record.id) return record.id;
   const issue = '"progressNoteId": the note is still being generated for the first time.';
-  return { kind: 'invalid', issues: [issue] };
+  return { kind: 'invalid', issues: [issue], isUnsent: true };
 }
 
 /** Read without caches, by its session if known: a rewrite may have given it another id. */

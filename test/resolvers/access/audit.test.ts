@@ -87,9 +87,13 @@ describe('a read', () => {
         { clinic: ids.clinic(0) },
       ),
     ).toEqual([]);
-    const up = await viewerWith(gateway, [`session:${ids.session(0, 0)}`]);
+  });
+
+  it('is audited for a record by id, whatever is selected, and not for its parent', async () => {
+    const id = ids.session(0, 0);
+    const up = await viewerWith(gateway, [`session:${id}`]);
     const document = 'query($id: ID!) { session(id: $id) { client { clientId } } }';
-    expect(await trailOf(up, document, { id: ids.session(0, 0) })).toEqual([]);
+    expect(await trailOf(up, document, { id })).toEqual([['read', [`Session:${id}`]]]);
   });
 
   it('of a filtered list names its parent, even if only the count or a cursor is read', async () => {
