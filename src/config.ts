@@ -11,7 +11,9 @@ export class ConfigError extends Error {
   readonly code = 'CONFIG';
 }
 
-const OURS = /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT)_\w{1,64}$/;
+/** Kubernetes sets variables that begin with `REDIS_` and the like. */
+const OURS =
+  /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT|ALLOWED|LOOKUP|METRICS|SANDBOX|TRUSTED)_\w{1,64}$/;
 
 /** A blank variable is unset: compose files leave `NAME=` for what is not wanted. */
 export function readConfig(env: Environment): Config {
@@ -118,7 +120,8 @@ const apiUrl = httpsUrl
 
 function isOrigin(entry: string): boolean {
   const { href, origin, protocol } = URL.parse(entry) ?? {};
-  return (protocol === 'https:' || protocol === 'http:') && href === `${origin}/`;
+  const isHttp = protocol === 'https:' || protocol === 'http:';
+  return isHttp && href === `${origin}/` && !entry.includes('*');
 }
 const origins = text.transform((list, ctx) => {
   const entries = list.split(',').flatMap((entry) => entry.trim() || []);

@@ -252,14 +252,19 @@ describe('single variables', () => {
     ]);
   });
 
-  it.each(['*', 'null', 'a.example', 'https://a.example/path', 'ftp://a.example', 'https://u@b.c'])(
-    'refuses the origin %s',
-    (origin) => {
-      expect(refusal({ ALLOWED_ORIGINS: `https://ok.example,${origin}` })).toContain(
-        'ALLOWED_ORIGINS must be origins',
-      );
-    },
-  );
+  it.each([
+    '*',
+    'null',
+    'a.example',
+    'https://a.example/path',
+    'ftp://a.example',
+    'https://u@b.c',
+    'https://*.a.example',
+  ])('refuses the origin %s', (origin) => {
+    expect(refusal({ ALLOWED_ORIGINS: `https://ok.example,${origin}` })).toContain(
+      'ALLOWED_ORIGINS must be origins',
+    );
+  });
 
   it('keeps events in Redis when there is one', () => {
     const url = 'rediss://user:password@redis.example:6380/1';
@@ -274,10 +279,11 @@ describe('single variables', () => {
 });
 
 it('warns about a variable that it does not know, without its value', () => {
-  const env = { PARTNER_TIMEOUT: 'value', LIMIT_DEPHT: '9', EVENTS_DIR: 'x', PATH: '/bin' };
+  const env = { PARTNER_TIMEOUT: 'value', LIMIT_DEPHT: '9', TRUSTED_DOCUMENT: 'x', PATH: '/bin' };
   expect(readConfig(env).warnings).toEqual([
     'PARTNER_TIMEOUT is not a known variable and has no effect.',
     'LIMIT_DEPHT is not a known variable and has no effect.',
+    'TRUSTED_DOCUMENT is not a known variable and has no effect.',
   ]);
 });
 

@@ -27,9 +27,6 @@ type Status = 200 | 400 | 401 | 413 | 415 | 503;
 /** Bodies are read before their signature can be checked. Past this many bytes, the one that takes longest is closed. */
 const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 const RETRY_AFTER_SECONDS = '5';
-/** How long, and for how many times `maxBytes`, a body that is too large is still read: its sender gets the response. */
-const DISCARD_MS = 1_000;
-const DISCARDED_BODIES = 4;
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
@@ -39,7 +36,8 @@ export function createWebhookHandler(parts: WebhookParts) {
   let bufferedBytes = 0;
 
   function handle(req: IncomingMessage, res: ServerResponse): void {
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return rejectTooLarge(req, res);
+    const rejectTooLarge = () => answer(res, rejected(413, 'size'));
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return rejectTooLarge();
     const chunks: Buffer[] = [];
     let bytes = 0;
     const take = (chunk: Buffer): void => {
@@ -48,8 +46,8 @@ export function createWebhookHandler(parts: WebhookParts) {
       chunks.push(chunk);
       if (bufferedBytes > MAX_BUFFERED_BYTES) reading.values().next().value?.destroy();
       if (bytes <= maxBytes) return;
-      req.off('data', take).off('end', finish);
-      rejectTooLarge(req, res);
+      req.off('data', take).off('end', finish).resume();
+      rejectTooLarge();
     };
     const finish = (): void => {
       const requestId = res.getHeader('x-request-id')?.toString();
@@ -113,16 +111,6 @@ export function createWebhookHandler(parts: WebhookParts) {
   function rejected(status: Status, reason: WebhookRefusal): Status {
     observer.refused(reason);
     return status;
-  }
-
-  /** Closing a socket with unread bytes resets it, and the sender may lose the response: they are read and dropped. */
-  function rejectTooLarge(req: IncomingMessage, res: ServerResponse): void {
-    answer(res, rejected(413, 'size'));
-    let left = DISCARDED_BODIES * maxBytes;
-    const destroy = (): void => void req.socket.destroy();
-    const timer = setTimeout(destroy, DISCARD_MS).unref();
-    req.on('error', () => undefined).on('close', () => clearTimeout(timer));
-    req.on('data', (chunk: Buffer) => (left -= chunk.length) < 0 && destroy());
   }
 
   return handle;

@@ -61,6 +61,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   }
 
   const others = new Map<string, Readonly<Record<string, Handler>>>([
+    ['/graphql', { POST: graphql }],
     ['/webhooks', { POST: routes.webhooks }],
     ['/healthz', { GET: (_req, res) => json(res, 200, { ok: true }) }],
     ['/readyz', { GET: (_req, res) => readiness(res) }],
@@ -73,10 +74,12 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
+    // Yoga answers all methods but one that the Fetch API does not have.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
     const methods = others.get(path);
     if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
-    if (Object.hasOwn(methods, method)) return methods[method]!(req, res);
+    const name = method === 'HEAD' ? 'GET' : method;
+    if (Object.hasOwn(methods, name)) return methods[name]!(req, res);
     res.setHeader('allow', Object.keys(methods).join(', '));
     return reject(res, 405, 'Method not allowed.');
   };

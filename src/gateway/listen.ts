@@ -13,6 +13,8 @@ const BACKLOG = 4_096;
 const CLOSE_GRACE_MS = 3_000;
 /** How long running requests may take to finish after the signal to stop. */
 const DRAIN_MS = 10_000;
+/** How long the rest of a request may come in after its response. */
+const DISCARD_MS = 500;
 /** How soon all connections are closed after the last response. */
 const SWEEP_MS = 50;
 /** How often refused connections are reported at most. */
@@ -48,6 +50,10 @@ export async function listen(
   server.on('request', (req, res) => {
     running += 1;
     res.on('close', onResponded);
+    // Node reads the rest of a body, however long it is. Closing at once could lose the response on its way.
+    res.on('finish', () => {
+      if (!req.complete) setTimeout(() => req.complete || req.socket.destroy(), DISCARD_MS).unref();
+    });
     // Keep-alive clients would meet a reset later.
     if (!serving) res.setHeader('connection', 'close');
     app.handle(req, res);
@@ -106,6 +112,7 @@ function explained(error: NodeJS.ErrnoException, { host, port }: Config['http'])
     EADDRINUSE: `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
     EACCES: `Port ${port} may not be opened: set PORT above 1023.`,
     EADDRNOTAVAIL: `HOST ${host} is no address of this machine.`,
+    ENOTFOUND: `HOST ${host} is no address of this machine.`,
   };
   const message = advice[error.code ?? ''];
   return message ? new ConfigError(message) : error;

@@ -52,7 +52,7 @@ const NOT_POST = requestRejected(
 );
 const NOT_ACCEPTABLE = requestRejected(
   406,
-  'Answers can be had as application/graphql-response+json, application/json or text/event-stream.',
+  'Accept application/graphql-response+json, application/json or text/event-stream.',
 );
 /** The rest of the body may be long, so the connection is not used again. */
 const tooLarge = (maxBytes: number) =>

@@ -84,7 +84,7 @@ function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[
   return [...Map.groupBy(single, ({ field }) => field.name)]
     .filter(([, repeated]) => repeated.length > 1)
     .map(([name, repeated]) => ({
-      issues: [`"${name}" may be asked for once an operation`],
+      issues: [`"${name}" may be selected once in an operation.`],
       nodes: repeated.flatMap(({ nodes }) => nodes),
       path: [responseName(repeated[0]!.nodes)],
     }));

@@ -142,6 +142,7 @@ const CASES: readonly [string, object, ...string[]][] = [
     'Unknown argument "name" on field "Query.viewer".',
   ],
   ['{ viewer "Sentinel" }', {}, 'Syntax Error: Expected Name, found String.'],
+  ['{ viewer(a: "\\uSent") }', {}, 'Syntax Error: Invalid Unicode escape sequence.'],
   ['{ viewer """Sentinel" here""" }', {}, 'Syntax Error: Expected Name, found BlockString.'],
   // Windows.
   [

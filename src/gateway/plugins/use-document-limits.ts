@@ -91,7 +91,10 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
     if (!(error instanceof GraphQLError)) throw error;
     const { source: where, positions } = error;
     // The parser quotes the unexpected token: names may be returned to the client, values may not.
-    const message = error.message.replace(/\b(BlockString|String|Int|Float) ".*"/s, '$1');
+    const message = error.message.replace(
+      /\b(BlockString|String|Int|Float|escape sequence):? ".*"/s,
+      '$1',
+    );
     throw documentRejected(new GraphQLError(message, { source: where, positions }));
   }
 }

@@ -27,8 +27,10 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     const { req, unauthenticated } = context;
     const problem = requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
-    if (unauthenticated)
-      return { errors: [requestRejected(401, unauthenticated.message, unauthenticated.code)] };
+    if (unauthenticated) {
+      const { message, code } = unauthenticated;
+      return { errors: [requestRejected(401, message, code, { 'www-authenticate': 'Bearer' })] };
+    }
     try {
       context.body = await bodyOf(req, bodyBytes);
       return await runOperation(yoga, context, parseParams(context.body, trusted));

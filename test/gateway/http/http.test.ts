@@ -107,14 +107,46 @@ describe('methods', () => {
     },
   );
 
-  it.each(['TRACE / HTTP/1.1', 'OPTIONS * HTTP/1.1', 'CONNECT a:1 HTTP/1.1'])(
-    'rejects %s',
-    async (line) => {
-      expect(await raw(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)).toMatch(
-        /^HTTP\/1.1 40[05]/,
-      );
-    },
-  );
+  it.each([
+    'TRACE / HTTP/1.1',
+    'TRACE /graphql HTTP/1.1',
+    'OPTIONS * HTTP/1.1',
+    'CONNECT a:1 HTTP/1.1',
+  ])('rejects %s', async (line) => {
+    expect(await raw(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 40[05]/,
+    );
+  });
+});
+
+it('answers HEAD where it answers GET', async () => {
+  for (const path of ['/healthz', '/readyz', '/metrics'])
+    expect((await request({ method: 'HEAD' }, path)).status).toBe(200);
+  expect((await request({ method: 'HEAD' }, '/webhooks')).status).toBe(405);
+});
+
+it('says with a 401 how to authenticate', async () => {
+  const headers = { authorization: 'Bearer no', 'content-type': 'application/json' };
+  const response = await request({ method: 'POST', headers, body: '{}' });
+  expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+});
+
+it.each([
+  ['POST /graphql', 401],
+  ['POST /webhooks', 413],
+  ['POST /nope', 404],
+  ['GET /healthz', 200],
+])('closes the connection of a %s whose body never ends', async (line, status) => {
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+  const headers = 'Host: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+  const received = await raw(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`, (socket) => {
+    const pour = (): void => {
+      while (socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', pour);
+    pour();
+  });
+  expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status}`));
 });
 
 describe('origins', () => {
