@@ -36,9 +36,10 @@ export function createAudit(logger: pino.Logger<'audit'>) {
     };
   }
 
-  /** For the cached answer of an earlier operation, whose lines name the records. */
-  function prepareRepeated(subject: string, operation: string, id: string) {
-    const line = logger.child({ subject, operation, id, records: [], outcome: 'read again' });
+  /** For a cached answer. Of more records than a line holds, the lines of the earlier operation are the list. */
+  function prepareRepeated(subject: string, operation: string, id: string, read: Names) {
+    const records = read.length <= MAX_RECORDS ? read : [];
+    const line = logger.child({ subject, operation, id, records, outcome: 'read again' });
     return (requestId: string) => line.audit({ requestId }, 'audit');
   }
 

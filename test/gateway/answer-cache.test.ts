@@ -48,14 +48,15 @@ describe('a repeated query', () => {
     expect(gateway.sandbox.countOf('GET /sessions/:id/progress-note')).toBe(1);
   });
 
-  it('is audited each time, and the second line refers to the first', async () => {
+  it('is audited each time with its records, and the last line refers to the one before', async () => {
     const id = gateway.sandbox.ids.session(1, 3);
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
     await gateway.query(NOTE, { id });
     const audit = audited();
     expect(audit.map(({ outcome }) => outcome)).toEqual(['read', 'read', 'read again']);
-    expect(audit[2].id).toBe(audit[1].id);
+    expect(audit[2]).toMatchObject({ id: audit[1].id, records: audit[1].records });
+    expect(audit[2].records).toHaveLength(2);
   });
 
   it('is not answered from the cache after an event', async () => {

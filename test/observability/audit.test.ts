@@ -16,13 +16,13 @@ it('names the operation and the request in the lines of reads, denials, changes 
   operation.recordRead('ProgressNote:a');
   operation.recordDenied('Clinic:b');
   operation.finish();
-  audit.prepareRepeated('anna', 'Note', 'op-1')('request-1');
+  audit.prepareRepeated('anna', 'Note', 'op-1', ['ProgressNote:a'])('request-1');
   const about = { subject: 'anna', operation: 'Note', id: 'op-1', requestId: 'request-1' };
   expect(lines).toMatchObject([
     { ...about, outcome: 'magicEdit: changed', records: ['ProgressNote:a'] },
     { ...about, outcome: 'read', records: ['ProgressNote:a'] },
     { ...about, outcome: 'denied', records: ['Clinic:b'] },
-    { ...about, outcome: 'read again', records: [] },
+    { ...about, outcome: 'read again', records: ['ProgressNote:a'] },
   ]);
 });
 

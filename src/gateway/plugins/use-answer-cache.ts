@@ -75,9 +75,9 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
     const { subject } = context.requester!;
-    const auditHit = context.audit?.read.size
-      ? services.audit?.prepareRepeated(subject, name, id)
-      : undefined;
+    const read = [...(context.audit?.read ?? [])];
+    const auditHit =
+      read.length > 0 ? services.audit?.prepareRepeated(subject, name, id, read) : undefined;
     const operation = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(operation, usage);
     const onHit = (requestId: string): void => {
