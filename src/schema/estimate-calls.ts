@@ -51,11 +51,20 @@ export function estimateCalls(
 ) {
   const { schema, operation, variableValues } = validated;
   const problems: ArgumentProblem[] = [];
+  /** By the merged nodes: through fragments, exponentially many paths lead to the same ones. */
+  const estimates = new Map<string, number>();
 
   const ofFields = (fields: readonly GatheredField[], parent: readonly string[]): number =>
     fields.reduce((calls, field) => calls + ofField(field, parent), 0);
 
-  function ofField({ field, nodes }: GatheredField, parent: readonly string[]): number {
+  function ofField(gathered: GatheredField, parent: readonly string[]): number {
+    const key = gathered.nodes.map(({ loc }) => loc!.start).join();
+    const calls = estimates.get(key) ?? estimate(gathered, parent);
+    estimates.set(key, calls);
+    return calls;
+  }
+
+  function estimate({ field, nodes }: GatheredField, parent: readonly string[]): number {
     const path = [...parent, responseName(nodes)];
     const inner = gatherFields(nodes, getNamedType(field.type), validated);
     const below = ofFields(inner, path);

@@ -110,6 +110,32 @@ describe('the worst case', () => {
     );
   });
 
+  /** Sessions within sessions: each of these fragments spreads the next one four times. */
+  const sessionsWithin = (levels: number, last: string) => {
+    const fragments = Array.from({ length: levels }, (_, n) => {
+      const next = n + 1 < levels ? `...F${n + 1}` : last;
+      const names = ['progressNote', 'transcript', 'mdm', 'events'];
+      return `fragment F${n} on Session { ${names.map((name) => `${name} { session { ${next} } }`).join(' ')} }`;
+    });
+    return `{ session(id: "${ids.session(0, 0)}") { ...F0 } } ${fragments.join(' ')}`;
+  };
+
+  it('is computed at once, on however many paths fragments lead to a field', async () => {
+    const startedAt = performance.now();
+    const { errors } = await counted(gateway, sessionsWithin(10, 'sessionId'));
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    let estimate = 0;
+    for (let level = 0; level < 10; level += 1) estimate = 3 * (1 + estimate) + 1 + 25 * estimate;
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_EXPENSIVE', estimate });
+  });
+
+  it('reports an invalid argument once, on the first path that leads to it', async () => {
+    const last = 'fragment Last on Session { client { sessions(first: 0) { totalCount } } }';
+    const { errors } = await counted(gateway, `${sessionsWithin(2, '...Last')} ${last}`);
+    const path = ['progressNote', 'session', 'progressNote', 'session', 'client', 'sessions'];
+    expect(errors).toMatchObject([{ path: ['session', ...path] }]);
+  });
+
   it('is never less than the calls made, for any query', async () => {
     const starts = [
       ...[0, 1, 2, 3, 4].map((n) => ({ field: `clinic(id: "${ids.clinic(n)}")`, type: 'Clinic' })),
