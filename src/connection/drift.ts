@@ -42,12 +42,9 @@ export function dividingOffset(
   if (isAssumedUnchanged || cursor.ids.every((id) => id === 0)) return atAnchor(cursor.offset);
 
   const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
-  for (const pages of searchOrder(own, shifted, Math.max(own, lastPageOf(total)))) {
-    const next = unread(pages);
-    if (next.length > 0) return next;
-  }
-  // All rows of its page were removed: what followed them is where the page began.
-  return firstOffsetOf(own);
+  const next = searchOrder(own, shifted).map(unread);
+  // All rows of its page were removed, or moved further: what followed them is where the page began.
+  return next.find((pages) => pages.length > 0) ?? firstOffsetOf(own);
 }
 
 /**
@@ -88,9 +85,9 @@ function pagesAround(low: number | undefined, high: number | undefined): number[
   return pagesBetween(from, high === undefined ? from + 1 : pageOf(high));
 }
 
-/** Where the anchor was, where it is if all changes were before it, then outward, at last over the whole list. */
-function* searchOrder(own: number, shifted: number, last: number): Generator<number[]> {
-  yield [own];
-  yield [shifted];
-  for (let distance = 1; distance < last; distance += 1) yield [own - distance, own + distance];
-}
+/** Where the anchor was, where it is if all changes were before it, then one and two pages around both. */
+const searchOrder = (own: number, shifted: number): readonly number[][] => [
+  [own],
+  [shifted],
+  ...[1, 2].flatMap((away) => [own, shifted].map((page) => [page - away, page + away])),
+];

@@ -59,6 +59,15 @@ describe('after a change, the next page', () => {
     expect(list.asked).toEqual([3, 2, 1, 4]);
   });
 
+  it('is found in a few pages of a long list when no row of the page is left', async () => {
+    const head = changed(12_000, 9, 0, 10, 0);
+    expect(await shown({ first: 10, after: head.cursor }, head.list)).toEqual(numbers(10, 20));
+    expect(head.list.asked).toEqual([2, 1, 3]);
+    const tail = changed(2_001, 2_000, 2_000, 2_001, 0);
+    expect(await shown({ last: 5, before: tail.cursor }, tail.list)).toEqual(numbers(1_995, 2_000));
+    expect(tail.list.asked).toEqual([200, 199, 198]);
+  });
+
   it('falls back to the end of a list that was emptied', async () => {
     const { cursor, list } = changed(50, 19, 0, 50, 0);
     expect(await ask({ after: cursor }, list)).toMatchObject({ nodes: [], hasPreviousPage: false });

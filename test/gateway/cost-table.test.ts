@@ -42,6 +42,10 @@ A cursor holds the total of its list and the ids of the last rows before it. If 
 read, or a row that is read anyway is not the expected one, the window moves with the rows, so that no row is repeated or
 skipped. This costs no call while nothing has changed.
 
+The rows are searched on the cursor's page, on the page shifted by the change of the total, and up to two pages from both.
+If none of the rows on the cursor's page is found there (all of them were removed, or many rows were added and removed before
+them), the list continues where that page began.
+
 One case can't be detected without extra calls: **as many rows added as removed between two reads that share no page.** The
 total is the same, and no page is read that would show the difference. Reading in steps of ten then repeats or skips as many
 rows as moved across a page boundary. To detect it, every step would have to read one more page, which doubles the calls.
