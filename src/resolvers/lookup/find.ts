@@ -9,7 +9,7 @@ import { type ClientList, isSameList, ofClinic, ofClinician } from './places.ts'
 /**
  * The Partner API has no get-by-id for records in lists, so a record known by id alone is looked up there: in the
  * parent that its id, the arguments or the event name, and nowhere else; otherwise in the lists that the viewer's grants
- * cover; and for a `partner`, or a record that a grant names, in all lists, within a budget of calls.
+ * cover; and for a `partner`, or if a grant names the record itself, in all lists, within a budget of calls.
  */
 
 /** The lists that records of a type are looked up in, and whose lists they are. */
@@ -69,12 +69,12 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
     if (found) return found;
   }
   if (lists.length > 0) return undefined;
-  const limit = ctx.lookupMaxCalls;
+  const own = ctx.reach.isPartner ? undefined : await search(ref, ctx);
   // Upward links too: if the id may be shown, the record may be looked up.
-  const isEverywhere = ref.above || isGranted(ref, ctx);
+  if (own || !(ref.above || isGranted(ref, ctx))) return own;
+  const limit = ctx.lookupMaxCalls;
   const argument = ARGUMENTS[ref.type] ?? '';
-  const budget = isEverywhere ? { pagesLeft: limit, limit, argument } : undefined;
-  return search(ref, ctx, { budget });
+  return search(ref, ctx, { budget: { pagesLeft: limit, limit, argument } });
 }
 
 /** The argument that would say where the record is. */

@@ -185,6 +185,19 @@ describe('a look-up by a viewer', () => {
     expect(made).toEqual(hidden);
   });
 
+  it('of a record that a grant names begins with the lists of the other grants', async () => {
+    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '1' } });
+    const grants = [`clinician:${ids.clinician(44)}`, `client:${ids.client(1_380)}`];
+    const ask = await viewerWith(small, [`clinic:${ids.clinic(4)}`, ...grants]);
+    const { data, errors, extensions } = await ask(
+      '{ viewer { clinicians { firstName } clients { firstName } } }',
+    );
+    expect(errors).toBeUndefined();
+    const named = [{ firstName: expect.any(String) }];
+    expect(data.viewer).toEqual({ clinicians: named, clients: named });
+    expect(extensions.upstream.calls).toBe(2);
+  });
+
   it('of a session by its global id costs the access check, and no more', async () => {
     const id = sessionId({ sandbox }, ids.session(0, 0), ids.client(0));
     const document = 'query($id: ID!) { session(id: $id) { sessionId } }';
