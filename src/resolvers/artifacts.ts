@@ -98,12 +98,12 @@ export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | n
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
 export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Context) {
-  const { progressNoteId: id, sessionId, clientId } = event;
+  const { progressNoteId: id, sessionId } = event;
   return ifOpen(sessionOfEvent(event), ctx, (session) =>
     whenLoaded(ctx.loaders.record(endpoints.note, id), (record) => {
       if (!record) return null;
       ctx.loaders.requireSame(endpoints.note, id, record.sessionId, sessionId);
-      ctx.loaders.requireSame(endpoints.note, id, record.clientId, clientId);
+      ctx.loaders.requireSame(endpoints.note, id, record.clientId, session.clientId);
       return noteRef(record, session, ctx);
     }),
   );

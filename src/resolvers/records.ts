@@ -7,7 +7,7 @@ import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
 import { auditDenial, auditRead } from './access/audit-reads.ts';
-import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
+import { ifOpen, opened, requireAccess } from './access/prove.ts';
 import { NotFound } from './errors.ts';
 import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
@@ -46,10 +46,10 @@ export async function byId<R extends ListedRef>(
   ctx: Context,
 ): Promise<R | null> {
   try {
-    const open = await isOpen(ref, ctx);
+    const open = await opened(ref, ctx);
     // Naming a record that is open shows that it is there.
-    if (open && !wantsAttributes) return { ...auditRead(ref, ctx), open };
-    const found = open ? await find(ref, ctx) : undefined;
+    if (open && !wantsAttributes) return auditRead(open, ctx);
+    const found = open && (await find(open, ctx));
     (found ? auditRead : auditDenial)(ref, ctx);
     return (found as R | undefined) ?? null;
   } catch (error) {

@@ -15,8 +15,8 @@ export function requireAccess<R extends ListedRef, T>(
   read: (ref: R, ctx: Context) => Loaded<T>,
 ): Loaded<T> {
   if (ref.open) return read(auditRead(ref, ctx), ctx);
-  return whenLoaded(isOpen(ref, ctx), (open) => {
-    if (open) return read(auditRead(ref, ctx), ctx);
+  return whenLoaded(opened(ref, ctx), (open) => {
+    if (open) return read(auditRead(open, ctx), ctx);
     auditDenial(ref, ctx);
     throw new NotFound();
   });
@@ -29,12 +29,27 @@ export function ifOpen<R extends ListedRef, T>(
   read: (open: R) => Loaded<T | null>,
   denied: AuditedRecord = ref,
 ): Loaded<T | null> {
-  return whenLoaded(isOpen(ref, ctx), (open) => {
-    if (open) return read({ ...ref, open });
+  return whenLoaded(opened(ref, ctx), (open) => {
+    if (open) return read(open);
     auditDenial(denied, ctx);
     return null;
   });
 }
+
+/**
+ * The record if the viewer may read it. If an event in the log names another client than the session's id does, the
+ * event's client counts.
+ */
+export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | undefined> =>
+  whenLoaded(isOpen(ref, ctx), (open) => {
+    if (!open) return undefined;
+    if (ref.type !== 'Session' || !ref.clientId) return { ...ref, open };
+    return whenLoaded(ctx.hub.clientOfSession(ref.id), (clientId = ref.clientId) => ({
+      ...ref,
+      clientId,
+      open,
+    }));
+  });
 
 type ProofOptions = Pick<FindOptions, 'trustAbsence'>;
 
@@ -82,10 +97,7 @@ async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
   return false;
 }
 
-/**
- * A session is open to viewers who may open its client. If an event in the log names another client than the session's
- * id does, the event's client counts.
- */
+/** A session is open to viewers who may open its client. */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   const { clientId, named } = ref;
   if (ctx.viewer.grants.every(({ kind }) => kind === 'session')) return false;

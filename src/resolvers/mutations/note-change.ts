@@ -7,7 +7,7 @@ import { NoteLocked } from '../../rest/errors.ts';
 import { isObject } from '../../rest/json.ts';
 import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
-import { isOpen } from '../access/prove.ts';
+import { opened } from '../access/prove.ts';
 import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';
 import { missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
@@ -100,11 +100,10 @@ function changeNote(target: NoteTarget, ctx: Context, change: Change): Promise<C
     const issues = [...(change.issues ?? []), ...keyIssues(change.key)];
     if (issues.length > 0) return { kind: 'invalid', issues };
     if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
-    if (session && !(await isOpen(session, ctx))) return { kind: 'missing' };
-    const outcome = await onceByKey(target, change, ctx);
-    return outcome.kind === 'changed'
-      ? { ...outcome, session: session && { ...session, open: true } }
-      : outcome;
+    const open = session && (await opened(session, ctx));
+    if (session && !open) return { kind: 'missing' };
+    const outcome = await onceByKey({ ...target, session: open }, change, ctx);
+    return outcome.kind === 'changed' ? { ...outcome, session: open } : outcome;
   });
 }
 

@@ -47,6 +47,41 @@ const SHOWN = {
 };
 const HIDDEN = { client: null, session: null, progressNote: null, nodes: [null, null, null] };
 
+/** An event of the first client's session that names the second client. */
+async function nameAnotherClient(): Promise<void> {
+  gateway.sandbox.emit({
+    eventType: 'transcript_ready',
+    timeStamp: new Date().toISOString(),
+    payload: {
+      sessionId: ids.session(0, 0),
+      clientId: ids.client(1),
+      clinicianId: ids.clinician(1),
+      clinicId: ids.clinic(0),
+      organizationId: ids.organization(0),
+    },
+  });
+  await gateway.sandbox.delivered();
+}
+
+it('a session, with its note, belongs to the client that its newest event names, whatever its id says', async () => {
+  const [session, client] = [ids.session(0, 0), ids.client(1)];
+  const body = { isLoading: false, note: [], clientId: client };
+  gateway.sandbox.answerNext('GET /sessions/:id/progress-note', { times: 2, body });
+  await nameAnotherClient();
+  const shown = {
+    id: sessionId(gateway, session, client),
+    client: { clientId: client },
+    progressNote: { id: artifactId(gateway, 'ProgressNote', session, client) },
+  };
+  const SESSION =
+    'query($session: ID!) { session(id: $session) { id client { clientId } progressNote { id } } }';
+  for (const grant of [`client:${client}`, 'partner']) {
+    const ask = await viewerWith(gateway, [grant]);
+    expect((await ask(SESSION, namesOf(0))).data).toEqual({ session: shown });
+    clock.advance(MINUTE_PAST);
+  }
+});
+
 describe('a client who moves to another clinician', () => {
   it.each(['clinician', 'clinic'] as const)(
     'is hidden from the old %s after a minute, in every query, without an error',
@@ -72,18 +107,7 @@ describe('a client who moves to another clinician', () => {
     const shown = { progressNote: { note: expect.any(Array) } };
     expect((await first!(NOTE, named)).data).toEqual(shown);
     expect((await second!(NOTE, named)).data).toEqual({ progressNote: null });
-    gateway.sandbox.emit({
-      eventType: 'transcript_ready',
-      timeStamp: new Date().toISOString(),
-      payload: {
-        sessionId: ids.session(0, 0),
-        clientId: ids.client(1),
-        clinicianId: ids.clinician(1),
-        clinicId: ids.clinic(0),
-        organizationId: ids.organization(0),
-      },
-    });
-    await gateway.sandbox.delivered();
+    await nameAnotherClient();
     expect((await first!(NOTE, named)).data).toEqual({ progressNote: null });
     expect((await second!(NOTE, named)).data).toEqual(shown);
   });
