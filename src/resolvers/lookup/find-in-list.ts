@@ -43,7 +43,7 @@ function recordsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRe
 /** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
 const PAGES_AT_A_TIME = 4;
 
-/** How many pages one look-up may still read; undefined where only the operation's own limit counts. */
+/** How many pages one look-up may still request; undefined where only the operation's own limit counts. */
 export interface LookupBudget {
   pagesLeft: number;
   readonly limit: number;
@@ -118,17 +118,16 @@ async function pageIfThere<N extends ListName>(
   ctx: Context,
   budget: LookupBudget | undefined,
 ) {
-  if (budget) {
-    const { limit, argument, pagesLeft } = budget;
-    if (pagesLeft <= 0) {
-      throw new NotFound(
-        `The record was not found within ${limit} calls to the Partner API: add ${argument} to say where it is.`,
-      );
-    }
-    budget.pagesLeft -= 1;
+  if (budget && budget.pagesLeft <= 0) {
+    throw new NotFound(
+      `The record was not found within ${budget.limit} calls to the Partner API: add ${budget.argument} to say where it is.`,
+    );
   }
   try {
-    return await loadListPage(list, page, ctx);
+    const read = loadListPage(list, page, ctx);
+    // A cached page costs no call.
+    if (budget && read instanceof Promise) budget.pagesLeft -= 1;
+    return await read;
   } catch (error) {
     if (hasCode(error, 'NOT_FOUND')) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { viewerWith } from '../../support/access/viewers.ts';
+import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { sessionId } from '../../support/global-id.ts';
 import { counted, failures } from '../../support/graph/counted.ts';
@@ -139,6 +139,16 @@ describe('a look-up by a partner', () => {
       ]);
       expect(errors?.[0]?.message).not.toMatch(/\//);
     }
+  });
+
+  it('gets further when it is repeated: cached pages do not count', async () => {
+    const env = { LOOKUP_MAX_CALLS: '5' };
+    await using small = await openGateway({ sandbox, clock: createManualClock(), env });
+    const repeated = [];
+    for (let i = 0; i < 3; i += 1)
+      repeated.push(await counted(small, CLIENT, { id: ids.client(95) }));
+    expect(repeated.map(({ data }) => data.client !== null)).toEqual([false, false, true]);
+    for (const { calls } of repeated) expect(calls).toBeLessThanOrEqual(5);
   });
 
   it('of a record in no list is null, without an error', async () => {
