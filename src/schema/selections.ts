@@ -100,14 +100,21 @@ const operationOf = ({ schema, fragments, variableValues }: GraphQLResolveInfo):
   variableValues,
 });
 
+const isId = ({ field }: GatheredField): boolean => field.name === 'id';
+
 /**
  * Whether the selection on this type needs the record's attributes. If so, the record is looked up first. `orId`: also
- * for an `id` that will include the parent named in the arguments, once a list has confirmed it.
+ * for an `id`, of the record or of one in it, that will include the parent named in the arguments, once a list has
+ * confirmed it.
  */
-export const wantsAttributes = (info: GraphQLResolveInfo, type: string, orId = false): boolean =>
-  gatherFields(info.fieldNodes, info.schema.getType(type), operationOf(info)).some(
-    ({ field }) => field.extensions['isAttribute'] || (orId && field.name === 'id'),
+export function wantsAttributes(info: GraphQLResolveInfo, type: string, orId = false): boolean {
+  const operation = operationOf(info);
+  const hasId = ({ field, nodes }: GatheredField) =>
+    gatherFields(nodes, getNamedType(field.type), operation).some(isId);
+  return gatherFields(info.fieldNodes, info.schema.getType(type), operation).some(
+    (each) => each.field.extensions['isAttribute'] || (orId && (isId(each) || hasId(each))),
   );
+}
 
 /** What the connection that is being resolved has to read. */
 export function neededOf(info: GraphQLResolveInfo): Need {

@@ -58,8 +58,12 @@ type ProofOptions = Pick<FindOptions, 'trustAbsence'>;
  * or lie under a grant, and a list proves that: a page read within the last minute, or one that is read now.
  */
 export function isOpen(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boolean> {
-  if (ref.open || isGranted(ref, ctx)) return true;
-  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), ref.named, options]);
+  if (ref.open) return true;
+  const { clientId, named } = ref;
+  // The arguments contradict the id.
+  if (clientId && named?.clientId && named.clientId !== clientId) return false;
+  if (isGranted(ref, ctx)) return true;
+  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), named, options]);
   const known = ctx.proofs.get(name);
   if (known !== undefined) return known;
   const proof = whenLoaded(prove(ref, ctx, options), (proven) => {
@@ -106,7 +110,6 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
     throw missingArgument('`clientId`');
   }
   if (!clientId) return proveInKnown(ref, ctx);
-  if (named?.clientId && named.clientId !== clientId) return false;
   return whenLoaded(ctx.hub.clientOfSession(ref.id), (id = clientId) =>
     isOpen({ type: 'Client', id }, ctx),
   );

@@ -110,6 +110,22 @@ describe('a look-up by a partner', () => {
     },
   );
 
+  it('of a session finds nothing where the arguments name another client', async () => {
+    const other = ids.client(4);
+    const signed = sessionId({ sandbox }, ids.session(0, 0), ids.client(0));
+    const contradicted = await askedFirst(at('session(id: $id, clientId: $near) { sessionId }'), {
+      id: signed,
+      near: other,
+    });
+    expect([contradicted.data.session, contradicted.calls]).toEqual([null, 0]);
+    // The list of the named client is read in any case, for the note's id.
+    const WITH_NOTE = at('session(id: $id, clientId: $near) { sessionId progressNote { id } }');
+    const ask = (near: string) => askedFirst(WITH_NOTE, { id: ids.session(0, 0), near });
+    expect((await ask(other)).data.session).toBeNull();
+    const confirmed = await ask(ids.client(0));
+    expect([confirmed.data.session.sessionId, confirmed.calls]).toEqual([ids.session(0, 0), 2]);
+  });
+
   it('of an unknown session costs the pages of the client that is named', async () => {
     const { data, errors, calls } = await askedFirst(SESSION, { id: NOWHERE, near: ids.client(9) });
     expect([data.session, errors]).toEqual([null, undefined]);
