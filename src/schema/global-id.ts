@@ -48,8 +48,6 @@ const PLAIN: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
 
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
-/** Longer than any issued id. The identifiers of assessments have at most a few hundred characters. */
-const MAX_LENGTH = 1_024;
 
 /** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
 export function createGlobalIds(secret: string, previousSecret?: string) {
@@ -60,9 +58,11 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
   return {
     /** Also takes a record with the fields of its id. */
     encode: (node: NodeId): string => encode(node, key).toString('base64url'),
-    /** Undefined for an id that this gateway did not issue: only the exact output of `encode` is accepted. */
+    /**
+     * Undefined for an id that this gateway did not issue: only the exact output of `encode` is accepted. The Partner
+     * API does not limit the identifier of an assessment, so only the request's size limits an id.
+     */
     decode(text: string): NodeId | undefined {
-      if (text.length > MAX_LENGTH) return undefined;
       const bytes = Buffer.from(text, 'base64url');
       // The decoder skips characters outside base64url.
       if (bytes.toString('base64url') !== text) return undefined;

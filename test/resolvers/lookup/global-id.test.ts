@@ -107,6 +107,18 @@ describe('an id that a client sends', () => {
     }
   });
 
+  it('is accepted however long the identifier in it is', async () => {
+    const assessment = { id: 'phq9'.repeat(250), name: 'long' };
+    const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+    const body = { data: [assessment], meta };
+    gateway.sandbox.answerNext('GET /clinics/:clinicId/assessments', { times: 2, body });
+    const list = `{ clinic(id: "${ids.clinic(3)}") { assessments { nodes { id } } } }`;
+    const { id } = (await counted(gateway, list)).data.clinic.assessments.nodes[0];
+    const NODE = 'query($id: ID!) { node(id: $id) { id ... on Assessment { name } } }';
+    expect((await counted(gateway, NODE, { id })).data.node).toEqual({ id, name: 'long' });
+    gateway.sandbox.clearAnswers();
+  });
+
   it('contains no parent that no list has confirmed', async () => {
     const wrong = `{ session(id: "${ids.session(0, 0)}", clientId: "${ids.client(1)}") { id }
       progressNote(id: "${ids.note(0, 0)}") { id } }`;
