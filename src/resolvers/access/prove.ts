@@ -87,8 +87,8 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
   if (ref.type === 'Client' && isProvenUnderOrganization(ref.id, ctx)) return true;
   return search(ref, ctx, options).then((found) => {
     const lists = found ? knownParents(found).map(({ list }) => list) : [];
-    isProvenByRecent(lists, ref.id, ctx);
-    return found !== undefined;
+    // Programs are found in lists that are not recorded.
+    return isProvenByRecent(lists, ref.id, ctx) || found !== undefined;
   });
 }
 
