@@ -28,6 +28,8 @@ interface EventLocation {
 interface RecentList {
   /** When the row was last read, and on which page: 0 if only a filtered list had it. */
   readonly rows: Map<string, { readonly at: number; readonly page: number }>;
+  /** When each page was last read, or found to be past the end. */
+  readonly pages: Map<number, number>;
   /** When it was last read through, and how long it was. */
   readThrough?: { readonly at: number; readonly total: number };
 }
@@ -52,7 +54,12 @@ export function createRecentLists(now: () => number) {
     return name === 'clientsOfClinic' && event.clinicId !== id;
   }
 
-  const readAt = (list: ListRef, id: string) => lists.get(nameOf(list))?.rows.get(id)?.at;
+  /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
+  function readAt(list: ListRef, id: string): number | undefined {
+    const { rows, pages } = lists.get(nameOf(list)) ?? {};
+    const { at = -Infinity, page = 0 } = rows?.get(id) ?? {};
+    return at >= (pages?.get(page) ?? 0) ? at : undefined;
+  }
 
   return {
     now,
@@ -73,11 +80,12 @@ export function createRecentLists(now: () => number) {
     record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
       if (!PROVING.has(list.name)) return;
       const name = nameOf(list);
-      const known: RecentList = lists.get(name) ?? { rows: new Map() };
-      // Rows that were last seen on this page, or past the present end, may have left the list.
-      for (const [id, seen] of list.filter ? [] : known.rows) {
-        const isReplaced = seen.page === page || seen.page > lastPageOf(total);
-        if (isReplaced && seen.at <= at) known.rows.delete(id);
+      const known: RecentList = lists.get(name) ?? { rows: new Map(), pages: new Map() };
+      // After the last page, those that were once behind it are past the end.
+      const behind = page < lastPageOf(total) ? [] : known.pages.keys();
+      for (const each of list.filter ? [] : [page, ...behind]) {
+        // A later call may have been answered earlier.
+        if (each >= page) known.pages.set(each, Math.max(at, known.pages.get(each) ?? at));
       }
       for (const row of rows) {
         const seenOn = list.filter ? (known.rows.get(row?.id ?? '')?.page ?? 0) : page;

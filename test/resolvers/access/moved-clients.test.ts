@@ -47,6 +47,12 @@ const SHOWN = {
 };
 const HIDDEN = { client: null, session: null, progressNote: null, nodes: [null, null, null] };
 
+const listOf = (first: number) =>
+  `{ viewer { clinicians { clients(first: ${first}) { nodes { id } } } } }`;
+const LIST = listOf(100);
+/** Cached pages of a list expire, but not the proofs that they gave. */
+const PAGES_EXPIRE = 6_000;
+
 /** An event of the first client's session that names the second client. */
 async function nameAnotherClient(): Promise<void> {
   gateway.sandbox.emit({
@@ -95,6 +101,25 @@ describe('a client who moves to another clinician', () => {
       const mutation = `mutation($id: ID!) { magicEdit(input: { progressNoteId: $id, userInstructions: "x" }) { is: __typename } }`;
       const { note } = namesOf(0);
       expect((await old(mutation, { id: note })).data.magicEdit.is).toBe('NotFound');
+    },
+  );
+
+  it.each([
+    ['first on the list', [0]],
+    ['last on the list', [416, 403, 390]],
+  ])(
+    'is hidden from the old clinician as soon as the list is read again without them: %s',
+    async (_, moving) => {
+      const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+      const names = namesOf(moving[0]!);
+      expect((await old(BY_ID, names)).data).toMatchObject(SHOWN);
+      for (const nth of moving) gateway.sandbox.moveClient(ids.client(nth), ids.clinician(20));
+      clock.advance(PAGES_EXPIRE);
+      // Without the fourth page, which is empty if the last ones have moved.
+      await old(listOf(30));
+      expect((await old(BY_ID, names)).data).toEqual(HIDDEN);
+      const edit = `mutation($id: ID!) { magicEdit(input: { progressNoteId: $id, userInstructions: "x" }) { is: __typename } }`;
+      expect((await old(edit, { id: names.note })).data.magicEdit.is).toBe('NotFound');
     },
   );
 
@@ -157,8 +182,7 @@ describe('the check that a client is under a grant', () => {
 
   it('costs the page of the list where the client was last found, once a minute', async () => {
     const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
-    const list = '{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }';
-    await ask(list);
+    await ask(LIST);
     const id = artifactId(gateway, 'ProgressNote', ids.session(260, 0), ids.client(260));
     clock.advance(MINUTE_PAST);
     const calls = async () => (await ask(NOTE, { id })).extensions.upstream.calls;
@@ -167,6 +191,23 @@ describe('the check that a client is under a grant', () => {
     expect(await calls()).toBe(1);
     clock.advance(31_000);
     expect(await calls()).toBe(2);
+  });
+
+  it('costs nothing for a client who is on another page since, or not on one of a filter', async () => {
+    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    await ask(LIST);
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    clock.advance(PAGES_EXPIRE);
+    await ask(LIST);
+    await ask(
+      '{ viewer { clinicians { clients(filter: { firstName: "Nobody" }) { totalCount } } } }',
+    );
+    clock.advance(PAGES_EXPIRE);
+    // The first of the second page, and the last of all, were a place further back.
+    for (const nth of [130, 416]) {
+      const id = artifactId(gateway, 'ProgressNote', ids.session(nth, 0), ids.client(nth));
+      expect((await ask(NOTE, { id })).extensions.upstream.calls).toBe(1);
+    }
   });
 
   it('ends the cached answers that depend on it when it expires', async () => {
@@ -226,7 +267,7 @@ describe('an event of a client who has moved', () => {
       'subscription { transcriptReady { client { clientId } } }',
     );
     const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
-    await old('{ viewer { clinicians { clients(first: 100) { nodes { id } } } } }');
+    await old(LIST);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     gateway.sandbox.startSession(ids.client(0));
     gateway.sandbox.settle();
