@@ -148,7 +148,10 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
     ctx: Context,
   ): Loaded<'ready' | 'not_ready' | 'failed'> =>
     whenLoaded(load(session, ctx), (record) => {
-      if (record !== 'not-ready') return 'ready';
+      if (record !== 'not-ready') {
+        requireClient(endpoint, session, record.clientId, ctx);
+        return 'ready';
+      }
       ctx.doNotCache();
       return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) =>
         failed ? 'failed' : 'not_ready',

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { viewerWith } from '../support/access/viewers.ts';
-import { openGateway } from '../support/gateway.ts';
+import { openGateway, tokenFor } from '../support/gateway.ts';
 import { artifactId } from '../support/global-id.ts';
 import { failures } from '../support/graph/counted.ts';
+import { change, countOf } from '../support/mutation/edits.ts';
 
 const NOTE = 'query($id: ID!) { progressNote(id: $id) { progressNoteId note } }';
 const EDIT = `mutation($id: ID!, $session: ID, $client: ID) { magicEdit(input: { progressNoteId: $id,
@@ -92,6 +93,46 @@ it.each([
     expect([Object.keys(data.node).length, errors]).toEqual([1, undefined]);
   },
 );
+
+describe('an answer that names another client than the arguments do', () => {
+  it.each([
+    ['progressNote', 'progress-note', 'progressNote { note }', { isLoading: false, note: ['x'] }],
+    ['transcript', 'transcript', 'transcript { id }', { transcriptItems: [] }],
+    ['transcriptStatus', 'transcript', 'transcriptStatus', { transcriptItems: [] }],
+    ['mdm', 'mdm', 'mdm { id }', { problemsAddressed: [] }],
+    ['mdmStatus', 'mdm', 'mdmStatus', { problemsAddressed: [] }],
+  ] as const)('is an error: %s', async (name, route, selection, body) => {
+    await using gateway = await openGateway();
+    const { ids } = gateway.sandbox;
+    const own = await viewerWith(gateway, [`clinician:${ids.clinician(1)}`]);
+    const named = { id: ids.session(1, 0), client: ids.client(1) };
+    const wrong = { times: 1, body: { ...body, clientId: ids.client(14) } };
+    gateway.sandbox.answerNext(`GET /sessions/:id/${route}`, wrong);
+    const query = `query ($id: ID!, $client: ID) { session(id: $id, clientId: $client) { ${selection} } }`;
+    expect(failures(await own(query, named))).toEqual([`session.${name}: UPSTREAM_BAD_RESPONSE`]);
+    expect((await own(query, named)).errors).toBeUndefined();
+  });
+
+  it.each(['magicEdit', 'regenerate', 'update'] as const)(
+    'is no note to be shown, nor one that a %s is sent to',
+    async (name) => {
+      await using gateway = await openGateway();
+      const { ids } = gateway.sandbox;
+      const own = { authorization: `Bearer ${await tokenFor([`clinician:${ids.clinician(1)}`])}` };
+      const body = { progressNoteId: ids.note(1, 0), isLoading: false, note: ['not theirs'] };
+      const wrong = { times: 2, body: { ...body, patientId: ids.client(14) } };
+      gateway.sandbox.answerNext('GET /sessions/:id/progress-note', wrong);
+      const named = { sessionId: ids.session(1, 0), clientId: ids.client(1) };
+      const query = `query ($id: ID!, $sessionId: ID, $clientId: ID) {
+        progressNote(id: $id, sessionId: $sessionId, clientId: $clientId) { note } }`;
+      const shown = await gateway.query(query, { id: ids.note(1, 0), ...named }, own);
+      expect(failures(shown)).toEqual(['progressNote: UPSTREAM_BAD_RESPONSE']);
+      const changed = await change(gateway, name, ids.note(1, 0), named, own);
+      expect(failures(changed)).toEqual(['result: UPSTREAM_BAD_RESPONSE']);
+      expect(countOf(gateway, name)).toBe(0);
+    },
+  );
+});
 
 it.each(['sessionId', 'clientId'] as const)(
   "an event's note whose %s is another one's is an error, and is not cached",
