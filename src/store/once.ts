@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
+import { BadInput } from '../bad-input.ts';
 import { hasCode } from '../has-code.ts';
 import { steadyNow } from '../clock.ts';
 import type { KeyStore } from './store.ts';
@@ -24,9 +25,10 @@ type Claim =
   | { readonly state: 'done'; readonly print: string; readonly outcome: unknown }
   | { readonly state: 'unknown'; readonly print: string };
 
-/** The key was used before, with other input. */
-export class KeyReused extends Error {
-  override readonly name = 'KeyReused';
+export class KeyReused extends BadInput {
+  constructor() {
+    super('"idempotencyKey" was used before, with other input.');
+  }
 }
 
 /** The first call with this key ended without a clear answer: it is not sent again. */
@@ -45,8 +47,7 @@ export type Once = ReturnType<typeof createOnce>;
 
 /**
  * Runs a task at most once per key, over all instances: later callers get the first one's outcome. `print` is the
- * input's fingerprint. A failure without effect, or an outcome that is not kept, frees the key; an
- * unclear failure keeps it.
+ * input's fingerprint. A failure without effect frees the key; an unclear one keeps it.
  */
 export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
   /** Claims that the store has not confirmed, by id. It may hold them all the same, and nothing was sent for them. */
@@ -61,17 +62,12 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     }
   }
 
-  return async <T>(
-    key: string,
-    print: string,
-    run: () => Promise<T>,
-    isKept: (outcome: T) => boolean = () => true,
-  ): Promise<T> => {
+  return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine: Claim = { state: 'running', print, since: now(), id: crypto.randomUUID() };
       const theirs = await confirm(mine.id, keys.claim(key, JSON.stringify(mine), KEPT_MS));
-      if (theirs === undefined) return runAndSettle(key, print, run, isKept);
+      if (theirs === undefined) return runAndSettle(key, print, run);
       const claim = JSON.parse(theirs) as Claim;
       if (claim.print !== print) throw new KeyReused();
       if (claim.state === 'done') return claim.outcome as T;
@@ -80,7 +76,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       if (unconfirmed.delete(claim.id)) {
         const renewed: Claim = { ...claim, since: now() };
         await confirm(claim.id, keys.put({ [key]: JSON.stringify(renewed) }, KEPT_MS));
-        return runAndSettle(key, print, run, isKept);
+        return runAndSettle(key, print, run);
       }
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
       const isLost = waitedMs > MAX_RUN_MS || now() - claim.since > MAX_RUN_MS;
@@ -90,12 +86,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
     }
   };
 
-  async function runAndSettle<T>(
-    key: string,
-    print: string,
-    run: () => Promise<T>,
-    isKept: (outcome: T) => boolean,
-  ): Promise<T> {
+  async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
     const settle = (claim: Claim) => keys.put({ [key]: JSON.stringify(claim) }, KEPT_MS);
     let outcome: T;
     try {
@@ -105,9 +96,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       await ifPossible(isUnclear ? settle({ state: 'unknown', print }) : keys.delete(key));
       throw error;
     }
-    await ifPossible(
-      isKept(outcome) ? settle({ state: 'done', print, outcome }) : keys.delete(key),
-    );
+    await ifPossible(settle({ state: 'done', print, outcome }));
     return outcome;
   }
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
+import { BadInput } from '../../bad-input.ts';
 import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
 import { pathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
 import { isObject } from '../../rest/json.ts';
-import { KeyReused } from '../../store/once.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
 import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';
-import { missingArgument } from '../errors.ts';
+import { NotFound, missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
 
@@ -102,15 +102,15 @@ function changeNote(target: NoteTarget, ctx: Context, change: Change): Promise<C
     if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
     const open = session && (await opened(session, ctx));
     if (session && !open) return { kind: 'missing' };
-    const outcome = await onceByKey({ ...target, session: open }, change, ctx);
+    const outcome = await onceByKey({ ...target, session: open }, change, ctx).catch(rejectionOf);
     return outcome.kind === 'changed' ? { ...outcome, session: open } : outcome;
   });
 }
 
 /**
  * The Partner API has no idempotency keys, so they are stored here. A key belongs to the viewer's subject, not to the
- * grants: a token renewed with another grant before a retry must not repeat the edit. The note is compared as the client
- * named it: it may have been renamed.
+ * grants: a token renewed with another grant before a retry must not repeat the edit. The note and its session are
+ * compared as the client named them: the note may have been renamed.
  */
 async function onceByKey(
   target: NoteTarget,
@@ -121,13 +121,7 @@ async function onceByKey(
   if (typeof key !== 'string') return run();
   const { noteId = '', session } = target;
   const print = digest([action, noteId, session?.id ?? '', input]);
-  const wasSent = (outcome: ChangeOutcome) => !('isUnsent' in outcome);
-  try {
-    return await ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run, wasSent);
-  } catch (error) {
-    if (!(error instanceof KeyReused)) throw error;
-    return { kind: 'invalid', issues: ['"idempotencyKey" was used before, with other input.'] };
-  }
+  return ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run);
 }
 
 async function perform(
@@ -136,12 +130,11 @@ async function perform(
   ctx: Context,
 ): Promise<ChangeOutcome> {
   const noteId = await currentNoteId(target, ctx);
-  if (typeof noteId !== 'string') return noteId;
   const cursor = ctx.hub.newestCursor();
   try {
     return { kind: 'changed', noteId, cursor, raw: await send(noteId) };
   } catch (error) {
-    if (!(error instanceof NoteLocked)) return rejectionOf(error);
+    if (!(error instanceof NoteLocked)) throw error;
     // The Partner API's answer is returned even if the store can't record the lock: the next attempt gets it again.
     await ctx.milestones.markLocked(noteId).catch(() => undefined);
     return { kind: 'locked' };
@@ -156,17 +149,14 @@ async function perform(
 }
 
 /** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
-async function currentNoteId(
-  { noteId, session }: NoteTarget,
-  ctx: Context,
-): Promise<Uuid | (Rejected & { readonly isUnsent: true })> {
+async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
   if (!session) return noteId!;
   const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true });
-  if (!record || (noteId && record.id !== noteId)) return { kind: 'missing', isUnsent: true };
+  if (!record || (noteId && record.id !== noteId)) throw new NotFound();
   requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
   if (record.id) return record.id;
-  const issue = '"progressNoteId": the note is still being generated for the first time.';
-  return { kind: 'invalid', issues: [issue], isUnsent: true };
+  const why = record.isLoading ? 'is still being generated for the first time' : 'has no id';
+  throw new BadInput(`"progressNoteId": the note ${why}.`);
 }
 
 /** Read without caches, by its session if known: a rewrite may have given it another id. */

@@ -1,3 +1,4 @@
+import { BadInput } from '../../bad-input.ts';
 import type { Context } from '../../context.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
 import { StoreUnavailable } from '../../store/errors.ts';
@@ -9,9 +10,11 @@ export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly stri
 /** Expected failures of a change, which a person can act on. */
 export type Rejected = Missing | Invalid | { readonly kind: 'locked' };
 
-/** The Partner API's rejection; any other error is thrown. */
+/** A rejection by the Partner API or by this gateway; any other error is thrown. */
 export function rejectionOf(error: unknown): Missing | Invalid {
-  if (error instanceof PartnerRejected) return { kind: 'invalid', issues: error.issues };
+  if (error instanceof PartnerRejected || error instanceof BadInput) {
+    return { kind: 'invalid', issues: error.issues };
+  }
   return missingOf(error);
 }
 

@@ -11,6 +11,7 @@ import {
   changes,
   codesOf,
   countOf,
+  envelope,
   magicEdit,
   unclearAnswers,
 } from '../../support/mutation/edits.ts';
@@ -108,11 +109,13 @@ describe('an idempotency key', () => {
   });
 
   it('used again with other input is InvalidInput, whatever differs', async () => {
-    const [noteId, key] = [gateway.sandbox.ids.note(2, 0), newKey()];
+    const { client, note, session } = gateway.sandbox.ids;
+    const [noteId, key] = [note(2, 0), newKey()];
     await magicEdit(gateway, noteId, key);
     const others = [
+      await magicEdit(gateway, noteId, { ...key, sessionId: session(3, 0), clientId: client(3) }),
       await magicEdit(gateway, noteId, { ...key, userInstructions: 'Something else.' }),
-      await magicEdit(gateway, gateway.sandbox.ids.note(2, 1), key),
+      await magicEdit(gateway, note(2, 1), key),
       await change(gateway, 'regenerate', noteId, key),
     ];
     for (const { result } of others)
@@ -148,6 +151,21 @@ describe('an idempotency key', () => {
     const { result } = await magicEdit(gateway, noteId, key);
     expect(result.type).toBe('ProgressNoteChange');
     expect(countOf(gateway, 'magicEdit')).toBe(2);
+  });
+
+  it.each([
+    ['a note without an id', 'GET /sessions/:id/progress-note', 200, { isLoading: true, note: [] }],
+    ['a note that is not found', 'GET /sessions/:id/progress-note', 404, envelope(404, 'none')],
+    ['an edit that finds no note', changes.magicEdit.route, 404, envelope(404, 'none')],
+    ['an edit that the Partner API rejects', changes.magicEdit.route, 400, envelope(400, 'no')],
+  ])('can be used again after a call that had no effect: %s', async (_, route, status, body) => {
+    const { client, session } = gateway.sandbox.ids;
+    const id = artifactId(gateway, 'ProgressNote', session(7, 0), client(7));
+    const key = newKey();
+    gateway.sandbox.answerNext(route, { times: 1, status, body });
+    const { result } = await magicEdit(gateway, id, key);
+    expect(result.type).toMatch(/^(InvalidInput|NotFound)$/);
+    expect((await magicEdit(gateway, id, key)).result.type).toBe('ProgressNoteChange');
   });
 
   it.each(unclearAnswers)(

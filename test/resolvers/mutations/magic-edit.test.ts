@@ -139,17 +139,20 @@ describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
     expect(result.type).toBe('NotFound');
   });
 
-  it('is invalid while the note is generated for the first time', async () => {
+  it.each([
+    [true, 'is still being generated for the first time'],
+    [false, 'has no id'],
+  ])('is invalid for a note without an id (loading: %s)', async (isLoading, issue) => {
     const { client, session } = gateway.sandbox.ids;
     const id = artifactId(gateway, 'ProgressNote', session(9, 0), client(9));
     gateway.sandbox.answerNext('GET /sessions/:id/progress-note', {
       times: 1,
-      body: { isLoading: true, note: [] },
+      body: { isLoading, note: [] },
     });
     const { result } = await change(gateway, name, id);
     expect(result).toMatchObject({
       type: 'InvalidInput',
-      issues: ['"progressNoteId": the note is still being generated for the first time.'],
+      issues: [`"progressNoteId": the note ${issue}.`],
     });
     expect(gateway.sandbox.countOf(changes[name].route)).toBe(0);
   });
