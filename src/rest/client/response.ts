@@ -112,7 +112,7 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
   const what = `answered with status ${status} in an unknown shape`;
   // A redirect may follow a write that was made, and a proxy that gave up waiting has passed it on.
   const isUnclear = status < 400 || status === 408 || status === 499;
-  return { ...final(new PartnerContractBroken(route, what)), isUnclear };
+  return { kind: 'final', error: new PartnerContractBroken(route, what), isUnclear };
 }
 
 function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: readonly string[]) {

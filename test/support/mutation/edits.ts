@@ -76,6 +76,9 @@ export const unclearAnswers = [
   ['502', { status: 502, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
   ['503', { status: 503, body: envelope(503, 'busy') }],
   ['504', { status: 504, rawBody: '' }],
+  ['a redirect', { status: 302, headers: { location: '/elsewhere' }, rawBody: '' }],
+  ['408 of a proxy', { status: 408, rawBody: '' }],
+  ['499 of a proxy', { status: 499, rawBody: '' }],
   ['a reset', { reset: 'afterReceiving' }],
   ['half an answer', { reset: 'midAnswer', body: { progressNoteId: 'half' } }],
   [
