@@ -5,7 +5,7 @@ import { createLog } from '../../../src/observability/log.ts';
 import { listen } from '../../support/access/listener.ts';
 import { type Ask, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { artifactId } from '../../support/global-id.ts';
+import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
 
 interface Line {
   readonly level: string;
@@ -90,10 +90,21 @@ describe('a read', () => {
   });
 
   it('is audited for a record by id, whatever is selected, and not for its parent', async () => {
-    const id = ids.session(0, 0);
-    const up = await viewerWith(gateway, [`session:${id}`]);
-    const document = 'query($id: ID!) { session(id: $id) { client { clientId } } }';
-    expect(await trailOf(up, document, { id })).toEqual([['read', [`Session:${id}`]]]);
+    const [client, session] = [ids.client(0), ids.session(0, 0)];
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`, `session:${session}`]);
+    const [ofClient, ofSession] = [plainId('Client', client), sessionId(gateway, session)];
+    for (const [document, ...records] of [
+      [`{ session(id: "${session}") { client { clientId } } }`, `Session:${session}`],
+      [`{ client(id: "${client}") { clientId } }`, `Client:${client}`],
+      [`{ client(id: "${client}") { clinic { clinicId } } }`, `Client:${client}`],
+      [`{ node(id: "${ofClient}") { id } }`, `Client:${client}`],
+      [
+        `{ nodes(ids: ["${ofClient}", "${ofSession}"]) { id } }`,
+        `Client:${client}`,
+        `Session:${session}`,
+      ],
+    ] as const)
+      expect([document, await trailOf(ask, document)]).toEqual([document, [['read', records]]]);
   });
 
   it('of a filtered list names its parent, even if only the count or a cursor is read', async () => {
