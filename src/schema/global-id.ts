@@ -143,6 +143,8 @@ export function namedIn(args: NamingArgs, ids: GlobalIds): Named {
   return named;
 }
 
+const isOther = (given: Uuid | undefined, own = given): boolean => (given ?? own) !== own;
+
 /** A note by its global id, or by its own UUID and the session in the arguments. */
 export function noteTargetOf(
   argument: string,
@@ -152,12 +154,8 @@ export function noteTargetOf(
 ): NoteTarget {
   const note: NodeId = namedBy('ProgressNote', argument, text, ids);
   const { sessionId, clientOfSession, clientId = clientOfSession } = namedIn(args, ids);
-  for (const [name, inId, given] of [
-    ['sessionId', note.sessionId, sessionId],
-    ['clientId', note.clientId, clientId],
-  ] as const) {
-    if (inId && given && inId !== given)
-      throw new BadInput(`"${name}" must be that of "${argument}", but is another one.`);
+  if (isOther(sessionId, note.sessionId) || isOther(clientId, note.clientId)) {
+    throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
   }
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
   const named = note.clientId ? undefined : { clientId };

@@ -7,6 +7,7 @@ import { viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, sessionId } from '../../support/global-id.ts';
 import { counted, failures } from '../../support/graph/counted.ts';
+import { change } from '../../support/mutation/edits.ts';
 
 const uuid = () => randomUUID() as Uuid;
 const SECRET = 'a secret that signs ids in this test only';
@@ -117,6 +118,25 @@ describe('an id that a client sends', () => {
     const NODE = 'query($id: ID!) { node(id: $id) { id ... on Assessment { name } } }';
     expect((await counted(gateway, NODE, { id })).data.node).toEqual({ id, name: 'long' });
     gateway.sandbox.clearAnswers();
+  });
+
+  it('is rejected for a note of another session or client than the arguments name', async () => {
+    const { client, session } = ids;
+    const note = artifactId(gateway, 'ProgressNote', session(0, 0), client(0));
+    const own = { sessionId: session(0, 0), clientId: client(0) };
+    const READ = `query($id: ID!, $sessionId: ID, $clientId: ID) {
+      progressNote(id: $id, sessionId: $sessionId, clientId: $clientId) { note } }`;
+    for (const other of [{ sessionId: session(1, 0) }, { clientId: client(1) }]) {
+      for (const args of [other, { ...own, ...other }]) {
+        const read = await counted(gateway, READ, { id: note, ...args });
+        expect([failures(read), read.calls]).toEqual([['progressNote: BAD_USER_INPUT'], 0]);
+        for (const name of ['magicEdit', 'regenerate', 'update'] as const)
+          expect(failures(await change(gateway, name, note, args))).toEqual([
+            'result: BAD_USER_INPUT',
+          ]);
+      }
+    }
+    expect((await counted(gateway, READ, { id: note, ...own })).errors).toBeUndefined();
   });
 
   it('contains no parent that no list has confirmed', async () => {
