@@ -17,10 +17,10 @@ const mint = endpoint('POST', '/clinicians/:clinicianId/authenticate', 1, (answe
   isObject(answer) && isTokenPair(answer) ? answer : undefined,
 );
 
-/** What the schema promises of a pair. A lifetime is a GraphQL Int. */
+/** What the schema promises of a pair. The lifetime is a GraphQL Int, of 31 bits. */
 function isTokenPair({ AccessToken, RefreshToken, ExpiresIn }: JsonObject): boolean {
-  const seconds = Math.floor(Number(ExpiresIn ?? Number.NaN));
-  return Boolean(textOf(AccessToken) && textOf(RefreshToken)) && seconds === (seconds | 0);
+  const seconds = Number(ExpiresIn);
+  return Boolean(textOf(AccessToken) && textOf(RefreshToken)) && seconds > 0 && seconds < 2 ** 31;
 }
 
 /** None of them is aborted by the end of its operation once it is sent. The caller invalidates what they change. */

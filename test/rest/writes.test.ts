@@ -5,7 +5,7 @@ import type { Partner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import type { Usage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
-import { codeOf, failureOf, id, setUp } from '../support/rest/partner.ts';
+import { codeOf, id, setUp } from '../support/rest/partner.ts';
 import { answer, envelope, openUpstream } from '../support/rest/upstream.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 import type { Script } from '../support/rest/upstream.ts';
@@ -171,8 +171,17 @@ describe('an issued pair of tokens', () => {
     expect(setup.upstream.seen[0]?.headers['content-length']).toBe('0');
   });
 
-  it('is a broken contract if it is not a pair of tokens', async () => {
-    await using setup = await setUp((_, response) => answer(response, 200, { accessToken: 'a' }));
-    expect((await failureOf(mint(setup.partner))).code).toBe('UPSTREAM_BAD_RESPONSE');
+  const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 600 };
+  it.each([
+    ['has other names', { accessToken: 'a', refreshToken: 'r', expiresIn: 600 }],
+    ['has no AccessToken', { ...pair, AccessToken: '' }],
+    ['has no RefreshToken', { ...pair, RefreshToken: undefined }],
+    ['has no ExpiresIn', { ...pair, ExpiresIn: null }],
+    ['has expired', { ...pair, ExpiresIn: 0 }],
+    ['lives longer than an Int', { ...pair, ExpiresIn: 2 ** 31 }],
+    ['lives for ever', { ...pair, ExpiresIn: 'for ever' }],
+  ])('is a broken contract if it %s', async (_, body) => {
+    await using setup = await setUp((__, response) => answer(response, 200, body));
+    expect(await codeOf(mint(setup.partner))).toBe('UPSTREAM_BAD_RESPONSE');
   });
 });
