@@ -107,10 +107,10 @@ const MAX_CHARACTERS = 40;
 
 /**
  * UUIDs, hex and decimal numbers, with separators or without, after one short word or none (`req-42`), and ULIDs.
- * Request ids are logged, so ids that could be a name, a key or a token are not accepted.
+ * Request ids are logged, so ids that could be a name, a date of birth, a key or a token are not accepted.
  */
 const PLAIN_ID =
-  /^(?=.*\d)(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
+  /^(?=.*\d)(?!.*(?<![0-9a-f])\d\d?[-_.:]\d\d?(?![0-9a-f]))(?:[a-z]{1,8}[-_.:])?(?:[0-9a-f]+(?:[-_.:][0-9a-f]+)*|[0-9a-hjkmnp-tv-z]{26})$/i;
 
 /** Read from the response, since Yoga copies every property of a context that is passed to it, which costs more. */
 export const requestIdOf = (res: ServerResponse): string =>

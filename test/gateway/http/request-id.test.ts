@@ -45,6 +45,7 @@ describe('the id of a request', () => {
     '1-67891233-abcdef012345678912345678',
     '4bf92f3577b34da6a3ce929d0e0e4736',
     '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    '0a1b2c31-2c10-4f01-9a07-09ab12cd34ef',
   ])('is the client’s: %s', async (id) => {
     const { headers } = await send({ query: '{ __typename }' }, { 'x-request-id': id });
     expect(headers.get('x-request-id')).toBe(id);
@@ -55,6 +56,9 @@ describe('the id of a request', () => {
     '',
     'key-of-the-api-77a1',
     'Anna-Example',
+    '1931-07-09',
+    '9.7.1931',
+    'born:07_09_1931',
     'anna@clinic.example',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln',
     'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
