@@ -94,7 +94,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       bytes += Buffer.byteLength(line);
       if (isBlocked && isSaved) save([line], 'a');
       if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
-      // A change is only made once its line can't be lost in a crash.
+      // The change is sent next, so its line has to outlive this process, even if the reader has stalled just now.
       if (!isBlocked && queue.length > 0 && isChange(line)) save(queue, 'w');
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written now. */

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -211,6 +212,27 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     lines.write(audit(2));
     lines.update(true);
     expect(readFileSync(path, 'utf8')).toContain(audit(2));
+  });
+
+  it('has the line of a change in the spool before the change is sent, even if it is killed then', async () => {
+    const [path, source] = [
+      newPath(),
+      new URL('../../src/observability/output.ts', import.meta.url).href,
+    ];
+    const change = audit(1, 'magicEdit: asked for');
+    // More than a pipe holds.
+    const script = `import { openStdout } from '${source}';
+      const output = openStdout();
+      output.openSpool('${path}');
+      output.write('{"level":"info","x":"' + 'x'.repeat(2 ** 20) + '"}\\n');
+      output.write(${JSON.stringify(audit(0))});
+      output.write(${JSON.stringify(change)});
+      process.kill(process.pid, 'SIGKILL');`;
+    const args = ['--input-type=module', '--eval', script];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child, 'exit');
+    child.stdout.destroy();
+    expect(readFileSync(path, 'utf8')).toBe(audit(0) + change);
   });
 
   it('writes the spool for its own user only, and empties it when its lines are written', async () => {
