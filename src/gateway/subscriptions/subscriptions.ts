@@ -13,13 +13,16 @@ import { createContext } from '../../context.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { Replay } from '../../events/replay.ts';
 import { hasCode } from '../../has-code.ts';
+import { PartnerError } from '../../rest/errors.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
 
-/** Clients resume after these: the log no longer reaches back so far, or its store is down. */
+/** Clients resume after these: the log no longer reaches back so far, or its store or the Partner API is down. */
 const EXPECTED = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
+const isExpected = (error: unknown): boolean =>
+  error instanceof PartnerError || EXPECTED.some((code) => hasCode(error, code));
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const AHEAD = 16;
@@ -77,7 +80,7 @@ export function createSubscriptions(parts: GatewayParts) {
   /** Ends the subscriptions: going on would leave a gap unnoticed. */
   function fail(error: unknown, receivers: ReadonlySet<Subscription>): void {
     if (receivers.size === 0) return;
-    if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
+    if (!isExpected(error)) parts.onUnexpected(error);
     interruptAll(receivers);
   }
 

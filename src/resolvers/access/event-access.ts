@@ -43,8 +43,8 @@ export async function isVisible(
 }
 
 /**
- * May the event be delivered live to the viewer, under this filter? A live event can't be requested again, so if the
- * Partner API is down, the lists that last held the client decide.
+ * May the event be delivered to the viewer, under this filter? If the Partner API fails, the lists that last held the
+ * client decide. Throws the failure if none is known: a client that resumes later gets the event then.
  */
 export async function mayReceiveEvent(
   event: PartnerEvent,
@@ -55,14 +55,22 @@ export async function mayReceiveEvent(
     return await isVisible(event, filter, ctx);
   } catch (error) {
     if (!(error instanceof PartnerError) || isSessionEvent(event)) throw error;
-    return !(error instanceof CallBudgetExhausted) && wasListed(event, ctx, filter);
+    if (error instanceof CallBudgetExhausted) return false;
+    return wasListed(event, ctx, filter, error);
   }
 }
 
 /** Whether lists that last held the client allow it. Those that a later event contradicts do not count. */
-async function wasListed({ clientId: id }: AssessmentEvent, ctx: Context, filter: EventFilter) {
-  const { reach, recentLists, places } = ctx;
-  const known = (await places.of(id)).filter(({ list }) => !recentLists.isDoubtful(list, id));
+async function wasListed(
+  { clientId: id }: AssessmentEvent,
+  ctx: Context,
+  filter: EventFilter,
+  failure: PartnerError,
+): Promise<boolean> {
+  const { reach, recentLists } = ctx;
+  const places = await ctx.places.of(id);
+  if (places.length === 0) throw failure;
+  const known = places.filter(({ list }) => !recentLists.isDoubtful(list, id));
   const wasIn = (lists: readonly ListRef[]) =>
     lists.some((list) => known.some((place) => isSameList(place.list, list)));
   const wasInOrganization = (organization: Uuid) => {

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
-import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../../support/global-id.ts';
 import { callsTo } from '../../support/graph/counted.ts';
+import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
+import { gauge } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -75,6 +77,30 @@ describe('assessment_completed, which names only its client', () => {
     );
     expect(received).toEqual(expected);
     for (const listener of [...listeners, partner]) listener.close();
+  });
+});
+
+describe('while the lists can’t be read, and none is known that held the client', () => {
+  const document =
+    'subscription($after: EventCursor) { assessmentCompleted(after: $after) { assessmentScoreId } }';
+
+  it.each([
+    ['clinic', '/clinics/:clinicId/clients'],
+    ['organization', '/organizations/:organizationId/clinics'],
+  ] as const)('interrupts a viewer of the %s, who gets it by resuming', async (kind, route) => {
+    const lines: string[] = [];
+    await using cold = await openGateway({ onLog: (line) => lines.push(line) });
+    const after = await cursorNow(cold);
+    const token = await tokenFor([`${kind}:${ids[kind](0)}`]);
+    await using interrupted = subscribeTo(clientOf(cold, token), document, { after });
+    cold.sandbox.answerNext(route, { body: 'not a list' });
+    const [score] = cold.sandbox.completeAssessments(ids.client(0));
+    await expect(interrupted.next()).rejects.toMatchObject({ code: 1013 });
+    await using resumed = subscribeTo(clientOf(cold, token), document, { after });
+    const { data } = await resumed.next();
+    expect(data.assessmentCompleted.assessmentScoreId).toBe(score);
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(await gauge(cold, 'events_failed_total')).toBe(0);
   });
 });
 
