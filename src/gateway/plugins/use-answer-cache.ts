@@ -4,6 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
+import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { corsHeadersOf } from '../origins.ts';
@@ -11,14 +12,22 @@ import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
-interface CachedAnswer {
+/** What a result was made of: it may be sent again while all of it is valid. */
+export interface ResultBasis {
+  /** Of the Partner API's answers: all of them must be current. */
+  readonly validities: readonly CacheEntry['validity'][];
+  /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
+  readonly proofs: Context['cachePolicy']['proofs'];
+}
+
+export const isValid = ({ validities, proofs }: ResultBasis, { recentLists }: Services): boolean =>
+  validities.every(({ isCurrent }) => isCurrent) &&
+  proofs.every(([list, id]) => recentLists.proves(list, id));
+
+interface CachedAnswer extends ResultBasis {
   /** A short body is a string: Node then sends it in one packet with its headers. */
   readonly body: Buffer | string;
   readonly bytes: number;
-  /** Of the Partner API's answers that it was made of: it may be sent while all of them are current. */
-  readonly validities: readonly CacheEntry['validity'][];
-  /** Lists and ids: before each use, a page that was read lately must still show that the list holds the record. */
-  readonly proofs: ExecutionContext['cachePolicy']['proofs'];
   /** Logs, counts and audits a hit. */
   readonly onHit: (requestId: string) => void;
 }
@@ -54,10 +63,6 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     maxSize: RECENT_CHARACTERS,
     sizeCalculation: (_, key) => key.length,
   });
-
-  const isValid = ({ validities, proofs }: CachedAnswer): boolean =>
-    validities.every(({ isCurrent }) => isCurrent) &&
-    proofs.every(([list, id]) => services.recentLists.proves(list, id));
 
   function isRepeated(key: string): boolean {
     const known = recent.has(key);
@@ -97,7 +102,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     try {
       const viewer = await parts.authenticator.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
-      if (!known || !isValid(known)) return false;
+      if (!known || !isValid(known, services)) return false;
       known.onHit(requestIdOf(res));
       res.writeHead(200, {
         ...corsHeadersOf(parts.origins, req.headers.origin),

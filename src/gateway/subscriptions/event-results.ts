@@ -13,6 +13,7 @@ import { mayReceiveEvent } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { forClient } from '../client-error.ts';
+import { type ResultBasis, isValid } from '../plugins/use-answer-cache.ts';
 import { maskErrors } from '../plugins/use-error-masking.ts';
 import { mergeCallLimitErrors } from '../plugins/use-upstream-cost.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -26,6 +27,8 @@ export interface EventResult {
   readonly denied: readonly string[];
   /** The event's position in the log. */
   readonly position: number;
+  /** Undefined if it may not be delivered again: it has errors, or depends on more than the Partner API's answers. */
+  readonly basis?: ResultBasis | undefined;
 }
 
 /** The operation that is executed, and its viewer. */
@@ -40,7 +43,7 @@ export interface EventOperation {
   readonly filter: EventFilter;
 }
 
-/** Clients that resume at the same time replay the same events, so recent results are kept. */
+/** Clients that resume at the same time replay the same events, so recent results are kept while they are valid. */
 const CACHED_MS = 5_000;
 const CACHED_RESULTS = 1_000;
 const CACHED_BYTES = 8 * 1024 * 1024;
@@ -86,7 +89,10 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       auditEventRead(event, contextValue);
       const json = JSON.stringify(forClient(withClientErrors(executed, estimated)));
       const { read = [], denied = [] } = contextValue.audit ?? {};
-      return { json, records: [...read], denied: [...denied], position: event.position };
+      const { isCacheable, proofs } = contextValue.cachePolicy;
+      const validities = Array.from(usage.entries, ({ validity }) => validity);
+      const basis = isCacheable && !executed.errors ? { validities, proofs } : undefined;
+      return { json, records: [...read], denied: [...denied], position: event.position, basis };
     } finally {
       clearTimeout(timer);
     }
@@ -102,7 +108,12 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   return async (event: PartnerEvent, operation: EventOperation) => {
     // Positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt} ${operation.key}`;
-    const result = await results.forceFetch(key, { context: { event, operation } });
+    const basis = results.peek(key)?.basis;
+    const result = await results.forceFetch(key, {
+      context: { event, operation },
+      // An execution that is under way is shared all the same.
+      forceRefresh: !basis || !isValid(basis, services),
+    });
     return result === HIDDEN ? undefined : result;
   };
 }

@@ -140,3 +140,59 @@ describe('resuming from a cursor', () => {
     expect(gateway.sandbox.mostAtOnce()).toBeGreaterThan(4);
   });
 });
+
+describe('an event that is replayed right after its delivery', () => {
+  const READY = `subscription($after: EventCursor) { noteReady(after: $after) {
+    session { sessionId } progressNote { id note isLocked } } }`;
+  const EDIT = `mutation($input: UpdateProgressNoteInput!) { updateProgressNote(input: $input) { __typename } }`;
+  const ROUTE = 'GET /progress-notes/:progressNoteId';
+
+  /** What the first subscriber got, and what one gets that resumes after the change. */
+  async function deliverTwice(
+    gateway: Gateway,
+    change: (note: { readonly id: string }, sessionId: string) => Promise<unknown>,
+  ) {
+    const { sandbox } = gateway;
+    const after = await cursorNow(gateway);
+    await using live = subscribeTo(clientOf(gateway), READY, { after });
+    sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
+    sandbox.settle();
+    const first = await live.next();
+    await change(first.data.noteReady.progressNote, first.data.noteReady.session.sessionId);
+    await using resumed = subscribeTo(clientOf(gateway), READY, { after });
+    return [first, await resumed.next()] as const;
+  }
+
+  it('shows the note as it was edited meanwhile', async () => {
+    await using gateway = await openGateway();
+    const note = [{ text: 'edited' }];
+    const [, second] = await deliverTwice(gateway, ({ id }) =>
+      gateway.query(EDIT, { input: { progressNoteId: id, patch: { note } } }),
+    );
+    expect(second.data.noteReady.progressNote.note).toEqual([expect.objectContaining(note[0]!)]);
+  });
+
+  it('shows the note as a later event has left it', async () => {
+    await using gateway = await openGateway();
+    const [first, second] = await deliverTwice(gateway, async (_note, sessionId) => {
+      gateway.sandbox.finalize(gateway.sandbox.noteIdOf(sessionId)!);
+      await gateway.sandbox.delivered();
+    });
+    expect(first.data.noteReady.progressNote.isLocked).toBeNull();
+    expect(second.data.noteReady.progressNote.isLocked).toBe(true);
+  });
+
+  it.each([404, 400])('shows the note that was answered with %d before', async (status) => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    sandbox.answerNext(ROUTE, { status, body: { error: { message: 'no note' } } });
+    const [first, second] = await deliverTwice(gateway, async () => {
+      // A 404 is cached for a second. A copy of the event invalidates it.
+      if (status === 404) sandbox.emit(sandbox.events.at(-1)!);
+      await sandbox.delivered();
+    });
+    expect(first.data.noteReady.progressNote).toBeNull();
+    expect(second.data.noteReady.progressNote.note).not.toEqual([]);
+    expect(second.errors).toBeUndefined();
+  });
+});
