@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { readConfig } from '../src/config.ts';
 import { redrive } from '../src/events/quarantine.ts';
 import { openStore } from '../src/store/store.ts';
@@ -17,10 +20,12 @@ try {
   const { redisUrl: url, dataDir: dir = '', eventRetentionMs } = readConfig(process.env);
   if (!url && !dir)
     throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
+  if (!url && !existsSync(join(dir, 'events.db')))
+    throw new Error('EVENT_STORE_DIR must be the directory of a store, but has no events.db');
   const options = url ? { kind: 'redis' as const, url } : { kind: 'embedded' as const, dir };
   await using store = await openStore(options, { retentionMs: eventRetentionMs });
   if (command === 'replay') {
-    const { deliveries, events, left } = await redrive(store.log, store.quarantine);
+    const { deliveries, events, left } = await redrive(store);
     console.log(`${deliveries} replayed as ${events} new events; ${left} left`);
   } else {
     for (const { receivedAt, reason } of await store.quarantine.list(SHOWN)) {

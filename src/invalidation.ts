@@ -1,4 +1,9 @@
-import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
+import {
+  type EventFacts,
+  type PartnerEvent,
+  isSessionEvent,
+  storeFact,
+} from './events/partner-event.ts';
 import { endpoints } from './rest/endpoints.ts';
 import { pathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
@@ -32,12 +37,6 @@ export function createInvalidation(
     ];
   }
 
-  /** Stores the lasting fact of an event; most events have none. */
-  async function mark(event: EventFacts): Promise<void> {
-    if (event.type === 'progress_note_finalized') await milestones.markLocked(event.progressNoteId);
-    if (event.type === 'session_transcript_error') await milestones.markFailed(event.sessionId);
-  }
-
   /** Invalidates paths on every instance. Never rejects: the change was made. */
   async function changed(stale: readonly string[]): Promise<void> {
     partner.invalidate(stale);
@@ -48,7 +47,7 @@ export function createInvalidation(
     /** Applies an event of the log, on every instance, before it is delivered. */
     async apply(event: PartnerEvent): Promise<void> {
       try {
-        await mark(event);
+        await storeFact(event, milestones);
       } finally {
         partner.invalidate(stalePaths(event));
         onEvent(event);
@@ -56,8 +55,8 @@ export function createInvalidation(
     },
     /** A copy is not in the log, so it is published to the other instances. */
     async applyCopies(copies: readonly EventFacts[]): Promise<void> {
-      // The process may have been killed after the first delivery was stored and before its marks were.
-      await Promise.all(copies.map(mark));
+      // The process may have been killed after the first delivery was stored and before its fact was.
+      await Promise.all(copies.map((copy) => storeFact(copy, milestones)));
       await changed(copies.flatMap(stalePaths));
     },
     changed,

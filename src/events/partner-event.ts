@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { NewEvent, StoredEvent } from '../store/event-log.ts';
+import type { Milestones } from '../store/milestones.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
 /** Messages name the expected type and never the value: they are logged. */
@@ -94,6 +95,12 @@ export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string)
     subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : undefined,
     body: JSON.stringify(facts),
   };
+}
+
+/** Stores the lasting fact of an event; most events have none. */
+export async function storeFact(event: EventFacts, milestones: Milestones): Promise<void> {
+  if (event.type === 'progress_note_finalized') await milestones.markLocked(event.progressNoteId);
+  if (event.type === 'session_transcript_error') await milestones.markFailed(event.sessionId);
 }
 
 export const sessionSubject = (sessionId: string): string => `session:${sessionId}`;

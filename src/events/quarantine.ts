@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
-import type { EventLog, NewEvent } from '../store/event-log.ts';
-import type { Quarantine, QuarantineEntry } from '../store/store.ts';
-import { readEnvelope } from './envelope.ts';
-import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
+import { steadyNow } from '../clock.ts';
+import { createMilestones } from '../store/milestones.ts';
+import type { QuarantineEntry, Store } from '../store/store.ts';
+import { type ParsedEvent, readEnvelope } from './envelope.ts';
+import { type PartnerEvent, fromStored, storeFact, toNewEvent } from './partner-event.ts';
 
 /** Five tries, with a pause after each. */
 const PAUSES_MS = [50, 100, 200, 400, 0];
@@ -75,12 +76,11 @@ const PAGE = 100;
 
 /**
  * Replays the quarantine after an update that understands its entries. Counts the deliveries that left it, the new
- * events in them, and the entries that are left.
+ * events in them, and the entries that are left. Also stores the lasting facts: a gateway that starts later applies only
+ * new events.
  */
-export async function redrive(
-  log: Pick<EventLog, 'append'>,
-  quarantine: Pick<Quarantine, 'list' | 'remove' | 'count'>,
-) {
+export async function redrive({ log, keys, quarantine }: Store) {
+  const milestones = createMilestones(keys);
   let deliveries = 0;
   let events = 0;
   let last: string | undefined;
@@ -88,9 +88,12 @@ export async function redrive(
   for (let unread = await quarantine.count(); unread > 0; unread -= PAGE) {
     for (const held of await quarantine.list(Math.min(PAGE, unread), last)) {
       last = held.id;
-      const entries = entriesOf(held);
-      if (!entries) continue;
-      const stored = await log.append(entries);
+      const parsed = eventsOf(held);
+      if (!parsed) continue;
+      // With the time of the replay, since the log removes what was received long ago.
+      const receivedAt = steadyNow();
+      const stored = await log.append(parsed.map(({ entry }) => ({ ...entry, receivedAt })));
+      await Promise.all(parsed.map(({ facts }) => storeFact(facts, milestones)));
       // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
       await quarantine.remove(held.id);
       deliveries += 1;
@@ -101,14 +104,14 @@ export async function redrive(
 }
 
 /** The entry is a webhook as received, or an event from the log that could not be handled. */
-function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] | undefined {
+function eventsOf({ body, receivedAt }: QuarantineEntry): readonly ParsedEvent[] | undefined {
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
-  if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
+  if (envelope.kind === 'events') return envelope.events;
   if (envelope.kind === 'unknown') return undefined;
   const { position, facts } = JSON.parse(body) as { position: number; facts: unknown };
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
   const entry = toNewEvent(event, receivedAt);
   // The original is in the log, so the replayed event needs another key, which also deduplicates replays.
-  return [{ ...entry, key: `redriven:${position}:${entry.key}` }];
+  return [{ facts: event, entry: { ...entry, key: `redriven:${position}:${entry.key}` } }];
 }

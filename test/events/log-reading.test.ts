@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { redrive } from '../../src/events/quarantine.ts';
-import { fromStored } from '../../src/events/partner-event.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
@@ -109,11 +108,13 @@ describe('redriving the quarantine', () => {
       const body = JSON.stringify(json);
       await store.quarantine.add({ receivedAt: 1_000, reason: 'unknown eventType', body });
     }
-    const { log, quarantine } = store;
-    expect(await redrive(log, quarantine)).toEqual({ deliveries: 2, events: 1, left: 1 });
-    expect(await redrive(log, quarantine)).toEqual({ deliveries: 0, events: 0, left: 1 });
+    const { log } = store;
+    const before = Date.now();
+    expect(await redrive(store)).toEqual({ deliveries: 2, events: 1, left: 1 });
+    expect(await redrive(store)).toEqual({ deliveries: 0, events: 0, left: 1 });
     await caughtUp(opened.hub, log);
     expect(received).toEqual([1]);
-    expect((await log.read(0, 5)).events.map(fromStored)).toMatchObject([{ receivedAt: 1_000 }]);
+    const [replayed] = (await log.read(0, 5)).events;
+    expect(replayed!.receivedAt).toBeGreaterThan(before - 1_000);
   });
 });

@@ -52,7 +52,7 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
     expect(held?.reason).toBe('transcript_ready: could not be handled (TypeError)');
 
     handler.mend();
-    expect(await redrive(store.log, store.quarantine)).toEqual({
+    expect(await redrive(store)).toEqual({
       deliveries: 1,
       events: 1,
       left: 0,
@@ -69,7 +69,7 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
     await using second = await openFailing(stores[1] ?? stores[0], { apply: handler.handle });
     await append(stores[0].log, ready(FAILING));
     await Promise.all([caughtUp(first.hub, stores[0].log), caughtUp(second.hub, stores[0].log)]);
-    expect(await redrive(stores[0].log, stores[0].quarantine)).toEqual({
+    expect(await redrive(stores[0])).toEqual({
       deliveries: 2,
       events: 1,
       left: 0,
@@ -93,7 +93,7 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
         return page;
       },
     };
-    const replayed = await redrive(store.log, quarantine);
+    const replayed = await redrive({ ...store, quarantine });
     expect([replayed, sizes]).toEqual([{ deliveries: 1, events: 1, left: 249 }, [100, 100, 50]]);
   });
 });
