@@ -16,8 +16,8 @@ import { isOpen } from './prove.ts';
 
 /**
  * May the viewer see this event, under this filter? For a session's event, a grant must name one of its ids. For an
- * assessment, its client must be open, and in the lists of the clinician, clinic or organization that the filter names.
- * Access to the filter's own records was checked before, and records that an event links to need proof by a list in any
+ * assessment, its client must be open, and in the lists of the clinician, clinic or organization that the filter names,
+ * which must be open too: nothing is read of another's lists. Records that an event links to need proof by a list in any
  * case.
  */
 export async function isVisible(
@@ -36,6 +36,7 @@ export async function isVisible(
       reach.holds('organization', event.organizationId)
     );
   }
+  if (!(await areParentsOpen(filter, ctx))) return false;
   // Events of all other clients come here too, so a list without the client is not read again for each.
   const client = { type: 'Client', id: event.clientId } as const;
   if (!(await isOpen(client, ctx, { trustAbsence: true }))) return false;
@@ -85,15 +86,22 @@ async function wasListed(
   const { clinicianId, clinicId, organizationId } = filter;
   return (
     isUnderGrant &&
+    (await areParentsOpen(filter, ctx)) &&
     (!clinicianId || wasIn([ofClinician(clinicianId)])) &&
     (!clinicId || wasIn([ofClinic(clinicId)])) &&
     (!organizationId || wasInOrganization(organizationId))
   );
 }
 
-/** A record that a filter names must be open to the viewer; otherwise it does not exist. */
+/** Whether the viewer may open the records of a filter beside the most specific one, which was checked before. */
+async function areParentsOpen(filter: EventFilter, ctx: Context): Promise<boolean> {
+  for (const parent of recordsIn(filter).slice(1)) if (!(await isOpen(parent, ctx))) return false;
+  return true;
+}
+
+/** The most specific record that a filter names must be open to the viewer; otherwise it does not exist. */
 export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
-  const named = mostSpecificRecord(filter);
+  const [named] = recordsIn(filter);
   if (!named) return;
   let reason = new NotFound();
   try {
@@ -107,19 +115,20 @@ export async function requireFilterAccess(filter: EventFilter, ctx: Context): Pr
   throw reason;
 }
 
-/** Only this record has to be open: the others narrow it further, and say where to look for it. */
-function mostSpecificRecord(filter: EventFilter): ListedRef | undefined {
+/** The most specific record first: the others narrow it further, and say where to look for it. */
+function recordsIn(filter: EventFilter): readonly ListedRef[] {
   const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
-  if (sessionId) {
-    return {
+  const records: readonly (ListedRef | undefined)[] = [
+    sessionId && {
       type: 'Session',
       id: sessionId,
       clientId: filter.clientOfSession,
       named: { clientId },
-    };
-  }
-  if (clientId) return { type: 'Client', id: clientId, named: { clinicianId, clinicId } };
-  if (clinicianId) return { type: 'Clinician', id: clinicianId, named: { clinicId } };
-  if (clinicId) return { type: 'Clinic', id: clinicId, named: { organizationId } };
-  return organizationId && { type: 'Organization', id: organizationId };
+    },
+    clientId && { type: 'Client', id: clientId, named: { clinicianId, clinicId } },
+    clinicianId && { type: 'Clinician', id: clinicianId, named: { clinicId } },
+    clinicId && { type: 'Clinic', id: clinicId, named: { organizationId } },
+    organizationId && { type: 'Organization', id: organizationId },
+  ];
+  return records.filter((record) => record !== undefined);
 }

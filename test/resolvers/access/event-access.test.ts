@@ -110,7 +110,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     [{ clinicianId: ids.clinician(0) }, true],
     [{ clinicId: ids.clinic(0) }, true],
     [{ organizationId: ids.organization(0) }, true],
-    [{ clinicianId: ids.clinician(0), organizationId: ids.organization(0) }, true],
+    [{ organizationId: ids.organization(0), clinicianId: ids.clinician(0) }, true],
     [{ clinicianId: ids.clinician(1) }, false],
     [{ clinicId: ids.clinic(1) }, false],
     [{ organizationId: ids.organization(1) }, false],
@@ -177,6 +177,25 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
       );
       for (const listener of listeners) listener.close();
     }
+  });
+
+  it('shows no assessment under a record that the viewer may not open, and makes no call for it', async () => {
+    await using cold = await openGateway();
+    const clientId = ids.client(0);
+    cold.sandbox.completeAssessments(clientId);
+    await cold.sandbox.delivered();
+    const ask = await viewerWith(cold, [`client:${clientId}`]);
+    const parents = [
+      ...['clinicianId', 'clinicId', 'organizationId'].map((name) => ({ [name]: randomUUID() })),
+      ...filters().map(([filter]) => filter),
+    ];
+    const before = callsTo(cold);
+    for (const parent of parents) {
+      const { data } = await ask(EVENTS, { filter: { clientId, ...parent } });
+      expect([parent, data.events.nodes]).toEqual([parent, []]);
+    }
+    expect(callsTo(cold)).toBe(before);
+    expect((await ask(EVENTS, { filter: { clientId } })).data.events.nodes).toHaveLength(1);
   });
 
   it('uses the lists that last held the client while the Partner API fails', async () => {
