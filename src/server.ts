@@ -172,7 +172,7 @@ const RETIREMENT_MS = 1_000;
 /** The limit for the whole shutdown. By default Kubernetes waits for 30 s, Docker for 10 s. */
 const CLOSING_MS = 14_000;
 
-/** Shuts down on a signal or when the store is broken. A second signal exits immediately. */
+/** Shuts down on a signal or when the store is broken. SIGINT exits immediately from then on. */
 function closeInOrder(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
@@ -194,7 +194,8 @@ function closeInOrder(server: Server, log: Log, output: Output): void {
     void close(1);
   });
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (closing) process.exit(1);
+    if (closing && signal === 'SIGINT') process.exit(1);
+    if (closing) return;
     log.info(`${signal}: closing`);
     void close(0, signal === 'SIGTERM' ? RETIREMENT_MS : 0);
   };
