@@ -176,7 +176,7 @@ function settings(read: Read) {
       lookupMaxCalls: read('LOOKUP_MAX_CALLS', integer(1, 1_000_000).default(100)),
     },
     auth: authOf(read),
-    // How the sender signs. The Partner API does not document it, so all of it can be set.
+    // How the sender signs. The Partner API does not document it, so all of it can be set. A prefix may end with a space.
     webhook: {
       header: read('WEBHOOK_SIGNATURE_HEADER', headerName.default('x-signature')),
       algorithm: read(
@@ -187,7 +187,7 @@ function settings(read: Read) {
         'WEBHOOK_SIGNATURE_ENCODING',
         choice('hex', 'base64', 'base64url').default('hex'),
       ),
-      prefix: read('WEBHOOK_SIGNATURE_PREFIX', text.default('')),
+      prefix: read('WEBHOOK_SIGNATURE_PREFIX', z.string().default('')),
       previousSecret: read('WEBHOOK_SECRET_PREVIOUS', secret().optional()),
     },
     /** Undefined: the embedded store. */

@@ -244,6 +244,11 @@ describe('single variables', () => {
     expect(refusal({ WEBHOOK_SIGNATURE_HEADER: 'x signature' })).toContain("a header's name");
   });
 
+  it('keeps the space at the end of a signature’s prefix', () => {
+    const { webhook } = readConfig({ WEBHOOK_SIGNATURE_PREFIX: 'Signature ' });
+    expect(webhook.prefix).toBe('Signature ');
+  });
+
   it('takes origins with commas between them', () => {
     const env = { ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000/,https://a.example' };
     expect(readConfig(env).http.allowedOrigins).toEqual([
