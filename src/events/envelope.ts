@@ -91,9 +91,9 @@ const assessmentEvents = z
     return [...byScore.values()];
   });
 
-/** ISO 8601, also with a space for the `T`, without a zone (then UTC), or with a zone without its colon. */
+/** ISO 8601, extended or basic, also with a space for the `T` or without a zone (then UTC). */
 const ISO =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?))?(Z|[+-]\d{2}:?\d{2})?$/i;
+  /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)?$/i;
 
 /** An earlier time comes from a clock that was never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
@@ -104,11 +104,13 @@ const LEAD_MS = 5 * 60_000;
 function readTimeStamp(value: unknown, receivedAt: number): string | undefined {
   const parts = typeof value === 'string' && ISO.exec(value.trim());
   if (!parts) return undefined;
-  const [, date = '', time = '00:00', zone = 'Z'] = parts;
-  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
-  const sentMs = Date.parse(`${date}T${time}${offset}`);
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0'] = parts;
+  const [offsetHour = '+00', offsetMinute = '00'] = parts.slice(8);
+  const date = `${year}-${month}-${day}`;
+  const time = `${hour}:${minute}:${second}.${fraction}`;
+  const sentMs = Date.parse(`${date}T${time}${offsetHour}:${offsetMinute}`);
   // To `Date.parse`, the 30th of February is the 2nd of March.
-  const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(date.slice(-2));
+  const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(day);
   // NaN compares false with anything.
   const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
   return isCredible ? new Date(sentMs).toISOString() : undefined;
