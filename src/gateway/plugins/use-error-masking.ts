@@ -6,7 +6,7 @@ import { ClientError, operationRejected } from '../client-error.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
-const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
+export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
   OUTCOME_UNKNOWN:

@@ -10,6 +10,7 @@ import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 import { variableProblem } from './input-values.ts';
 import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
+import { PARTNER_MESSAGES } from './use-error-masking.ts';
 
 /**
  * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
@@ -98,8 +99,9 @@ type Errors = NonNullable<ExecutionResult['errors']>;
 
 /** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
 export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
-  const positionOf = ({ extensions, path }: Errors[number]): string | undefined =>
-    extensions['code'] === 'QUERY_TOO_EXPENSIVE'
+  // The limit of events has the same code.
+  const positionOf = ({ message, path }: Errors[number]): string | undefined =>
+    message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE']
       ? path?.filter((key) => typeof key === 'string').join('.')
       : undefined;
   const byPosition = Map.groupBy(errors, positionOf);
