@@ -1,4 +1,5 @@
 import type { PageInfo } from '../connection/connection.ts';
+import { sizeOf } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
@@ -7,12 +8,9 @@ import type { Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { isVisible, requireFilterAccess } from './access/event-access.ts';
 import { requireAccess } from './access/prove.ts';
-import { BadInput } from '../bad-input.ts';
 import { ResolverError } from './errors.ts';
 import type { SessionRef } from './refs.ts';
 
-const DEFAULT_EVENTS = 10;
-const MAX_EVENTS = 100;
 /** Most events that one operation reads, matching or not, in all its fields together. */
 const MAX_READ = 2_000;
 const CHUNK = 100;
@@ -25,12 +23,9 @@ interface EventsArgs {
 
 const budgetOf = (ctx: Context) => (ctx.eventBudget ??= { left: MAX_READ });
 
-/** Events of the log that the viewer may see, oldest first. */
+/** Events of the log that the viewer may see, oldest first. `first` was checked when the calls were estimated. */
 export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
-  const first = args.first ?? DEFAULT_EVENTS;
-  if (first < 1 || first > MAX_EVENTS) {
-    throw new BadInput(`"first" must be between 1 and ${MAX_EVENTS}, but got ${first}`);
-  }
+  const { count: first } = sizeOf(args);
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);
   const isEmpty = filter.types?.length === 0 || ctx.viewer.grants.length === 0;

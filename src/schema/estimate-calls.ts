@@ -16,7 +16,7 @@ type Arguments = Readonly<Record<string, unknown>>;
  * What a field may cost in upstream calls, as its `extensions` say. `below` is the cost of its subselection for one
  * record. Look-ups of records are not included: they are counted as they happen.
  */
-type Price = 'list' | ((below: number, args: () => Arguments, reach: Reach) => number);
+type Price = 'list' | 'events' | ((below: number, args: () => Arguments, reach: Reach) => number);
 const priced = (price: Price): { readonly price: Price } => ({ price });
 
 /** A connection costs the pages of its window, and its subselection once for each row. */
@@ -28,9 +28,10 @@ export const callForEach = (argument: string) =>
 /** Costs the subselection for each record that the viewer's grants name. */
 export const forGranted = (kind: GrantedKind) =>
   priced((below, _args, reach) => reach.granted(kind).length * below);
-/** Costs the subselection for as many events as the argument says, or as is usual at most. */
-export const forEvents = (usual: number, argument = '') =>
-  priced((below, args) => 1 + Math.max(0, Number(args()[argument] ?? usual)) * below);
+/** A page of the event log costs one call, and its subselection once for each event. */
+export const eventsPrice = priced('events');
+/** Costs the subselection for as many events as a session usually has at most. */
+export const eventsOfSessionPrice = priced((below) => 1 + 25 * below);
 
 const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;
@@ -72,11 +73,11 @@ export function estimateCalls(
     if (!price) return below;
     const ofNode = (node: FieldNode): number => {
       const argsOf = () => getArgumentValues(field, node, variableValues);
-      if (price !== 'list') return price(below, argsOf, reach);
+      if (typeof price === 'function') return price(below, argsOf, reach);
       const args = argsOf();
       const issues = countIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const pages = pagesOfWindow(args, needOf(inner, validated), cursors);
+      const pages = price === 'events' ? 1 : pagesOfWindow(args, needOf(inner, validated), cursors);
       return pages + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));

@@ -6,7 +6,7 @@ import { EVENT_TYPES, type EventType } from '../events/partner-event.ts';
 import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/event-log.ts';
 import { builder, optional, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
-import { forEvents } from './estimate-calls.ts';
+import { eventsPrice } from './estimate-calls.ts';
 import { PartnerEventType, TYPE_NAMES } from './events.ts';
 import { type GlobalIds, namedIn } from './global-id.ts';
 
@@ -75,7 +75,7 @@ builder.queryFields((t) => ({
       after: t.arg(optional('EventCursor', 'Only events after this position.')),
       filter: t.arg(optional(EventFilter, 'Only events that match.')),
     },
-    extensions: forEvents(10, 'first'),
+    extensions: eventsPrice,
     resolve: (_root, args, ctx) =>
       eventsSince({ ...args, filter: eventFilterOf(args.filter, ctx.ids) }, ctx),
   }),

@@ -55,9 +55,9 @@ describe('the worst case', () => {
     ['its tail', () => `clinic(id: "${ids.clinic(0)}") { clients(last: 10) { nodes { id } } }`, 3],
     ['a read of the event log', () => 'events(first: 100) { nodes { cursor } }', 1],
     [
-      'no less for a negative number of events',
-      () => `events(first: -100) { nodes { ... on ProgressNoteEvent { progressNote { id } } } }`,
-      1,
+      'the notes of ten events',
+      () => 'events { nodes { ... on ProgressNoteEvent { progressNote { id } } } }',
+      11,
     ],
     ['nothing of it', () => `clinic(id: "${ids.clinic(0)}") { clients { __typename } }`, 0],
     [

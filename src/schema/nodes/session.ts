@@ -2,7 +2,7 @@ import { mdms, noteOfSession, transcripts } from '../../resolvers/artifacts.ts';
 import { eventsOfSession } from '../../resolvers/event-log.ts';
 import { clientOfSession } from '../../resolvers/records.ts';
 import { RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
-import { forEvents, oneCall } from '../estimate-calls.ts';
+import { eventsOfSessionPrice, oneCall } from '../estimate-calls.ts';
 
 const ArtifactStatus = builder.enumType('ArtifactStatus', {
   description: 'Status of a transcript or MDM, which are generated after the session.',
@@ -61,7 +61,7 @@ builder.objectType('Session', {
     }),
     events: t.field({
       ...required(['SessionEvent'], 'The events of the session so far, oldest first.'),
-      extensions: forEvents(25),
+      extensions: eventsOfSessionPrice,
       resolve: eventsOfSession,
     }),
   }),

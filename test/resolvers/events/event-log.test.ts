@@ -92,6 +92,15 @@ describe('Query.events', () => {
     expect(found).toBe(EVENTS / 20);
   });
 
+  it.each([-2, 0, 101])('is not executed for the first %d events', async (first) => {
+    const headers = { accept: 'application/graphql-response+json' };
+    const document = 'query($first: Int) { events(first: $first) { nodes { cursor } } }';
+    const { status, data, errors } = await gateway.query(document, { first }, headers);
+    const issues = [`"first" must be between 1 and 100, but got ${first}`];
+    expect([status, data]).toEqual([400, undefined]);
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', issues } }]);
+  });
+
   it('reads nothing for a viewer without grants, or for an empty list of types', async () => {
     const empty = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
     const withoutGrants = await viewerWith(gateway, []);
