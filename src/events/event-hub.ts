@@ -48,6 +48,8 @@ export interface HubParts {
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
 const BATCH = 256;
+/** Events per read of stored ones: few enough not to delay other work. */
+const SCANNED = 100;
 const RETRY_MS = 250;
 
 /** Delivers events that arrive after this moment. Earlier ones are read from the log. */
@@ -168,8 +170,6 @@ export async function openHub(parts: HubParts) {
       waiters.delete(resolve);
     },
     cursorAt: (at: Position): string => cursors.encode(epoch, at),
-    /** Query, then subscribe after this cursor: no event is missed in between. */
-    newestCursor: (): string => cursors.encode(epoch, position),
     /** Live events only; a `Replay` begins earlier. The returned function unsubscribes immediately. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
@@ -188,9 +188,9 @@ export async function openHub(parts: HubParts) {
      * The next events after a position that this instance has applied. Yields to other work first. Throws EventsExpired
      * if some events are gone. `scannedTo` is the last position read, or `after` at the log's end.
      */
-    async scan(after: Position, limit: number) {
+    async scan(after: Position, limit = SCANNED) {
       await setImmediate();
-      const page = await log.read(after, limit);
+      const page = await log.read(after, Math.min(limit, SCANNED));
       if (!reaches(page, after)) throw expired(page);
       const known = page.events.filter((stored) => stored.position <= position);
       return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };

@@ -2,9 +2,6 @@ import type { Position } from '../store/event-log.ts';
 import type { EventHub } from './event-hub.ts';
 import { type EventFilter, matches } from './filter.ts';
 
-/** Events per read: few enough not to delay other work. */
-const CHUNK = 100;
-
 export type Replay = ReturnType<typeof createReplay>;
 
 /**
@@ -27,7 +24,7 @@ export function createReplay(
     },
     async *[Symbol.asyncIterator]() {
       while (!replay.hasCaughtUp) {
-        const read = () => hub.scan(replay.position, CHUNK);
+        const read = () => hub.scan(replay.position);
         const { events, scannedTo } = await hub.inTurn(subject, read);
         replay.position = scannedTo;
         yield events.filter((event) => matches(filter, event));

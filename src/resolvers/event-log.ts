@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Replay, createReplay } from '../events/replay.ts';
-import type { Position } from '../store/event-log.ts';
+import { OF_SUBJECT_LIMIT, type Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { isVisible, requireFilterAccess } from './access/event-access.ts';
 import { requireAccess } from './access/prove.ts';
@@ -13,7 +13,6 @@ import type { SessionRef } from './refs.ts';
 
 /** Most events that one operation reads, matching or not, in all its fields together. */
 const MAX_READ = 2_000;
-const CHUNK = 100;
 
 interface EventsArgs {
   readonly first?: number | null | undefined;
@@ -66,7 +65,7 @@ async function readEvents(
   while (budget.left > 0 && !ctx.usage.isOver) {
     const chunk = await hub.inTurn(ctx.viewer.subject, async () => {
       if (budget.left === 0) return undefined;
-      const read = await hub.scan(at, Math.min(CHUNK, budget.left));
+      const read = await hub.scan(at, budget.left);
       budget.left -= read.scannedTo - at;
       return read;
     });
@@ -83,8 +82,6 @@ async function readEvents(
   return { found, next: at };
 }
 
-const MAX_OF_SESSION = 1_000;
-
 /** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
 export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
   return requireAccess(session, ctx, readEventsOfSession);
@@ -94,10 +91,10 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
   ctx.doNotCache();
   const budget = budgetOf(ctx);
   return ctx.hub.inTurn(ctx.viewer.subject, async () => {
-    const limit = Math.min(MAX_OF_SESSION, budget.left);
+    const limit = Math.min(OF_SUBJECT_LIMIT, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;
-    if (limit < MAX_OF_SESSION && events.length === limit) {
+    if (limit < OF_SUBJECT_LIMIT && events.length === limit) {
       // This field has no cursor to continue from.
       const message = `One operation reads at most ${MAX_READ} events: ask for the events of fewer sessions at once.`;
       throw new ResolverError('QUERY_TOO_EXPENSIVE', message);

@@ -42,8 +42,8 @@ export interface EventLog {
   bounds(): Promise<LogBounds>;
   /** Resolves when there may be events past the position, from any instance. */
   changed(position: Position): Promise<unknown>;
-  /** The newest events of a subject, at most a thousand, oldest first. */
-  ofSubject(subject: string, limit?: number): Promise<readonly StoredEvent[]>;
+  /** The newest events of a subject, at most `OF_SUBJECT_LIMIT`, oldest first. */
+  ofSubject(subject: string, limit: number): Promise<readonly StoredEvent[]>;
   /** Removes what is past retention. Called in the background; here for tests. */
   trim(): Promise<void>;
 }

@@ -39,7 +39,7 @@ describe('the hub', () => {
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(store.log);
     expect(opened.hub.position).toBe(1);
-    expect(await opened.hub.resume(opened.hub.newestCursor())).toBe(1);
+    expect(await opened.hub.resume(opened.hub.cursorAt(opened.hub.position))).toBe(1);
   });
 
   it('applies an event to the caches before any listener gets it', async () => {
@@ -157,13 +157,13 @@ describe('the hub, when something fails,', () => {
     await using opened = await openTestHub(log, {
       onProblem: (problem) => problem === 'lost' && lost.resolve(),
     });
-    const cursor = opened.hub.newestCursor();
+    const cursor = opened.hub.cursorAt(opened.hub.position);
     current = other.log;
     replaced.resolve();
     await lost.promise;
     expect(opened.hub.position).toBe(0);
     await expect(opened.hub.resume(cursor)).rejects.toThrow(EventsExpired);
-    expect(await opened.hub.resume(opened.hub.newestCursor())).toBe(0);
+    expect(await opened.hub.resume(opened.hub.cursorAt(opened.hub.position))).toBe(0);
   });
 });
 

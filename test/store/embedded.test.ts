@@ -103,9 +103,9 @@ describe('the embedded store', () => {
     }
     await using store = await open(dir);
     expect(await store.log.append(events)).toEqual(events.map(() => undefined));
-    const found = await store.log.ofSubject('session:7');
+    const found = await store.log.ofSubject('session:7', 1_000);
     expect(found.map(({ position }) => position)).toEqual([7, 3_007, 6_007]);
-    expect((await store.log.ofSubject('session:2999')).at(-1)?.position).toBe(8_999);
+    expect((await store.log.ofSubject('session:2999', 1_000)).at(-1)?.position).toBe(8_999);
   });
 
   it('removes keys past the window, a batch at a time', async () => {
@@ -162,7 +162,7 @@ describe('the embedded store', () => {
       expect(fill).toThrow('ENOSPC');
       await expect(store.log.append([eventOf('b')])).rejects.toThrow('disk is full');
       await expect(store.check()).rejects.toThrow(StoreUnavailable);
-      expect(await store.log.ofSubject('none')).toEqual([]);
+      expect(await store.log.ofSubject('none', 1_000)).toEqual([]);
       rmSync(join(disk, 'filler'));
       await store.check();
       expect(await store.log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);

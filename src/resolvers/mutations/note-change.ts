@@ -130,7 +130,7 @@ async function perform(
   ctx: Context,
 ): Promise<ChangeOutcome> {
   const noteId = await currentNoteId(target, ctx);
-  const cursor = ctx.hub.newestCursor();
+  const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
     return { kind: 'changed', noteId, cursor, raw: await send(noteId) };
   } catch (error) {

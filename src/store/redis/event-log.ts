@@ -105,7 +105,7 @@ export function createRedisLog(
       await changed.promise;
       clearTimeout(lookAgain);
     },
-    async ofSubject(subject, limit = OF_SUBJECT_LIMIT) {
+    async ofSubject(subject, limit) {
       const options = { key: names.ofSubject(subject), limit };
       const [, entries] = await runOnLog<readonly Entry[]>(connection.read, subjectScript, options);
       return entries.map(eventOf);

@@ -5,7 +5,7 @@ import { steadyNow } from '../../clock.ts';
 import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../errors.ts';
-import { type EventLog, type LogBounds, OF_SUBJECT_LIMIT, type StoredEvent } from '../event-log.ts';
+import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
 import type { Store, StoreSettings } from '../store.ts';
 import type { DbCall, Operations } from './operations.ts';
 import type { Batch, WorkerResult, WorkerData } from './worker.ts';
@@ -157,7 +157,7 @@ function createEventLog({ opened, reads, writes }: Thread): EventLog {
     },
     bounds: async () => ({ epoch, oldest, newest }),
     changed: async (position) => (position < newest ? undefined : changed.promise),
-    ofSubject: (subject, limit = OF_SUBJECT_LIMIT) => reads.eventsOfSubject(subject, limit),
+    ofSubject: reads.eventsOfSubject,
     async trim() {
       while (await writes.trim());
       ({ oldest } = await reads.bounds());
