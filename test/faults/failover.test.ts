@@ -88,7 +88,9 @@ describe
       const began = performance.now();
       expect(await sendOne(server.url, sandbox)).toBe(503);
       expect(performance.now() - began).toBeLessThan(FOUND_MS);
-      await until(async () => (await server.ready()).text.includes('no Redis replica confirmed'));
+      await until(async () =>
+        (await server.ready()).text.includes('0 of 1 Redis replicas confirmed'),
+      );
       // What was under way when the link stalled may have reached the replica; what came later has not.
       await until(() => lengthIn(primary) > Math.max(acknowledged, lengthIn(replica)));
 

@@ -235,14 +235,33 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await log.append([eventOf('a')]);
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('1');
     await replica.kill();
-    await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
+    await expect(log.append([eventOf('b')])).rejects.toThrow('0 of 1 Redis replicas confirmed');
     // Reads continue while it connects again.
     expect((await log.read(0, 10)).events).toHaveLength(2);
     // It may be stored; it is not acknowledged yet, neither the first time nor as a duplicate.
-    await expect(log.append([eventOf('b')])).rejects.toThrow('no Redis replica confirmed');
+    await expect(log.append([eventOf('b')])).rejects.toThrow('0 of 1 Redis replicas confirmed');
     await replica.start();
     await vi.waitFor(() => log.append([eventOf('b')]), 15_000);
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
+  });
+
+  it('acknowledges nothing on a primary whose other replica may have been promoted', async () => {
+    const primary = await start('--repl-diskless-sync-delay', '0');
+    const promoted = await start('--replicaof', `127.0.0.1 ${primary.port}`);
+    await start('--replicaof', `127.0.0.1 ${primary.port}`);
+    primary.cli('SET', 'any', '1');
+    await vi.waitFor(() => {
+      const online = primary.cli('INFO', 'replication').match(/state=online,offset=[1-9]/g);
+      expect(online).toHaveLength(2);
+    }, 10_000);
+    const { log } = await open(primary.url);
+    await log.append([eventOf('a')]);
+    promoted.cli('REPLICAOF', 'NO', 'ONE');
+    await expect(log.append([eventOf('b')])).rejects.toThrow('1 of 2 Redis replicas confirmed');
+    // After a while it counts as removed.
+    const now = performance.now.bind(performance);
+    using _clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 15_000);
+    await vi.waitFor(() => log.append([eventOf('b')]), 10_000);
   });
 
   it('reports the cause while Redis is full, and still reads', async () => {

@@ -13,6 +13,8 @@ const MAX_PAUSE_MS = 2_000;
 const REFUSED_MS = 2_000;
 const SILENT_MS = 10_000;
 const WAIT_MS = 1_000;
+/** A replica that went offline may have become the primary. Sentinel tells the others within seconds. */
+const RECENT_MS = 15_000;
 const NOT_DURABLE =
   'Redis has neither an append-only file nor a replica: if it crashes, events are lost';
 
@@ -40,8 +42,10 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   let isConnecting = true;
   let isClosed = false;
   let lastFailure = 'no answer';
-  /** Whether replicas have been seen. From then on writes need one: the primary may be cut off. */
-  let isReplicated = false;
+  /** How many replicas writes need: as many as were online lately, and one if there ever was one. */
+  let required = 0;
+  /** When so many were last online. */
+  let requiredAt = 0;
   let reported: string | undefined;
 
   const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
@@ -105,7 +109,12 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     const [server, other] = await Promise.all([write(inspect), read(inspect)]);
     if (server.runId !== other.runId)
       throw new StoreUnavailable('Redis failed: it is not the primary');
-    isReplicated ||= server.replicas > 0;
+    const now = performance.now();
+    const isOther = server.runId !== lastRunId;
+    if (isOther || server.replicas >= required || now - requiredAt > RECENT_MS) {
+      required = Math.max(server.replicas, Math.min(required, 1));
+      requiredAt = now;
+    }
     return server;
   }
 
@@ -114,7 +123,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     const { runId, appendOnlyFile, problem } = await inspectBoth(next);
     if (problem) throw new WrongServer(problem);
     if (appendOnlyFile) await repairAppendOnlyFile(next.write, runId, onProblem);
-    else if (!isReplicated) onProblem(NOT_DURABLE);
+    else if (required === 0) onProblem(NOT_DURABLE);
     // Not by the reader: Redis closes a subscribed socket on which too many replies wait.
     for (const [channel, listener] of subscriptions)
       await next.write((redis) => redis.subscribe(channel, listener));
@@ -170,11 +179,14 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     async write<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!session || isConnecting) throw outOfReach();
       return session.write(async (redis) => {
-        if (!isReplicated) return command(redis);
-        const [reply, confirmed] = await Promise.all([command(redis), redis.wait(1, WAIT_MS)]);
+        const wanted = required;
+        if (wanted === 0) return command(redis);
+        const [reply, confirmed] = await Promise.all([command(redis), redis.wait(wanted, WAIT_MS)]);
         // The server may be cut off, with one of its replicas as the primary.
-        if (confirmed < 1)
-          throw new WrongServer(`no Redis replica confirmed the write within ${WAIT_MS} ms`);
+        if (confirmed < wanted)
+          throw new WrongServer(
+            `${confirmed} of ${wanted} Redis replicas confirmed the write within ${WAIT_MS} ms`,
+          );
         return reply;
       });
     },
