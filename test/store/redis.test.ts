@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -262,6 +263,18 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const now = performance.now.bind(performance);
     using _clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 15_000);
     await vi.waitFor(() => log.append([eventOf('b')]), 10_000);
+  });
+
+  it('waits for no backup, which is a replica that never comes online', async () => {
+    const server = await start('--repl-diskless-sync-delay', '60');
+    const to = join(server.dir, 'backup.rdb');
+    const backup = spawn('redis-cli', ['-p', `${server.port}`, '--rdb', to], { stdio: 'ignore' });
+    await vi.waitFor(() => {
+      expect(server.cli('INFO', 'replication')).toContain('state=wait_bgsave');
+    });
+    const { log } = await open(server.url);
+    expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
+    backup.kill();
   });
 
   it('reports the cause while Redis is full, and still reads', async () => {

@@ -25,7 +25,9 @@ export async function inspect(redis: RedisClient) {
     problem: problemIn(info),
     /** Changes with every start of the server. */
     runId: valueIn(info, 'run_id'),
-    replicas: Number(valueIn(info, 'connected_slaves')),
+    // A backup is listed too, but never online. A replica that still loads its data is online, with offset 0: it is
+    // not waited for, unless it is the only one.
+    replicas: info.match(/^slave(0:.*state=online|\d+:.*state=online,offset=[1-9])/gm)?.length ?? 0,
     appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
   };
 }
