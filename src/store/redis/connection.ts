@@ -202,10 +202,13 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     },
     /** Called when messages may have been missed or lost, and can be sent again. */
     onGap: (listener: () => void) => void gapListeners.push(listener),
-    /** Notices a dead socket and added replicas, and reports a setting that was changed. */
+    /** Notices a dead socket and changed replicas, and reports a setting that was changed. */
     async inspectServer(): Promise<void> {
-      if (!session) return;
-      const { problem } = await inspectBoth(session);
+      const inspected = session;
+      if (!inspected) return;
+      const { problem, replicas } = await inspectBoth(inspected);
+      // It may be cut off. An instance that only reads would miss all events of the new primary.
+      if (replicas < Math.min(required, 1)) replace(inspected, 'no replica is online', false);
       if (problem && problem !== reported) onProblem(problem);
       reported = problem;
     },
