@@ -79,7 +79,7 @@ export async function openServer(
   metrics.watch('quotaUsed', () => partner.state().callsToday);
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
-  const milestones = createMilestones(store.keys);
+  const milestones = opened.use(createMilestones(store.keys));
   const places = opened.use(createPlaces(store.keys));
   const invalidation = createInvalidation(partner, store.bus, milestones, recentLists.eventNamed);
   let gateway: Gateway | undefined;

@@ -2,10 +2,13 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 
 import type { Loaded } from '../loaded.ts';
+import { inBackground } from './background.ts';
 import type { KeyStore } from './store.ts';
 
 /** Both states are permanent. A year is longer than any note is edited. */
 const KEPT_MS = 365 * 24 * 3_600_000;
+const MAX_UNWRITTEN = 10_000;
+const WRITE_EVERY_MS = 1_000;
 
 export type Milestones = ReturnType<typeof createMilestones>;
 
@@ -26,14 +29,25 @@ export function createMilestones(keys: KeyStore) {
   };
   const mark = async (name: string): Promise<void> => {
     if (passed.has(name)) return;
-    await keys.put({ [name]: '1' }, KEPT_MS);
+    await write([name]).catch(() => unwritten.set(name, true));
     passed.set(name, true);
   };
+  const write = (names: readonly string[]) =>
+    keys.put(Object.fromEntries(names.map((name) => [name, '1'])), KEPT_MS);
+  /** What the store could not take. Its event is not read from the log again. */
+  const unwritten = new LRUCache<string, true>({ max: MAX_UNWRITTEN });
+  async function writeLate(): Promise<void> {
+    const names = [...unwritten.keys()];
+    if (names.length > 0) await write(names);
+    for (const name of names) unwritten.delete(name);
+  }
+  const writing = inBackground(WRITE_EVERY_MS, writeLate, () => {});
 
   return {
     noteLocked: (noteId: string) => has(`locked:${noteId}`),
     transcriptionFailed: (sessionId: string) => has(`failed:${sessionId}`),
     markLocked: (noteId: string) => mark(`locked:${noteId}`),
     markFailed: (sessionId: string) => mark(`failed:${sessionId}`),
+    [Symbol.dispose]: writing[Symbol.dispose],
   };
 }

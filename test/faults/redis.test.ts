@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { names } from '../../src/store/redis/names.ts';
 import { follow } from '../support/faults/follower.ts';
 import { cursorNow } from '../support/faults/losses.ts';
 import { NO_LOSSES, openDeployment } from '../support/faults/deployment.ts';
@@ -68,5 +69,20 @@ describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, 
     await replica.start();
     await until(async () => (await sendOne(server.url, sandbox, noteId)) === 200);
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
+  });
+
+  it('locks a note although Redis could not store it, and stores it later', async () => {
+    await using redis = await startRedis();
+    await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
+    const { server, sandbox } = deployment;
+    sandbox.deliverTo(`${server.url}/webhooks`);
+    const id = sandbox.ids.note(6, 0);
+    redis.cli('ACL', 'SETUSER', 'default', 'resetkeys', '~{partner-graph}:[^f]*');
+    sandbox.finalize(id);
+    await sandbox.delivered();
+    const LOCKED = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
+    await until(async () => (await server.query(LOCKED, { id })).data.progressNote.isLocked);
+    redis.cli('ACL', 'SETUSER', 'default', '~*');
+    await until(() => redis.cli('EXISTS', names.fact(`locked:${id}`)) === '1');
   });
 });
