@@ -261,7 +261,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(log.append([eventOf('b')])).rejects.toThrow('1 of 2 Redis replicas confirmed');
     // After a while it counts as removed.
     const now = performance.now.bind(performance);
-    using _clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 15_000);
+    using later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 15_000);
     await vi.waitFor(() => log.append([eventOf('b')]), 10_000);
   });
 
@@ -290,6 +290,27 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect((await log.read(0, 10)).events).toHaveLength(1);
     server.cli('CONFIG', 'SET', 'maxmemory', '0');
     expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+  });
+
+  it('reads and trims after a restart of a full Redis, and writes once there is space', async () => {
+    const server = await start();
+    await using relay = await openRelay(server.port);
+    const former = await open(`redis://127.0.0.1:${relay.port}`, 1_000);
+    await former.log.append([eventOf('a', { receivedAt: Date.now() - DAY_MS })]);
+    relay.stall();
+    await server.kill();
+    await server.start();
+    server.cli('CONFIG', 'SET', 'maxmemory', '1');
+    relay.flow();
+    for (const { log, check } of [former, await open(server.url, 1_000)]) {
+      await vi.waitFor(async () => expect((await log.bounds()).newest).toBe(1), 10_000);
+      await expect(check()).rejects.toThrow('OOM');
+    }
+    await former.log.trim();
+    expect(await former.log.bounds()).toMatchObject({ oldest: 1, newest: 1 });
+    server.cli('CONFIG', 'SET', 'maxmemory', '0');
+    await vi.waitFor(() => former.log.append([eventOf('b')]), 10_000);
+    expect(server.cli('GET', names.repaired)).toMatch(/^[0-9a-f]{40}$/);
   });
 
   it('reconnects after a demotion', async () => {

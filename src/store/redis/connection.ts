@@ -118,35 +118,39 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     return server;
   }
 
-  async function prepare(next: Session): Promise<string> {
+  async function prepare(next: Session) {
     await next.connect();
-    const { runId, appendOnlyFile, problem } = await inspectBoth(next);
-    if (problem) throw new WrongServer(problem);
-    if (appendOnlyFile) await repairAppendOnlyFile(next.write, runId, onProblem);
-    else if (required === 0) onProblem(NOT_DURABLE);
+    const server = await inspectBoth(next);
+    if (server.problem) throw new WrongServer(server.problem);
+    if (!server.appendOnlyFile && required === 0) onProblem(NOT_DURABLE);
     // Not by the reader: Redis closes a subscribed socket on which too many replies wait.
     for (const [channel, listener] of subscriptions)
       await next.write((redis) => redis.subscribe(channel, listener));
-    return runId;
+    return server;
   }
 
   async function connect(): Promise<void> {
     const next = createSession(await locate());
-    let runId: string;
+    let server: Awaited<ReturnType<typeof prepare>>;
     try {
-      runId = await prepare(next);
+      server = await prepare(next);
       if (isClosed) throw outOfReach();
     } catch (error) {
       next.destroy();
       throw error;
     }
+    const { runId, appendOnlyFile } = server;
     // A session that is replaced on the same server was still subscribed.
     const hasGap = lastRunId !== undefined && !(session && runId === lastRunId);
     // Late replies of another server are not about this log.
     if (hasGap) session?.destroy();
     else void session?.close();
-    [session, lastRunId, isConnecting] = [next, runId, false];
+    [session, lastRunId] = [next, runId];
     if (hasGap) for (const listener of gapListeners) listener();
+    // A server that is full rejects this. It can be read meanwhile, and trimmed.
+    if (appendOnlyFile) await repairAppendOnlyFile(next.write, runId, onProblem);
+    if (next !== session) throw outOfReach();
+    isConnecting = false;
   }
 
   async function connectWithRetry(isStart = false): Promise<void> {
@@ -158,6 +162,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       } catch (error) {
         lastFailure = error instanceof StoreUnavailable ? error.message : codeOf(error);
         if (!isStart) continue;
+        // Reads work already.
+        if (session) return void connectWithRetry();
         if (error instanceof WrongServer) throw error;
         // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
         const isSilent = error instanceof StoreUnavailable;
