@@ -75,24 +75,16 @@ const secret = (min = 1, unit = 'bytes') =>
         `must have at least ${min} ${unit}, but has ${Buffer.byteLength(String(input))}`,
     });
 
-/** An absolute URL, or what `also` matches. Messages never contain its value: a URL may hold a password. */
-const url = (protocols: readonly string[], also?: RegExp) =>
-  text.refine(
-    (value) => {
-      const parsed = URL.parse(value);
-      return also?.test(value) || (protocols.includes(parsed?.protocol ?? '') && parsed?.hostname);
+/** An absolute URL. Messages never contain its value: a URL may hold a password. */
+const httpsUrl = text
+  .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), {
+    abort: true,
+    error({ input }) {
+      const protocol = URL.parse(String(input))?.protocol;
+      const got = protocol ? `one that begins with ${described(protocol)}` : 'something else';
+      return `must be an absolute URL (https:// or http://), but got ${got}`;
     },
-    {
-      abort: true,
-      error({ input }) {
-        const protocol = URL.parse(String(input))?.protocol;
-        const got = protocol ? `one that begins with ${described(protocol)}` : 'something else';
-        return `must be an absolute URL (${protocols.map((p) => `${p}//`).join(' or ')}), but got ${got}`;
-      },
-    },
-  );
-
-const httpsUrl = url(['https:', 'http:'])
+  })
   .transform((value) => new URL(value))
   .refine(
     ({ protocol, hostname }) => protocol === 'https:' || isLoopback(hostname),
@@ -134,7 +126,13 @@ const origins = text.transform((list, ctx) => {
 });
 
 const headerName = text.toLowerCase().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("a header's name"));
-const SENTINELS = /^rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?$/;
+/** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
+export const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(?:\/(\d+))?$/;
+const ONE_SERVER = /^rediss?:\/\/[^/]*[^/@]\/?\d*(\?.*)?$/;
+const redisUrl = text.refine(
+  (value) => SENTINELS.test(value) || (ONE_SERVER.test(value) && URL.canParse(value)),
+  'must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
+);
 const switched = choice('on', 'off');
 
 type Read = <T>(name: string, type: z.ZodType<T>) => T;
@@ -191,7 +189,7 @@ function settings(read: Read) {
       previousSecret: read('WEBHOOK_SECRET_PREVIOUS', secret().optional()),
     },
     /** Undefined: the embedded store. */
-    redisUrl: read('REDIS_URL', url(['redis:', 'rediss:'], SENTINELS).optional()),
+    redisUrl: read('REDIS_URL', redisUrl.optional()),
     /** For the embedded store and spooled audit lines. Undefined: a temporary folder is made at start. */
     dataDir: read('EVENT_STORE_DIR', text.optional()) ?? (isSandbox ? undefined : '.data'),
     eventRetentionMs: read('EVENT_RETENTION_HOURS', integer(1, 8_760).default(168)) * 3_600_000,

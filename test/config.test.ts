@@ -272,14 +272,21 @@ describe('single variables', () => {
   });
 
   it('keeps events in Redis when there is one', () => {
-    const url = 'rediss://user:password@redis.example:6380/1';
-    expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
+    for (const url of ['rediss://user:password@redis.example:6380/1', 'redis://localhost/'])
+      expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
     const sentinels = 'redis+sentinel://:password@one.example,two.example:26380/main/1';
     expect(readConfig({ REDIS_URL: sentinels }).redisUrl).toBe(sentinels);
-    expect(refusal({ REDIS_URL: 'redis+sentinel://one.example' })).toContain('REDIS_URL must be');
-    expect(refusal({ REDIS_URL: 'http://redis.example' })).toContain(
-      'REDIS_URL must be an absolute URL (redis:// or rediss://), but got one that begins with "http:"',
-    );
+    for (const wrong of [
+      'http://redis.example',
+      'redis://redis.example/main',
+      'redis://redis.example:99999',
+      'redis://:password@',
+      'redis+sentinel://one.example',
+      'redis+sentinel://one.example/main/one',
+    ])
+      expect(refusal({ REDIS_URL: wrong })).toContain(
+        'REDIS_URL must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
+      );
   });
 });
 

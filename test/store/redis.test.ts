@@ -45,13 +45,18 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     );
   });
 
-  it('reports once that a server was set to evict while it was in use', async () => {
+  it('reports once that a server was set to evict while it was in use, and rejects writes meanwhile', async () => {
     const server = await start();
     const connection = createConnection(server.url, problems.push.bind(problems));
     await connection.open();
     server.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     for (let inspection = 0; inspection < 2; inspection += 1) await connection.inspectServer();
     expect(problems).toEqual([expect.stringContaining('but it is allkeys-lru')]);
+    const write = () => connection.write((redis) => redis.set('any', ''));
+    await expect(write()).rejects.toThrow('but it is allkeys-lru');
+    expect(await connection.read((redis) => redis.get('any'))).toBeNull();
+    server.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await vi.waitFor(write, 10_000);
     await connection.close();
   });
 
@@ -62,10 +67,19 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
   });
 
-  it('never has the password in an error', async () => {
+  it('says why a server refuses it, and never the password', async () => {
     const server = await start('--requirepass', 'correct');
-    const url = `redis://:horse@127.0.0.1:${server.port}`;
-    await expect(open(url)).rejects.toThrow(/cannot be reached: WRONGPASS$/);
+    const openWith = (user: string, path = '') =>
+      expect(open(`redis://${user}127.0.0.1:${server.port}${path}`)).rejects;
+    await Promise.all([
+      openWith(':horse@').toThrow(
+        /cannot be reached: it refuses the user name or password \(WRONGPASS\)$/,
+      ),
+      openWith('', '/1').toThrow(/cannot be reached: it wants a password \(NOAUTH\)$/),
+      openWith(':correct@', '/99').toThrow(
+        /cannot be reached: it does not have the database that is named \(ERR DB index\)$/,
+      ),
+    ]);
   });
 
   it('warns of a server without persistence', async () => {
@@ -261,7 +275,8 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(log.append([eventOf('b')])).rejects.toThrow('1 of 2 Redis replicas confirmed');
     // After a while it counts as removed.
     const now = performance.now.bind(performance);
-    using later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 15_000);
+    using clock = vi.spyOn(performance, 'now');
+    clock.mockImplementation(() => now() + 15_000);
     await vi.waitFor(() => log.append([eventOf('b')]), 10_000);
   });
 

@@ -1,9 +1,8 @@
 import { createClient } from 'redis';
 
+import { SENTINELS } from '../../config.ts';
 import { StoreUnavailable } from '../errors.ts';
 
-/** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
-const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(\/\d+)?$/;
 const SENTINEL_PORT = 26_379;
 const SENTINEL_MS = 2_000;
 
@@ -37,25 +36,27 @@ async function ask(sentinel: string, name: string): Promise<readonly string[]> {
 }
 
 /**
- * Returns a function that locates the primary. The primary may change, so it is located before every connection.
+ * The database, and a function that locates the primary. It may change, so it is located before every connection.
  *
  * node-redis' `createSentinel` switches to a new primary between two commands, before that one has been verified, and
  * stays with an old primary that still answers. So a Sentinel is only asked for the address. Each time another one is
  * asked first: a Sentinel that is cut off from the others still names the old primary.
  */
-export function locatorOf(url: string): () => Promise<string> {
-  const [, tls, user = '', hosts, name = '', database = ''] = SENTINELS.exec(url) ?? [];
-  if (hosts === undefined) return async () => url;
+export function addressOf(url: string) {
+  const [, tls, user = '', hosts, name = '', number = '0'] = SENTINELS.exec(url) ?? [];
+  if (hosts === undefined)
+    return { database: new URL(url).pathname.slice(1) || '0', locate: async () => url };
   let sentinels = hosts
     .split(',')
     .map((host) => `redis${tls}://${/:\d+$/.test(host) ? host : `${host}:${SENTINEL_PORT}`}`);
-  return async () => {
+  const locate = async () => {
     sentinels = [...sentinels.slice(1), ...sentinels.slice(0, 1)];
     for (const sentinel of sentinels) {
       const [host, port] = await ask(sentinel, name);
       if (host === undefined) continue;
-      return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}${database}`;
+      return `redis${tls}://${user}${host.includes(':') ? `[${host}]` : host}:${port}/${number}`;
     }
     throw new StoreUnavailable('no Sentinel could name the primary');
   };
+  return { database: number, locate };
 }

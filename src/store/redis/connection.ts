@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectsClientError } from 'redis';
 
 import { StoreUnavailable } from '../errors.ts';
-import { type RedisClient, createBareClient, locatorOf } from './address.ts';
+import { type RedisClient, addressOf, createBareClient } from './address.ts';
 import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 
 const DEADLINE_MS = 3_000;
@@ -33,7 +33,7 @@ const pauseBefore = (retry: number) =>
  * clients, since a client that node-redis reconnects never changes its address.
  */
 export function createConnection(url: string, onProblem: (message: string) => void) {
-  const locate = locatorOf(url);
+  const { locate, database } = addressOf(url);
   const subscriptions = new Map<string, (message: string) => unknown>();
   const gapListeners: (() => void)[] = [];
   let session: ReturnType<typeof createSession> | undefined;
@@ -46,7 +46,6 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   let required = 0;
   /** When so many were last online. */
   let requiredAt = 0;
-  let reported: string | undefined;
 
   const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
 
@@ -84,8 +83,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     for (const client of clients)
       client.on('error', (error: unknown) => {
         if (created !== session) return;
-        onProblem(`Redis is out of reach: ${codeOf(error)}`);
-        replace(created, codeOf(error), true);
+        onProblem(`Redis is out of reach: ${reasonOf(error)}`);
+        replace(created, reasonOf(error), true);
       });
     return created;
   }
@@ -160,7 +159,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       try {
         return await connect();
       } catch (error) {
-        lastFailure = error instanceof StoreUnavailable ? error.message : codeOf(error);
+        lastFailure = error instanceof StoreUnavailable ? error.message : reasonOf(error);
         if (!isStart) continue;
         // Reads work already.
         if (session) return void connectWithRetry();
@@ -176,6 +175,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   }
 
   return {
+    database,
     /** Does not wait for a replica. */
     async read<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!session) throw outOfReach();
@@ -208,15 +208,16 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     },
     /** Called when messages may have been missed or lost, and can be sent again. */
     onGap: (listener: () => void) => void gapListeners.push(listener),
-    /** Notices a dead socket and changed replicas, and reports a setting that was changed. */
+    /** Notices a dead socket, changed replicas, and a setting with which the server must not be written to. */
     async inspectServer(): Promise<void> {
       const inspected = session;
       if (!inspected) return;
       const { problem, replicas } = await inspectBoth(inspected);
       // It may be cut off. An instance that only reads would miss all events of the new primary.
       if (replicas < Math.min(required, 1)) replace(inspected, 'no replica is online', false);
-      if (problem && problem !== reported) onProblem(problem);
-      reported = problem;
+      if (!problem || isConnecting) return;
+      onProblem(problem);
+      replace(inspected, problem, false);
     },
     /** Rejects if there is no server that can be used. */
     open: () => connectWithRetry(true),
@@ -250,6 +251,7 @@ const REASONS = new Map([
   ['WRONGPASS', 'it refuses the user name or password'],
   ['NOPERM', 'the user may not run this command'],
   ['MOVED', 'it is a cluster, and one server is wanted'],
+  ['ERR DB index', 'it does not have the database that is named'],
 ]);
 
 /** The server was demoted or is cut off: the primary may be another one by now. */
@@ -259,14 +261,18 @@ const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED', 'NOREPLICAS'
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  return /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] ?? error.constructor.name;
+  return /^(ERR DB index|[A-Z]{2,})(?= )/.exec(error.message)?.[0] ?? error.constructor.name;
 }
 
 /** Only codes are logged: a message may quote the command. */
-function failureOf(error: unknown): StoreUnavailable {
-  if (error instanceof StoreUnavailable) return error;
+function reasonOf(error: unknown): string {
   const code = codeOf(error);
   const reason = REASONS.get(code);
-  const Failure = NOT_PRIMARY.has(code) ? WrongServer : StoreUnavailable;
-  return new Failure(`Redis failed: ${reason ? `${reason} (${code})` : code}`, { cause: error });
+  return reason ? `${reason} (${code})` : code;
+}
+
+function failureOf(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  const Failure = NOT_PRIMARY.has(codeOf(error)) ? WrongServer : StoreUnavailable;
+  return new Failure(`Redis failed: ${reasonOf(error)}`, { cause: error });
 }

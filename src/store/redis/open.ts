@@ -18,9 +18,9 @@ const INSPECT_EVERY_MS = 2_000;
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
 export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
   const { onProblem = () => {} } = settings;
-  // Messages are for all databases of a server. Without a number the URL names the first.
-  const [, database = '0'] = /\/(\d+)$/.exec(url) ?? [];
   const connection = createConnection(url, onProblem);
+  // Messages are for all databases of a server.
+  const { database } = connection;
   const log = createRedisLog(connection, names.appended(database), settings);
   const bus = createRedisBus(connection, names.bus(database), onProblem);
   await connection.open();
