@@ -111,9 +111,8 @@ const apiUrl = httpsUrl
   .transform((value) => value.origin + pathOf(value));
 
 function isOrigin(entry: string): boolean {
-  const { href, origin, protocol } = URL.parse(entry) ?? {};
-  const isHttp = protocol === 'https:' || protocol === 'http:';
-  return isHttp && href === `${origin}/` && !entry.includes('*');
+  const { href, origin } = URL.parse(entry) ?? {};
+  return /^https?:[^*]*$/i.test(entry) && href === `${origin}/`;
 }
 const origins = text.transform((list, ctx) => {
   const entries = list.split(',').flatMap((entry) => entry.trim() || []);

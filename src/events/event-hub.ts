@@ -69,14 +69,9 @@ export async function openHub(parts: HubParts) {
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal, {
-    retryTransient: true,
-  });
+  const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal);
 
-  /**
-   * False if the event fails every time: it is then in quarantine. If the store stays down after the retries, the event
-   * counts as applied and is still delivered.
-   */
+  /** False if the event fails every time: it is then in quarantine. While the store is down it is still delivered. */
   async function apply(event: PartnerEvent): Promise<boolean> {
     const attempt = attemptApply(event, async () => {
       await parts.apply(event);

@@ -31,13 +31,12 @@ const isTransient = (error: unknown): boolean =>
 /**
  * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
  * continue; an operator replays it after a fix. `attempt` resolves to undefined if the event is in quarantine. It
- * rejects with a transient failure, immediately or after the tries.
+ * rejects with a transient failure.
  */
 export function createAttempt(
   addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>,
   onFailure: (error: unknown) => void,
   signal: AbortSignal,
-  { retryTransient = false } = {},
 ) {
   const failed = new LRUCache<string, true>({ max: MAX_FAILED });
 
@@ -49,14 +48,13 @@ export function createAttempt(
       try {
         return await task();
       } catch (error) {
-        if (isTransient(error) && !retryTransient) throw error;
+        if (isTransient(error)) throw error;
         onFailure(error);
         failure = error;
       }
       await pause(pauseMs, signal);
       if (signal.aborted) return undefined;
     }
-    if (isTransient(failure)) throw failure;
     if (failed.has(key)) return undefined;
     failed.set(key, true);
     // It stays in the log, even if it can't be added to the quarantine.
@@ -80,7 +78,7 @@ const PAGE = 100;
  * new events.
  */
 export async function redrive({ log, keys, quarantine }: Store) {
-  const milestones = createMilestones(keys);
+  await using milestones = createMilestones(keys);
   let deliveries = 0;
   let events = 0;
   let last: string | undefined;

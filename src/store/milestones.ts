@@ -27,6 +27,7 @@ export function createMilestones(keys: KeyStore) {
     if (happened) passed.set(name, true);
     return happened;
   };
+  /** Never rejects. */
   const mark = async (name: string): Promise<void> => {
     if (passed.has(name)) return;
     await write([name]).catch(() => unwritten.set(name, true));
@@ -48,6 +49,9 @@ export function createMilestones(keys: KeyStore) {
     transcriptionFailed: (sessionId: string) => has(`failed:${sessionId}`),
     markLocked: (noteId: string) => mark(`locked:${noteId}`),
     markFailed: (sessionId: string) => mark(`failed:${sessionId}`),
-    [Symbol.dispose]: writing[Symbol.dispose],
+    async [Symbol.asyncDispose](): Promise<void> {
+      writing[Symbol.dispose]();
+      await writeLate().catch(() => undefined);
+    },
   };
 }

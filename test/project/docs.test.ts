@@ -116,8 +116,8 @@ describe('CONTRIBUTING', () => {
 
   const sections = text.split(/^## /m);
 
-  it.each(['a query', 'an edit', 'a webhook'])('follows %s in at most twelve steps', (what) => {
-    const section = sections.find((part) => part.startsWith(`The way of ${what}`)) ?? '';
+  it.each(['A query', 'An edit', 'A webhook'])('follows %s in at most twelve steps', (what) => {
+    const section = sections.find((part) => part.startsWith(`${what}, step by step`)) ?? '';
     const steps = section.split(/^\d+\. /m).slice(1);
     expect(steps.length).toBeGreaterThan(0);
     expect(steps.length).toBeLessThanOrEqual(12);

@@ -135,8 +135,7 @@ async function perform(
     return { kind: 'changed', noteId, cursor, raw: await send(noteId) };
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
-    // The Partner API's answer is returned even if the store can't record the lock: the next attempt gets it again.
-    await ctx.milestones.markLocked(noteId).catch(() => undefined);
+    await ctx.milestones.markLocked(noteId);
     return { kind: 'locked' };
   } finally {
     // After a failure too: the change may have taken effect.

@@ -25,11 +25,19 @@ export async function inspect(redis: RedisClient) {
     problem: problemIn(info),
     /** Changes with every start of the server. */
     runId: valueIn(info, 'run_id'),
-    // A backup is listed too, but never online. A replica that still loads its data is online, with offset 0: it is
-    // not waited for, unless it is the only one.
-    replicas: info.match(/^slave(0:.*state=online|\d+:.*state=online,offset=[1-9])/gm)?.length ?? 0,
+    replicas: replicasIn(info),
     appendOnlyFile: valueIn(info, 'aof_enabled') === '1',
   };
+}
+
+/**
+ * Replicas that are online: a backup is listed too, but never online. One that still loads its data is online with
+ * offset 0, and is not waited for unless it is the only one.
+ */
+function replicasIn(info: string): number {
+  const online = info.match(/^slave\d+:.*state=online.*$/gm) ?? [];
+  const loaded = online.filter((line) => !line.includes('offset=0,'));
+  return loaded.length || Math.min(online.length, 1);
 }
 
 /** Why the server would lose what was acknowledged. */
