@@ -24,6 +24,10 @@ const mint: Write = (partner, usage = createUsage()) =>
 
 const fails: Script = (_, response) => answer(response, 500, envelope(500, 'x'));
 const hangs: Script = () => {};
+const sends =
+  (contentType: string, body: string): Script =>
+  (_, response) =>
+    void response.writeHead(200, contentType ? { 'content-type': contentType } : {}).end(body);
 const resets: Script = (_, response) => void response.socket?.resetAndDestroy();
 
 describe('a write', () => {
@@ -75,15 +79,10 @@ describe('a write', () => {
     ['a reset on a magic edit', resets, magicEdit, 1],
     ['a reset on an assignment', resets, assign, 3],
     ['a hang on a patch', hangs, updateNote, 2],
-    [
-      'a page on a magic edit',
-      (_, response) => {
-        response.writeHead(200, { 'content-type': 'text/html' });
-        response.end('<html>');
-      },
-      magicEdit,
-      1,
-    ],
+    ['a page on a magic edit', sends('text/html', 'Welcome'), magicEdit, 1],
+    ['a page of no type on a magic edit', sends('', '\ufeff\n<!DOCTYPE html>'), magicEdit, 1],
+    ['an XML error on a magic edit', sends('application/xml', '<Error/>'), magicEdit, 1],
+    ['half a response on a magic edit', sends('application/json', '{"ok":'), magicEdit, 1],
     [
       '401 of another server on a magic edit',
       (_, response) => answer(response, 401, { message: 'x' }),

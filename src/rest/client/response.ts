@@ -32,9 +32,9 @@ export function jsonOf({ body, contentType }: Attempt): unknown {
 const isHtml = (contentType: string): boolean =>
   !contentType.startsWith('application/json') && /html/i.test(contentType);
 
-/** A 2xx accepts a write, unless the body is HTML of a proxy or looks like JSON that is incomplete. */
+/** A 2xx accepts a write, unless the body is a page of a proxy, or JSON that is incomplete. */
 export function isAcceptance({ body, contentType }: Attempt): boolean {
-  return !isHtml(contentType) && !/^\s*[[{]/.test(body.toString('latin1', 0, 64));
+  return !isHtml(contentType) && !/^\s*[<[{]/.test(body.toString('utf8', 0, 64));
 }
 
 /** Any answer but a 5xx shows that the API is up: a 4xx is about the request. */
