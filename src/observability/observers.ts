@@ -78,9 +78,24 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
   };
 }
 
+type FailedCall = LogFields & Readonly<{ code: string; route: string }>;
+
+const CALL_LINE_EVERY_MS = 10_000;
+
 /** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
 export function partnerObserver(log: Log, metrics: Metrics) {
+  /** When the next failed call may be logged, by code and route: an outage must not fill the log. */
+  const nextLineAt = new Map<string, number>();
+
   return {
+    /** Other codes are about the request or the end of its operation. The reason names the route and no value. */
+    failed(call: FailedCall): void {
+      if (!/^(UPSTREAM|OUTCOME)_/.test(call.code)) return;
+      const [key, now] = [`${call.code} ${call.route}`, performance.now()];
+      if (now < (nextLineAt.get(key) ?? 0)) return;
+      nextLineAt.set(key, now + CALL_LINE_EVERY_MS);
+      log.warn('a call to the Partner API failed', call);
+    },
     attempt(attempt: TracedCall): void {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
       traceCall(attempt);

@@ -7,10 +7,14 @@ import { counted, failures } from '../support/graph/counted.ts';
 const UPSTREAM_TEXT = 'sentinel-of-upstream';
 
 let gateway: Gateway;
+const lines: string[] = [];
 let sandbox: Gateway['sandbox'];
 let ids: Gateway['sandbox']['ids'];
 beforeAll(async () => {
-  gateway = await openGateway({ env: { LIMIT_OPERATION_MS: '1000', PARTNER_TIMEOUT_MS: '5000' } });
+  gateway = await openGateway({
+    env: { LIMIT_OPERATION_MS: '1000', PARTNER_TIMEOUT_MS: '5000' },
+    onLog: (line) => lines.push(line),
+  });
   ({ sandbox } = gateway);
   ({ ids } = sandbox);
 });
@@ -120,6 +124,53 @@ describe('a failing part', () => {
   });
 });
 
+describe('a failed call', () => {
+  const REGENERATE = `mutation($id: ID!) {
+    regenerateProgressNote(input: { progressNoteId: $id }) { __typename } }`;
+  const failed = () => lines.filter((line) => line.includes('a call to the Partner API failed'));
+
+  it('is logged with its code, route and request, once in 10 s for each code and route', async () => {
+    const query = `{ session(id: "${ids.session(3, 1)}") { mdm { id } } }`;
+    for (const requestId of ['r-1', 'r-2']) {
+      sandbox.answerNext('/sessions/:id/mdm', { status: 200, rawBody: `<p>${UPSTREAM_TEXT}` });
+      await gateway.query(query, {}, { 'x-request-id': requestId });
+    }
+    sandbox.answerNext('POST /progress-notes/:id/regenerate', failing);
+    await gateway.query(REGENERATE, { id: ids.note(3, 1) }, { 'x-request-id': 'r-3' });
+    const [route, write] = [
+      '/sessions/:sessionId/mdm',
+      '/progress-notes/:progressNoteId/regenerate',
+    ];
+    const logged = failed().filter((line) => line.includes('"r-'));
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        level: 'warn',
+        code: 'UPSTREAM_BAD_RESPONSE',
+        route,
+        reason: `${route}: wanted JSON, but got something else`,
+        requestId: 'r-1',
+      },
+      { code: 'OUTCOME_UNKNOWN', reason: `${write}: answered with status 500`, requestId: 'r-3' },
+    ]);
+    expect(logged.join('')).not.toMatch(new RegExp(`${UPSTREAM_TEXT}|${ids.session(3, 1)}`));
+  });
+
+  it('is not logged if it is about the request: a missing record, a lock, invalid input', async () => {
+    const before = failed().length;
+    const refusals = [
+      { status: 404 },
+      { status: 403, body: { error: { message: 'Progress note is locked' } } },
+      { status: 400, body: { error: { message: 'no' } } },
+    ];
+    for (const refusal of refusals) {
+      sandbox.answerNext('POST /progress-notes/:id/regenerate', refusal);
+      await gateway.query(REGENERATE, { id: ids.note(3, 2) });
+    }
+    expect(sandbox.countOf('POST /progress-notes/:id/regenerate')).toBeGreaterThan(2);
+    expect(failed()).toHaveLength(before);
+  });
+});
+
 describe('an operation that takes too long', () => {
   it('ends with TIMEOUT while a subscription is opened', async () => {
     sandbox.set({ hang: ['/clinics/:clinicId/clients', '/clinicians/:clinicianId/clients'] });
@@ -147,6 +198,7 @@ describe('an operation that takes too long', () => {
     );
     expect(answer.data.session).toEqual({ progressNote: { isLoading: false }, mdm: null });
     expect(failures(answer)).toEqual(['session.mdm: TIMEOUT']);
+    expect(lines.filter((line) => /"warn".*TIMEOUT/.test(line))).toEqual([]);
     await vi.waitFor(() => expect(openCalls()).toBe(0));
     sandbox.set({ hang: [] });
   });

@@ -26,8 +26,6 @@ const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
 const CIRCUIT_OPEN = 'not sent, since the circuit is open';
-const NO_CLEAR_ANSWER =
-  'no clear answer came: the change may or may not have taken effect, so await its event';
 
 /** These errors show that the write had no effect, even if an earlier attempt ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
@@ -195,11 +193,17 @@ export class Call implements QueuedCall {
     if (missing && error instanceof PartnerNotFound) return this.resolve(missing.value, 0);
     this.isOver = true;
     this.client.detach(this);
-    const isDefinite = error instanceof PartnerError && DEFINITE.has(error.code);
-    const isUnknown = isWrite && !isDefinite && this.failures.some(({ isUnclear }) => isUnclear);
+    const isDefinite = !isWrite || (error instanceof PartnerError && DEFINITE.has(error.code));
+    const unclear = this.failures.find(({ isUnclear }) => isUnclear && !isDefinite)?.error;
+    const failure = unclear ? new OutcomeUnknown(template, 'no clear answer came') : error;
+    if (failure instanceof PartnerError) {
+      const { message: reason } = unclear ?? failure;
+      const { requestId } = this.usage;
+      this.client.observer.failed?.({ code: failure.code, reason, route: template, requestId });
+    }
     for (const { usage, reject } of this.waiters) {
       usage.pending.delete(this);
-      reject(isUnknown ? new OutcomeUnknown(template, NO_CLEAR_ANSWER) : error);
+      reject(failure);
     }
   }
 
