@@ -21,7 +21,7 @@ export interface PartnerOptions extends Partial<Config['upstream']> {
 /** For metrics and logs. Templates, counts and codes only. */
 export type PartnerObserver = Partial<ReturnType<typeof partnerObserver>>;
 
-/** How often a readiness check may try a refused API key again. */
+/** How often a readiness check may try a refused API key or token again. */
 const CHECK_PAUSE_MS = 5000;
 
 export type Partner = ReturnType<typeof createPartner>;
@@ -40,10 +40,10 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     },
     /** For when an invalidation may have been missed. */
     invalidateAll: client.invalidateAll,
-    /** Resolves if a token is obtainable and the API key is accepted; rejects with the `PartnerError` that says why. */
+    /** Resolves if a token is obtainable, and neither it nor the API key is refused; rejects with the `PartnerError` that says why. */
     async check(): Promise<void> {
       await tokens.obtain();
-      const refused = tokens.keyRefused();
+      const refused = tokens.refused();
       if (!refused) return;
       if (clock.now() - refused.at < CHECK_PAUSE_MS) throw refused.error;
       await new Loaders(client, createUsage()).record(endpoints.partner, undefined, {

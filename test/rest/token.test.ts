@@ -80,10 +80,34 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(2);
     expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
     expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
+    clock.advance(5000);
+    expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
     expect(setup.upstream.authenticated).toBe(2);
 
     clock.advance(30_000);
     expect(await ask()).toBe('UPSTREAM_CREDENTIALS');
+    expect(setup.upstream.authenticated).toBe(3);
+  });
+
+  it('that one route rejects for ever is still used for the others, and asked for once in 30 s', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(
+      ({ path }, response) => (path.endsWith('/mdm') ? expired(response) : note(response)),
+      { clock },
+    );
+    const rejected = () => codeOf(loadersOf(setup.partner).record(endpoints.mdm, id(1)));
+    for (let n = 1; n <= 5; n++) {
+      expect(await rejected()).toBe('UPSTREAM_CREDENTIALS');
+      expect(await loadersOf(setup.partner).record(endpoints.note, id(n))).toBeDefined();
+      expect(await rejected()).toBe('UPSTREAM_CREDENTIALS');
+      await setup.partner.check();
+    }
+    expect(setup.upstream.authenticated).toBe(2);
+    // Ten rejected calls, of which the first was repeated with a new token.
+    expect(setup.upstream.seen.filter(({ path }) => path.endsWith('/mdm'))).toHaveLength(11);
+    clock.advance(30_000);
+    await rejected();
+    await rejected();
     expect(setup.upstream.authenticated).toBe(3);
   });
 

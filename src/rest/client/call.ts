@@ -236,13 +236,16 @@ export class Call implements QueuedCall {
     const { budget, clock, random, tokens } = this.client;
     const { isAuthorized, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
+    const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
     this.failures.push(failure);
-    if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure);
+    if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure, isSecond);
 
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
-    // There is no newer token to repeat the request for a token with.
-    const isRefusedTokenRequest = failure.kind === 'unauthorized' && !isAuthorized;
-    if (delayMs === null || isRefusedTokenRequest) return this.fail(failure.error);
+    // There may be no newer token to repeat the request with, and never is for the request for a token.
+    const isSameToken = !isAuthorized || tokens.current() === attempt.token;
+    if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken)) {
+      return this.fail(failure.error);
+    }
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     if (this.isAbandoned) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();

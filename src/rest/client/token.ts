@@ -9,9 +9,9 @@ const RENEW_BEFORE_MS = 5 * 60_000;
 const LEEWAY_MS = 5000;
 const RENEW_AGAIN_MS = 30_000;
 const SUSPECT_PAUSE_MS = 60_000;
+/** If a new token is refused too, another one would not help: it may be the fault of one route. */
 const REFUSED_PAUSE_MS = 30_000;
-/** After this many new tokens were refused in a row, another one would not help. */
-const MAX_REFUSALS = 2;
+const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Rejections of the authentication request that mean wrong credentials. */
 const REFUSALS: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'UPSTREAM_CREDENTIALS',
 ]);
 
-/** The partner's access token, shared by all operations, and whether the API key is accepted. */
+/** The partner's access token, shared by all operations, and whether it and the API key are accepted. */
 export function createTokens(
   requestToken: () => Promise<PartnerToken>,
   clock: Clock,
@@ -30,11 +30,12 @@ export function createTokens(
   let pending: Promise<void> | undefined;
   let cancelRenewal: (() => void) | undefined;
   let isClosed = false;
-  let [suspectedAt, askedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** New tokens that were refused in a row. */
-  let refusals = 0;
-  /** Set while the API's gateway refuses our key: a token can be valid while every call is refused. */
-  let keyRefused: { readonly error: PartnerError; readonly at: number } | undefined;
+  /** When a token was last dropped for a 403, a new one was refused, and the credentials were. */
+  let [suspectedAt, newRefusedAt, refusedAt] = [NEVER, NEVER, NEVER];
+  /** The token of the last request that a route accepted. */
+  let lastAccepted: string | undefined;
+  /** Set while the API refuses our key, or a token that no route has accepted. */
+  let refused: { readonly error: PartnerError; readonly at: number } | undefined;
 
   function current(): string | undefined {
     if (token && clock.now() >= token.expiresAt) token = undefined;
@@ -49,10 +50,9 @@ export function createTokens(
   }
 
   async function request(): Promise<void> {
-    if (refusals >= MAX_REFUSALS && clock.now() - askedAt < REFUSED_PAUSE_MS) {
-      throw new PartnerCredentialsRefused(authenticate.template, 'new access tokens are refused');
-    }
-    askedAt = clock.now();
+    const { template } = authenticate;
+    const refusal = new PartnerCredentialsRefused(template, 'the credentials were refused');
+    if (clock.now() - refusedAt < REFUSED_PAUSE_MS) throw refusal;
     try {
       const { value, lifetimeMs } = await requestToken();
       const obtainedAt = clock.now();
@@ -61,8 +61,8 @@ export function createTokens(
       renewIn(validMs - Math.min(RENEW_BEFORE_MS, validMs / 5));
     } catch (error) {
       if (!(error instanceof PartnerError) || !REFUSALS.has(error.code)) throw error;
-      refusals = MAX_REFUSALS;
-      throw new PartnerCredentialsRefused(authenticate.template, 'the credentials were refused');
+      refusedAt = clock.now();
+      throw refusal;
     }
   }
 
@@ -87,24 +87,29 @@ export function createTokens(
     },
     /** The API answered a request with this token. */
     accepted(value: string): void {
-      keyRefused = undefined;
-      if (refusals > 0 && value === token?.value) refusals = 0;
+      refused = undefined;
+      lastAccepted = value;
     },
-    /** What a failure says about the token that was sent. It is dropped only if it is still the one in use. */
-    failed(value: string, { credentials, error }: Failure): void {
+    /**
+     * What a failure says about the token that was sent; `isSecond` if the call was refused with another one before. The
+     * token is dropped if it is still the one in use, but not if new ones are refused: other routes may accept it.
+     */
+    failed(value: string, { credentials, error }: Failure, isSecond: boolean): void {
       const now = clock.now();
+      if (credentials === 'expired' && isSecond) newRefusedAt = now;
       if (credentials === 'accepted') this.accepted(value);
-      if (credentials === 'key-refused') keyRefused = { error, at: now };
+      if (credentials === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
-      if (credentials === 'expired') {
+      if (credentials === 'expired' && now - newRefusedAt >= REFUSED_PAUSE_MS) {
         token = undefined;
-        refusals += 1;
+      } else if (credentials === 'expired' && value !== lastAccepted) {
+        refused = { error, at: now };
       } else if (credentials === 'suspect' && now - suspectedAt >= SUSPECT_PAUSE_MS) {
         token = undefined;
         suspectedAt = now;
       }
     },
-    keyRefused: () => keyRefused,
+    refused: () => refused,
     ageMs: () => token && clock.now() - token.obtainedAt,
     close(): void {
       isClosed = true;
