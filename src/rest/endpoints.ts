@@ -1,5 +1,6 @@
 import { toUuid, type Uuid } from '../uuid.ts';
 import {
+  isErrorBody,
   readMdm,
   readNote,
   readNoteOfSession,
@@ -97,7 +98,7 @@ function record<T, M extends 'not-ready' | undefined>(
   return { ...endpoint('GET', template, 3, read, ttlMs), missing: { value: missing } };
 }
 
-const readPartner = (body: unknown) => (isObject(body) ? body : undefined);
+const readPartner = (body: unknown) => (isObject(body) && !isErrorBody(body) ? body : undefined);
 
 const note = record('/progress-notes/:progressNoteId', readNote, noteTtlMs, undefined);
 const noteOfSession = record(

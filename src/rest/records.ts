@@ -87,6 +87,10 @@ export function calendarDateOf(value: unknown): string | null {
 export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>
   name !== asked && (toUuid(name) ?? asked) !== asked;
 
+/** A body that describes an error, in one of the API's two shapes, in place of a record without required fields. */
+export const isErrorBody = (body: JsonObject): boolean =>
+  isObject(body['error']) || (textOf(body['message']) !== null && Object.keys(body).length === 1);
+
 /** The client that the body names, if any, which is not documented. */
 const clientIn = (raw: JsonObject): Uuid | null =>
   toUuid(raw['clientId']) ?? toUuid(raw['patientId']) ?? null;
@@ -170,8 +174,8 @@ export function readMdm(body: unknown, sessionId: Uuid) {
 export type ScoreRecord = RecordReadBy<typeof readScore>;
 export type ScoreAnswer = ScoreRecord['answers'][number];
 export function readScore(body: unknown, asked: Uuid) {
-  if (!isObject(body)) return undefined;
-  if (isOther(body['id'], asked)) return anotherRecord;
+  if (!isObject(body) || isErrorBody(body)) return undefined;
+  if (isOther(body['id'], asked) || isOther(body['assessmentScoreId'], asked)) return anotherRecord;
   const answers = objectsOf(answersOf(body)).map((answer) => ({
     questionKey: textOf(answer['questionKey']),
     questionDisplay: textOf(answer['questionDisplay']),

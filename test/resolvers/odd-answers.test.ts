@@ -39,6 +39,7 @@ const WALKS = {
     mdm { risk crisisIntervention problemsAddressed { rationale level } raw } progressNote { note raw } } }`,
   score:
     'query($id: ID!) { assessmentScore(id: $id) { totalScore assessmentId answers { answerValue answerDisplay } raw } }',
+  partner: '{ partner { raw } }',
 };
 
 let last = 100;
@@ -127,6 +128,20 @@ describe('a response of the Partner API', () => {
     ],
   ])('with %s is not a list', async (_, answer) => {
     expect((await asked('list', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+  });
+
+  it.each([
+    ['score', { error: { message: 'a', statusCode: 404 } }],
+    ['score', { message: 'Internal server error' }],
+    ['partner', { error: { message: 'a' }, path: '/x' }],
+    ['partner', { message: 'Internal server error' }],
+  ] as const)('is no %s if it describes an error: %j', async (walk, answer) => {
+    expect((await asked(walk, answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+  });
+
+  it('may have a message and other fields', async () => {
+    const answer = { name: 'A', message: 'b' };
+    expect((await asked('partner', answer)).data.partner.raw).toEqual(answer);
   });
 
   it.each([

@@ -29,6 +29,7 @@ describe('a response about another record than the one requested', () => {
     ['a transcript of another session', transcript, { transcriptItems: [], sessionId: id(2) }],
     ['an MDM of another session', mdm, { problemsAddressed: [], sessionId: id(2) }],
     ['a score with another id', score, { totalScore: 5, id: id(2) }],
+    ['a score with another assessmentScoreId', score, { id: id(1), assessmentScoreId: id(2) }],
     [
       "another client's session in a list",
       sessions,
