@@ -66,9 +66,9 @@ export const lists = {
   ),
   cliniciansOfClinic: list('/clinics/:clinicId/clinicians', readClinician),
   clientsOfClinic: list('/clinics/:clinicId/clients', readClient),
-  assessmentsOfClinic: list('/clinics/:clinicId/assessments', readAssessment),
+  assessmentsOfClinic: list('/clinics/:clinicId/assessments', readAssessment, 'clinicId'),
   clientsOfClinician: list('/clinicians/:clinicianId/clients', readClient),
-  magicEditsOfClinician: list('/clinicians/:clinicianId/magic-edit', readMagicEdit),
+  magicEditsOfClinician: list('/clinicians/:clinicianId/magic-edit', readMagicEdit, 'clinicianId'),
   sessionsOfClient: list('/clients/:clientId/sessions', readSession, 'clientId', 'patientId'),
   programsOfClient: list('/clients/:clientId/programs', readProgram),
 };

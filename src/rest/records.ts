@@ -16,7 +16,7 @@ type RecordReadBy<Read extends (body: never, id: never) => unknown> = Exclude<
 /** Reads a list's row; undefined if it does not say which record it is. */
 export type ReadRow<T> = (raw: JsonObject) => T | undefined;
 
-// The API shows `id` for clients only; other records may well use `<noun>Id`, as its events do.
+// The API shows `id` for clients and `sessionId` for sessions; other records may well use `<noun>Id`, as its events do.
 const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
   toUuid(raw['id']) ?? toUuid(raw[idName]);
 
@@ -61,7 +61,7 @@ export function readClient(raw: JsonObject) {
 }
 
 export function readSession(raw: JsonObject) {
-  const id = idOf(raw, 'sessionId');
+  const id = toUuid(raw['sessionId']) ?? toUuid(raw['id']);
   if (!id) return undefined;
   const sessionExternalId = textOf(raw['sessionExternalId']);
   return { id, sessionExternalId, fileUrl: textOf(raw['fileUrl']), raw };

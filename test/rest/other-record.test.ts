@@ -43,6 +43,16 @@ describe('a response about another record than the one requested', () => {
       (loaders) => loaders.page(clinics, 1),
       pageBody(1, 1, [{ id: id(5), organizationId: id(2) }]),
     ],
+    [
+      "another clinician's magic edit in a list",
+      (loaders) => loaders.page({ name: 'magicEditsOfClinician', id: id(1) }, 1),
+      pageBody(1, 1, [{ id: id(5), clinicianId: id(2) }]),
+    ],
+    [
+      "another clinic's assessment in a list",
+      (loaders) => loaders.page({ name: 'assessmentsOfClinic', id: id(1) }, 1),
+      pageBody(1, 1, [{ id: 'phq9', clinicId: id(2) }]),
+    ],
   ])('is a bad response, not cached, and counted: %s', async (_, load, body) => {
     const counted: string[] = [];
     const observer = { otherRecord: (route: string) => counted.push(route) };
