@@ -4,6 +4,7 @@ import { pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
 import { BadInput } from '../../bad-input.ts';
+import { ofClinician } from '../lookup/places.ts';
 import type { ClientRef } from '../refs.ts';
 import { type Invalid, type Missing, auditedWrite, rejectionOf } from './write.ts';
 
@@ -67,9 +68,10 @@ export function assignSecondaryClinicians(
     } catch (error) {
       return rejectionOf(error);
     } finally {
-      // After a failure too: the change may have taken effect.
-      const stale = clinicianIds.map((id) => pathOf({ name: 'clientsOfClinician', id }));
-      await ctx.invalidation.changed(stale);
+      // After a failure too: the change may have taken effect. A clinic's list can be filtered by clinician.
+      const places = await ctx.places.of(clientId);
+      const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
+      await ctx.invalidation.changed(stale.map(pathOf));
     }
   });
 }

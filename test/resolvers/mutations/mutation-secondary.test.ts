@@ -121,4 +121,17 @@ describe('assigning secondary clinicians', () => {
     await assign([clinician(5)]);
     expect((await read()).extensions.upstream.calls).toBe(1);
   });
+
+  it('invalidates the client’s clinic’s lists of clients, which can be filtered by clinician', async () => {
+    const { client, clinic, clinician } = gateway.sandbox.ids;
+    const list = `query($id: ID!, $clinician: ID) { clinic(id: $id) {
+      all: clients(first: 1) { nodes { clientId } }
+      clients(first: 1, filter: { clinicianId: $clinician }) { totalCount } } }`;
+    const read = () => gateway.query(list, { id: clinic(0), clinician: clinician(6) });
+    const { data } = await read();
+    expect(data.clinic.all.nodes).toEqual([{ clientId: client(0) }]);
+    expect((await read()).extensions.upstream.calls).toBe(0);
+    await assign([clinician(6)], client(0));
+    expect((await read()).extensions.upstream.calls).toBe(2);
+  });
 });
