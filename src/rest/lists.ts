@@ -42,7 +42,8 @@ function list<T>(
     if (page > lastPageOf(total)) return { rows: [], total, page };
 
     if (typeof currentPage === 'number' && currentPage !== page) return undefined;
-    if (data.length > PAGE_SIZE) return undefined;
+    const isLast = page === lastPageOf(total);
+    if (data.length > PAGE_SIZE || (data.length < PAGE_SIZE && !isLast)) return undefined;
     const isOfAnotherParent = (row: unknown) =>
       isObject(row) && parentNames.some((name) => isOther(row[name], parentId));
     if (data.some(isOfAnotherParent)) return anotherRecord;

@@ -101,6 +101,7 @@ describe('a page', () => {
         Array.from({ length: 11 }, (_, n) => ({ id: uuid(n) })),
       ),
     ],
+    ['fewer than ten rows before the last page', pageBody(30, 1, [{ id: uuid(1) }])],
     ['an array', []],
   ])('is invalid with %s', (_, body) => {
     expect(read(body)).toBeUndefined();
