@@ -69,7 +69,8 @@ function readToken(body: unknown) {
   // Visible ASCII only, since it is sent in a header.
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
   const given = Number(expiresIn);
-  const seconds = given > 0 && given <= 24 * TOKEN_LIFETIME_S ? given : TOKEN_LIFETIME_S;
+  // Less than a second can't be meant: each call would need a token of its own.
+  const seconds = given >= 1 && given <= 24 * TOKEN_LIFETIME_S ? given : TOKEN_LIFETIME_S;
   return { value, lifetimeMs: seconds * 1000 };
 }
 

@@ -42,6 +42,8 @@ describe('the error of a status and a body', () => {
     ['404 of the application', always(404, envelope(404, 'gone')), 'NOT_FOUND', 1],
     ['404 empty', empty(404), 'NOT_FOUND', 1],
     ['409', always(409, envelope(409, 'already')), 'BAD_USER_INPUT', 1],
+    ['409 HTML', html(409), 'UPSTREAM_BAD_RESPONSE', 1],
+    ['409 empty', empty(409), 'BAD_USER_INPUT', 1],
     ['418', always(418, envelope(418, 'teapot')), 'UPSTREAM_BAD_RESPONSE', 1],
     ['500', always(500, envelope(500, 'oops')), 'UPSTREAM_UNAVAILABLE', 3],
     ['502 HTML', html(502), 'UPSTREAM_UNAVAILABLE', 3],

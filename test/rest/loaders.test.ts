@@ -69,7 +69,7 @@ describe('cached responses', () => {
 
   it('do not include failures', async () => {
     await using setup = await setUp(({ number }, response) =>
-      number === 1 ? answer(response, 409, {}) : answer(response, 200, { note: [] }),
+      number === 1 ? answer(response, 409, { error: {} }) : answer(response, 200, { note: [] }),
     );
     const loaders = loadersOf(setup.partner);
     expect(await codeOf(loaders.record(endpoints.note, id(1)))).toBe('BAD_USER_INPUT');
@@ -216,7 +216,9 @@ describe('identical reads in flight', () => {
 
   it('fail separately from others of the same operation', async () => {
     await using setup = await setUp((request, response) =>
-      request.path.endsWith(id(2)) ? answer(response, 409, {}) : numbered(request, response),
+      request.path.endsWith(id(2))
+        ? answer(response, 409, { error: {} })
+        : numbered(request, response),
     );
     const loaders = loadersOf(setup.partner);
     const settled = await Promise.allSettled(

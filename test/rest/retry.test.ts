@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { failureOf } from '../../src/rest/client/response.ts';
 import { isOutage, nextDelay, retryAfterMsOf } from '../../src/rest/client/retry.ts';
 import type { Failure } from '../../src/rest/client/retry.ts';
@@ -91,5 +91,11 @@ describe('Retry-After', () => {
     [undefined, undefined],
   ])('reads %j as %j ms', (header, expected) => {
     expect(retryAfterMsOf(header, now)).toBe(expected);
+  });
+
+  it('reads a date without a zone as GMT, wherever the gateway runs', () => {
+    vi.stubEnv('TZ', 'America/New_York');
+    expect(retryAfterMsOf('Tue Jan  1 00:00:07 2030', now)).toBe(7000);
+    vi.unstubAllEnvs();
   });
 });

@@ -141,6 +141,15 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(2);
   });
 
+  it('with no usable lifetime is used for more than one call', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(tokensFrom(1), { clock }, { expiresIn: 0.01 });
+    await readAll(setup, 1);
+    clock.advance(1000);
+    await readAll(setup, 3);
+    expect(setup.upstream.authenticated).toBe(1);
+  });
+
   it.each([
     ['no token', { expiresIn: 3600 }],
     ['a token that no header can hold', { accessToken: 'a\r\nb: c', expiresIn: 3600 }],

@@ -101,9 +101,12 @@ describe('an invalid response', () => {
     },
   );
 
-  it('is a broken contract if it is not HTTP', async () => {
+  it.each([
+    ['it is not HTTP', 'SSH-2.0-OpenSSH\r\n'],
+    ['it has two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}'],
+  ])('is a broken contract if %s', async (_, response) => {
     const server = createServer((socket) => {
-      socket.once('data', () => socket.end('SSH-2.0-OpenSSH\r\n'));
+      socket.once('data', () => socket.end(response));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

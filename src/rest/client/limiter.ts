@@ -40,7 +40,9 @@ export function createLimiter(
 
   function usedToday(): number {
     const today = Math.floor(clock.wallNow() / DAY_MS);
-    if (today !== day) [day, used] = [today, 0];
+    // A clock that is set back does not begin a new day.
+    if (today > day) used = 0;
+    day = today;
     return used;
   }
 

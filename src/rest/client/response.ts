@@ -77,6 +77,7 @@ const final = (error: PartnerError, credentials?: Failure['credentials']): Failu
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { length, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
+  const isPage = layer === 'unknown' && length > 0;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
     return { kind: 'unanswered', error, isUnclear: true };
@@ -95,9 +96,10 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
       return forbiddenOf(route, layer, messages);
     case 404:
       // A page of a proxy must not make a record look deleted.
-      if (layer === 'unknown' && length > 0) break;
+      if (isPage) break;
       return final(new PartnerNotFound(route, 'there is no such record'), 'accepted');
     case 409:
+      if (isPage) break;
       return final(
         new PartnerConflict(route, 'the request conflicts with the present state'),
         'accepted',

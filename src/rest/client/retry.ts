@@ -54,10 +54,11 @@ const RETRY_AFTER_MAX_MS = 24 * 3600_000;
 /** `Retry-After`: seconds or an HTTP date. Undefined for anything else. */
 export function retryAfterMsOf(header: string | undefined, wallNow: number): number | undefined {
   const text = header?.trim() ?? '';
-  // Date.parse accepts almost anything; an HTTP date begins with the day's name.
+  // Date.parse accepts almost anything; an HTTP date begins with the day's name. The form of C's asctime names no zone.
   const isDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text);
+  const date = / \d{4}$/.test(text) ? `${text} GMT` : text;
   const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  const ms = isDate ? Date.parse(text) - wallNow : seconds * 1000;
+  const ms = isDate ? Date.parse(date) - wallNow : seconds * 1000;
   return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms));
 }
 

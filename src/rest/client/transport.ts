@@ -10,8 +10,12 @@ export type Outcome = 'answered' | 'unsent' | 'timeout' | 'reset' | 'cut' | 'gar
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** What undici calls an answer that it can't parse, or whose headers are larger than 16 KiB. */
-const GARBLED: ReadonlySet<string> = new Set(['HTTPParserError', 'HeadersOverflowError']);
+/** What undici calls an answer that it can't parse, with two lengths, or whose headers are larger than 16 KiB. */
+const GARBLED: ReadonlySet<string> = new Set([
+  'HTTPParserError',
+  'ResponseContentLengthMismatchError',
+  'HeadersOverflowError',
+]);
 
 /** One HTTP request and its answer, as undici's handler. */
 export class Attempt implements Dispatcher.DispatchHandler {
