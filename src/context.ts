@@ -34,6 +34,8 @@ export interface Services {
   readonly auditProblem: () => string | undefined;
   /** Calls of one look-up by id without a parent. */
   readonly lookupMaxCalls: number;
+  /** For metrics. */
+  readonly onUnknownStatus: () => void;
 }
 
 /** What a resolver may use. New for every operation and every delivered event. */

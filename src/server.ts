@@ -119,6 +119,7 @@ export async function openServer(
       recentLists,
       places,
       lookupMaxCalls: config.operation.lookupMaxCalls,
+      onUnknownStatus: metrics.unknownStatus,
       audit: config.logLevel === 'silent' ? undefined : log.audit,
       auditProblem: () => output?.problem(),
     },

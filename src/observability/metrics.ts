@@ -103,6 +103,7 @@ export function createMetrics(now: () => number = () => performance.now()) {
       'partner_other_record_total',
       'Answers about another record than the requested one.',
     ),
+    unknownStatus: counter('partner_unknown_status_total', 'Clients of an unknown status.'),
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
     eventCopies: counter('events_copies_total', 'Duplicate events.'),

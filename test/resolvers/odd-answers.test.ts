@@ -71,6 +71,19 @@ describe('a response of the Partner API', () => {
     },
   );
 
+  it('with a new status of a client is UNKNOWN, and counted', async () => {
+    const count = async () => {
+      const text = await (await fetch(`${gateway.url}/metrics`)).text();
+      return Number(/^partner_unknown_status_total (\d+)$/m.exec(text)?.[1]);
+    };
+    const before = await count();
+    const rows = ['brand_new', 'Active', 'unknown'].map((status, n) => ({ id: uuid(n), status }));
+    const { data } = await asked('list', page({}, rows));
+    const statuses = data.clinic.clients.nodes.map((node: { status: string }) => node.status);
+    expect(statuses).toEqual(['UNKNOWN', 'ACTIVE', 'UNKNOWN']);
+    expect((await count()) - before).toBe(1);
+  });
+
   it('with any values in an artifact is null fields and an intact raw', async () => {
     for (const value of ODD) {
       await asked('note', {

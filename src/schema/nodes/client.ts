@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts';
 import { whenLoaded } from '../../loaded.ts';
 import { attribute, clinicOfClient } from '../../resolvers/records.ts';
 import type { ClientRef } from '../../resolvers/refs.ts';
@@ -22,10 +23,12 @@ export const ClientStatus = builder.enumType('ClientStatus', {
 
 const statusOf = attribute<ClientRef, 'status'>('status');
 
-/** A status that the Partner API adds later is UNKNOWN here. */
-function knownStatus(text: string | null): StatusValue | null {
+/** A status that the Partner API adds later is UNKNOWN here, and counted. */
+function knownStatus(text: string | null, ctx: Context): StatusValue | null {
   const status = text?.toLowerCase() ?? null;
-  return status === null || Object.hasOwn(statuses, status) ? (status as StatusValue) : 'unknown';
+  if (status === null || Object.hasOwn(statuses, status)) return status as StatusValue | null;
+  ctx.onUnknownStatus();
+  return 'unknown';
 }
 
 builder.objectType('Client', {
@@ -44,7 +47,8 @@ builder.objectType('Client', {
     status: t.field({
       ...optional(ClientStatus, 'Status of the client.'),
       extensions: ATTRIBUTE,
-      resolve: (client, args, ctx) => whenLoaded(statusOf(client, args, ctx), knownStatus),
+      resolve: (client, args, ctx) =>
+        whenLoaded(statusOf(client, args, ctx), (text) => knownStatus(text, ctx)),
     }),
     ...attributes(t, { raw: RAW }),
     clinic: t.field({
