@@ -3,6 +3,8 @@ import { Breaker } from '../../src/rest/client/breaker.ts';
 import type { Verdict } from '../../src/rest/client/breaker.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 
+const createBreaker = (clock = createFakeClock()) => new Breaker(clock, () => {});
+
 function attempts(breaker: Breaker, ...verdicts: readonly Verdict[]): void {
   for (const verdict of verdicts) {
     const call = enter(breaker);
@@ -20,7 +22,7 @@ const times = (count: number, verdict: Verdict): Verdict[] => Array<Verdict>(cou
 
 describe('the breaker', () => {
   it('opens after ten failures in a row', () => {
-    const breaker = new Breaker(createFakeClock());
+    const breaker = createBreaker();
     attempts(breaker, ...times(9, 'failing'), 'healthy', ...times(9, 'failing'));
     expect(breaker.state).toBe('closed');
     attempts(breaker, 'failing');
@@ -29,7 +31,7 @@ describe('the breaker', () => {
   });
 
   it('opens when half of the last forty failed', () => {
-    const breaker = new Breaker(createFakeClock());
+    const breaker = createBreaker();
     for (let i = 0; i < 19; i++) attempts(breaker, 'failing', 'healthy');
     attempts(breaker, 'healthy');
     expect(breaker.state).toBe('closed');
@@ -38,13 +40,13 @@ describe('the breaker', () => {
   });
 
   it('ignores old failures', () => {
-    const breaker = new Breaker(createFakeClock());
+    const breaker = createBreaker();
     attempts(breaker, ...times(9, 'failing'), ...times(40, 'healthy'), ...times(9, 'failing'));
     expect(breaker.state).toBe('closed');
   });
 
   it('ignores inconclusive results', () => {
-    const breaker = new Breaker(createFakeClock());
+    const breaker = createBreaker();
     attempts(breaker, ...times(100, 'unclear'));
     expect(breaker.state).toBe('closed');
   });
@@ -64,7 +66,7 @@ describe('the breaker', () => {
 
   it('stays open if the probe fails, and allows another if it was inconclusive', () => {
     const clock = createFakeClock();
-    const breaker = new Breaker(clock);
+    const breaker = createBreaker(clock);
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);
     attempts(breaker, 'failing');
@@ -76,7 +78,7 @@ describe('the breaker', () => {
 
   it('does not treat a late response as the probe', () => {
     const clock = createFakeClock();
-    const breaker = new Breaker(clock);
+    const breaker = createBreaker(clock);
     const early = enter(breaker);
     attempts(breaker, ...times(10, 'failing'));
     clock.advance(2000);

@@ -60,8 +60,8 @@ describe('the number of attempts of a call', () => {
   });
 
   it('waits as long as a 429 requires, if there is time', () => {
-    expect(nextDelay([status(429, '{}', '5')], 1, 15_000)).toBe(5000);
-    expect(nextDelay([status(429, '{}', '15')], 3, 15_000)).toBeNull();
+    expect(nextDelay([status(429, '{}', '5')], 1, 15_000, () => 0)).toBe(5000);
+    expect(nextDelay([status(429, '{}', '15')], 3, 15_000, () => 0)).toBeNull();
   });
 
   it('stops when no time is left', () => {

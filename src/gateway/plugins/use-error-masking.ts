@@ -9,8 +9,6 @@ import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
 export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
-  OUTCOME_UNKNOWN:
-    'No clear answer came: the change may or may not have taken effect. Wait for its event, or look at the record, before you try again.',
   QUERY_TOO_EXPENSIVE:
     'This operation has used up its calls to the Partner API: ask for fewer rows.',
   TIMEOUT: 'The operation took too long, and ended before the Partner API had answered.',
@@ -24,6 +22,7 @@ export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
 /** Codes that a client may see. All other errors are masked. */
 export const CLIENT_CODES: ReadonlySet<string> = new Set([
   ...Object.keys(PARTNER_MESSAGES),
+  'OUTCOME_UNKNOWN',
   'UNAUTHENTICATED',
   'EVENTS_EXPIRED',
 ]);

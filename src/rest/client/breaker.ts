@@ -22,7 +22,7 @@ export class Breaker {
   private readonly clock: Clock;
   private readonly onChange: (state: BreakerState) => void;
 
-  constructor(clock: Clock, onChange: (state: BreakerState) => void = () => {}) {
+  constructor(clock: Clock, onChange: (state: BreakerState) => void) {
     this.clock = clock;
     this.onChange = onChange;
   }

@@ -23,7 +23,7 @@ export function nextDelay(
   failures: readonly Failure[],
   maxAttempts: number,
   leftMs: number,
-  random: () => number = Math.random,
+  random: () => number,
 ): number | null {
   const last = failures.at(-1);
   if (!last) return null;
