@@ -184,7 +184,7 @@ function settings(read: Read) {
         'WEBHOOK_SIGNATURE_ENCODING',
         choice('hex', 'base64', 'base64url').default('hex'),
       ),
-      prefix: read('WEBHOOK_SIGNATURE_PREFIX', z.string().default('')),
+      prefix: read('WEBHOOK_SIGNATURE_PREFIX', z.string().default('')).replace(/[\r\n]+$/, ''),
       previousSecret: read('WEBHOOK_SECRET_PREVIOUS', secret().optional()),
     },
     /** Undefined: the embedded store. */

@@ -245,7 +245,7 @@ describe('single variables', () => {
   });
 
   it('keeps the space at the end of a signature’s prefix', () => {
-    const { webhook } = readConfig({ WEBHOOK_SIGNATURE_PREFIX: 'Signature ' });
+    const { webhook } = readConfig({ WEBHOOK_SIGNATURE_PREFIX: 'Signature \n' });
     expect(webhook.prefix).toBe('Signature ');
   });
 

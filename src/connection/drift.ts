@@ -85,9 +85,9 @@ function pagesAround(low: number | undefined, high: number | undefined): number[
   return pagesBetween(from, high === undefined ? from + 1 : pageOf(high));
 }
 
-/** Where the anchor was, where it is if all changes were before it, then one and two pages around both. */
+/** Where the anchor was, where it is if all changes were before it, then up to three pages around both. */
 const searchOrder = (own: number, shifted: number): readonly number[][] => [
   [own],
   [shifted],
-  ...[1, 2].flatMap((away) => [own, shifted].map((page) => [page - away, page + away])),
+  ...[1, 2, 3].flatMap((away) => [own, shifted].map((page) => [page - away, page + away])),
 ];

@@ -95,7 +95,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       if (isBlocked && isSaved) save([line], 'a');
       if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
       // The change is sent next, so its line has to outlive this process, even if the reader has stalled just now.
-      if (!isBlocked && queue.length > 0 && isChange(line)) save(queue, 'w');
+      if (!isBlocked && queue.length > 0 && isChange(line)) save([line], 'a');
     },
     /** Where audit lines are spooled. Those that an earlier process left there are written now. */
     openSpool(file: string): void {

@@ -31,6 +31,8 @@ type Loader = DataLoader<Target, unknown, string>;
 export class Loaders {
   private readonly client: Client;
   private readonly usage: Usage;
+  /** Every cached answer that was read: what is made of them is valid while each is current. */
+  readonly entries = new Set<CacheEntry>();
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
@@ -104,7 +106,7 @@ export class Loaders {
   }
 
   private use(entry: CacheEntry): unknown {
-    this.usage.entries.add(entry);
+    this.entries.add(entry);
     // A slow call must not replace the answer of a later, fresh one.
     if (!this.known.has(entry.key) || entry.validity.isCurrent) {
       this.known.set(entry.key, entry);

@@ -1,4 +1,3 @@
-import type { CacheEntry } from './cache.ts';
 import type { Call } from './client/call.ts';
 import type { CallQueue, Rank } from './client/limiter.ts';
 
@@ -29,8 +28,6 @@ export function createUsage({
     cached: 0,
     coalesced: 0,
     retried: 0,
-    /** Every cached answer that the operation's data was made of: it is valid while each of them is current. */
-    entries: new Set<CacheEntry>(),
     /** The calls it waits for. */
     pending: new Set<Call>(),
     /** True once the operation has ended. */

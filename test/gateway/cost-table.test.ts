@@ -42,7 +42,7 @@ A cursor holds the total of its list and the ids of the last rows before it. If 
 read, or a row that is read anyway is not the expected one, the window moves with the rows, so that no row is repeated or
 skipped. This costs no call while nothing has changed.
 
-The rows are searched on the cursor's page, on the page shifted by the change of the total, and up to two pages from both.
+The rows are searched on the cursor's page, on the page shifted by the change of the total, and up to three pages from both.
 If none of the rows on the cursor's page is found there (all of them were removed, or many rows were added and removed before
 them), the list continues where that page began.
 

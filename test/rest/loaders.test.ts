@@ -28,11 +28,12 @@ describe('cached responses', () => {
     await using setup = await setUp(numbered);
     await loadersOf(setup.partner).record(endpoints.note, id(1));
     const usage = createUsage();
-    expect(setup.partner.loadersFor(usage).record(endpoints.note, id(1))).toMatchObject({
+    const loaders = setup.partner.loadersFor(usage);
+    expect(loaders.record(endpoints.note, id(1))).toMatchObject({
       note: [1],
     });
     expect(usage).toMatchObject({ calls: 0, cached: 1 });
-    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([true]);
+    expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([true]);
   });
 
   it.each<[string, unknown, number]>([
@@ -95,8 +96,8 @@ describe('cached responses', () => {
       (_, response) => answer(response, 200, { isLoading: false, note: [text] }),
       { cacheBytes: 100_000 },
     );
-    const first = createUsage();
-    await setup.partner.loadersFor(first).record(endpoints.note, id(99));
+    const first = loadersOf(setup.partner);
+    await first.record(endpoints.note, id(99));
     for (let n = 1; n <= 20; n++) await loadersOf(setup.partner).record(endpoints.note, id(n));
     expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
@@ -118,12 +119,12 @@ describe('cached responses', () => {
       answer(response, 200, pageBody(total, Number(/page=(\d+)/.exec(request.path)?.[1]))),
     );
     const list = { name: 'clientsOfClinic', id: id(1) } as const;
-    const usage = createUsage();
-    await setup.partner.loadersFor(usage).page(list, 1);
+    const loaders = loadersOf(setup.partner);
+    await loaders.page(list, 1);
     total = 24;
     expect(loadersOf(setup.partner).totalOf(list)).toBe(25);
     await loadersOf(setup.partner).page(list, 3);
-    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
+    expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     expect(await loadersOf(setup.partner).page(list, 1)).toMatchObject({ total: 24 });
     expect(loadersOf(setup.partner).totalOf(list)).toBe(24);
     expect(setup.upstream.seen).toHaveLength(3);
@@ -259,17 +260,17 @@ describe('invalidating', () => {
 
   it('marks the responses that an operation used as stale', async () => {
     await using setup = await setUp(numbered);
-    const usage = createUsage();
-    await setup.partner.loadersFor(usage).record(endpoints.noteOfSession, id(1));
+    const loaders = loadersOf(setup.partner);
+    await loaders.record(endpoints.noteOfSession, id(1));
     setup.partner.invalidate([endpoints.noteOfSession.path(id(1))]);
-    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
+    expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
   });
 
   it('detaches a read in flight: later reads make a new call, and the late response is not cached', async () => {
     const { release, script } = held();
     await using setup = await setUp(script);
-    const early = createUsage();
-    const before = setup.partner.loadersFor(early).record(endpoints.note, id(1));
+    const early = loadersOf(setup.partner);
+    const before = early.record(endpoints.note, id(1));
     await setup.upstream.arrived(1);
     setup.partner.invalidate([endpoints.note.path(id(1))]);
     const after = loadersOf(setup.partner).record(endpoints.note, id(1));
@@ -303,15 +304,14 @@ describe('invalidating everything', () => {
     await using setup = await setUp((request, response) =>
       (request.number === 1 ? numbered : late.script)(request, response),
     );
-    const usage = createUsage();
-    const loaders = setup.partner.loadersFor(usage);
+    const loaders = loadersOf(setup.partner);
     await loaders.record(endpoints.note, id(1));
     const inFlight = loaders.record(endpoints.note, id(2));
     await setup.upstream.arrived(2);
     setup.partner.invalidateAll();
     late.release(0);
     await inFlight;
-    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, false]);
+    expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, false]);
     expect(setup.partner.state().cacheEntries).toBe(0);
   });
 });
@@ -319,14 +319,13 @@ describe('invalidating everything', () => {
 describe('a fresh read', () => {
   it('bypasses the cache, and its response replaces the cached one', async () => {
     await using setup = await setUp(numbered);
-    const usage = createUsage();
-    const loaders = setup.partner.loadersFor(usage);
+    const loaders = loadersOf(setup.partner);
     await loaders.record(endpoints.note, id(1));
     expect(await loaders.record(endpoints.note, id(1), { fresh: true })).toMatchObject({
       note: [2],
     });
     expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
-    expect([...usage.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, true]);
+    expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, true]);
     expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 

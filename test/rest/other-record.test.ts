@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Loaders } from '../../src/rest/loaders.ts';
 import { endpoints } from '../../src/rest/endpoints.ts';
-import { createUsage } from '../../src/rest/usage.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, pageBody } from '../support/rest/upstream.ts';
 
@@ -57,9 +56,9 @@ describe('a response about another record than the one requested', () => {
     const counted: string[] = [];
     const observer = { otherRecord: (route: string) => counted.push(route) };
     await using setup = await setUp((__, response) => answer(response, 200, body), { observer });
-    const usage = createUsage();
-    expect(await codeOf(load(setup.partner.loadersFor(usage)))).toBe('UPSTREAM_BAD_RESPONSE');
-    expect([...usage.entries]).toEqual([]);
+    const loaders = loadersOf(setup.partner);
+    expect(await codeOf(load(loaders))).toBe('UPSTREAM_BAD_RESPONSE');
+    expect([...loaders.entries]).toEqual([]);
     expect(setup.partner.state().cacheEntries).toBe(0);
     expect(await codeOf(load(loadersOf(setup.partner)))).toBe('UPSTREAM_BAD_RESPONSE');
     expect(setup.upstream.seen).toHaveLength(2);

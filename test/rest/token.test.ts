@@ -111,6 +111,17 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(3);
   });
 
+  it('that a proxy rejects with every write is asked for once, though no write is repeated', async () => {
+    await using setup = await setUp((_, response) => answer(response, 401, { message: 'no' }), {
+      clock: createFakeClock(),
+    });
+    const { writes } = setup.partner;
+    for (let n = 1; n <= 5; n++)
+      expect(await codeOf(writes.regenerate(id(n), createUsage()))).toBe('OUTCOME_UNKNOWN');
+    expect(setup.upstream.authenticated).toBe(2);
+    await expect(setup.partner.check()).rejects.toThrow('refused');
+  });
+
   it('is dropped by a 403 of the application, not retried, at most once a minute', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(

@@ -1,3 +1,4 @@
+import { inspect } from '../../src/store/redis/server.ts';
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -278,6 +279,17 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     using clock = vi.spyOn(performance, 'now');
     clock.mockImplementation(() => now() + 15_000);
     await vi.waitFor(() => log.append([eventOf('b')]), 10_000);
+  });
+
+  it('does not count a replica that loads its data or hangs, unless it is the only one', async () => {
+    const line = (n: number, offset: number, lag: number) =>
+      `slave${n}:ip=127.0.0.1,port=1,state=online,offset=${offset},lag=${lag}\r\n`;
+    const count = async (...lines: readonly string[]) =>
+      (await inspect({ info: async () => lines.join('') } as never)).replicas;
+    expect(await count()).toBe(0);
+    expect(await count(line(0, 9, 0), line(1, 9, 1))).toBe(2);
+    expect(await count(line(0, 9, 60), line(1, 9, 1), line(2, 0, 0))).toBe(1);
+    expect(await count(line(0, 9, 60))).toBe(1);
   });
 
   it('waits for no backup, which is a replica that never comes online', async () => {

@@ -72,7 +72,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
 
   function store(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
     const ttl = expiryOf(context) - parts.clock.now();
-    const validities = Array.from(context.usage.entries, ({ validity }) => validity);
+    const validities = Array.from(context.loaders.entries, ({ validity }) => validity);
     // Some may have been invalidated while the operation ran.
     if (ttl <= 0 || !validities.every(({ isCurrent }) => isCurrent)) return;
     const { id, name, estimated } = context.operation;
@@ -140,7 +140,7 @@ const keyOf = ({ reach, subject }: Viewer, body: string): string =>
  * The earliest expiry of the Partner API's answers in it. 0 if it also depends on anything else, or if a record was
  * denied.
  */
-function expiryOf({ usage, audit, cachePolicy }: ExecutionContext): number {
-  if (!cachePolicy.isCacheable || audit?.denied.size || usage.entries.size === 0) return 0;
-  return Math.min(...Array.from(usage.entries, ({ expiresAt }) => expiresAt));
+function expiryOf({ loaders, audit, cachePolicy }: ExecutionContext): number {
+  if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.size === 0) return 0;
+  return Math.min(...Array.from(loaders.entries, ({ expiresAt }) => expiresAt));
 }

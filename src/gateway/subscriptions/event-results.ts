@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 
 import { createContext } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
-import type { PartnerEvent } from '../../events/partner-event.ts';
+import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
 import { mayReceiveEvent } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
@@ -27,8 +27,10 @@ export interface EventResult {
   readonly denied: readonly string[];
   /** The event's position in the log. */
   readonly position: number;
-  /** Undefined if it may not be delivered again: it has errors, or depends on more than the Partner API's answers. */
+  /** Undefined if it may not be delivered again, since it has errors. */
   readonly basis?: ResultBasis | undefined;
+  /** If it depends on more than the Partner API's answers: the log's position, up to which it is valid. */
+  readonly executedAt?: number | undefined;
 }
 
 /** The operation that is executed, and its viewer. */
@@ -50,6 +52,8 @@ const CACHED_BYTES = 8 * 1024 * 1024;
 
 /** For an event that the viewer may not see: lru-cache would not keep `undefined`. */
 const HIDDEN: EventResult = { json: '', records: [], denied: [], position: 0 };
+/** For a session's event: the viewer's grants alone decide. */
+const ALWAYS_HIDDEN = { ...HIDDEN, basis: { validities: [], proofs: [] } };
 
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskError }: GatewayParts) {
@@ -65,7 +69,8 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     maxSize: CACHED_BYTES,
     sizeCalculation: ({ json }, key) => key.length + json.length,
     fetchMethod: async (_key, _stale, { context: { event, operation } }) =>
-      (await services.hub.attempt(event, () => execute(event, operation))) ?? HIDDEN,
+      (await services.hub.attempt(event, () => execute(event, operation))) ??
+      (isSessionEvent(event) ? ALWAYS_HIDDEN : HIDDEN),
     // A result that is evicted while it is made is still returned.
     ignoreFetchAbort: true,
   });
@@ -89,10 +94,16 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       auditEventRead(event, contextValue);
       const json = JSON.stringify(forClient(withClientErrors(executed, estimated)));
       const { read = [], denied = [] } = contextValue.audit ?? {};
-      const { isCacheable, proofs } = contextValue.cachePolicy;
-      const validities = Array.from(usage.entries, ({ validity }) => validity);
-      const basis = isCacheable && !executed.errors ? { validities, proofs } : undefined;
-      return { json, records: [...read], denied: [...denied], position: event.position, basis };
+      const { loaders, cachePolicy, beganAt } = contextValue;
+      const validities = Array.from(loaders.entries, ({ validity }) => validity);
+      return {
+        json,
+        records: [...read],
+        denied: [...denied],
+        position: event.position,
+        basis: executed.errors ? undefined : { validities, proofs: cachePolicy.proofs },
+        executedAt: cachePolicy.isCacheable ? undefined : beganAt,
+      };
     } finally {
       clearTimeout(timer);
     }
@@ -108,12 +119,12 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   return async (event: PartnerEvent, operation: EventOperation) => {
     // Positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt} ${operation.key}`;
-    const basis = results.peek(key)?.basis;
-    const result = await results.forceFetch(key, {
-      context: { event, operation },
-      // An execution that is under way is shared all the same.
-      forceRefresh: !basis || !isValid(basis, services),
-    });
-    return result === HIDDEN ? undefined : result;
+    const { position } = services.hub;
+    const { basis, executedAt = position } = results.peek(key) ?? {};
+    const isCurrent = basis && isValid(basis, services) && executedAt === position;
+    // lru-cache shares an execution that is under way all the same.
+    const options = { context: { event, operation }, forceRefresh: !isCurrent };
+    const result = await results.forceFetch(key, options);
+    return result.json === '' ? undefined : result;
   };
 }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -13,16 +15,16 @@ import { createContext } from '../../context.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { Replay } from '../../events/replay.ts';
 import { hasCode } from '../../has-code.ts';
-import { PartnerError } from '../../rest/errors.ts';
+import { isTemporary } from '../../rest/errors.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
 
-/** Clients resume after these: the log no longer reaches back so far, or its store or the Partner API is down. */
+/** Clients resume after these: the log no longer reaches back so far, or its store is down. */
 const EXPECTED = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
-const isExpected = (error: unknown): boolean =>
-  error instanceof PartnerError || EXPECTED.some((code) => hasCode(error, code));
+/** How often it is tried to decide who may see an event while the Partner API is down. Later events wait for it. */
+const RETRY_MS = 1_000;
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const AHEAD = 16;
@@ -80,7 +82,7 @@ export function createSubscriptions(parts: GatewayParts) {
   /** Ends the subscriptions: going on would leave a gap unnoticed. */
   function fail(error: unknown, receivers: ReadonlySet<Subscription>): void {
     if (receivers.size === 0) return;
-    if (!isExpected(error)) parts.onUnexpected(error);
+    if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
     interruptAll(receivers);
   }
 
@@ -111,12 +113,23 @@ export function createSubscriptions(parts: GatewayParts) {
       let executing = 0;
       let delivered: Promise<void> = Promise.resolve();
 
+      async function resultWhenPossible(event: PartnerEvent): Promise<EventResult | undefined> {
+        for (;;) {
+          try {
+            return await resultOf(event, operation);
+          } catch (error) {
+            if (!isTemporary(error) || receivers.size === 0) throw error;
+            await delay(RETRY_MS, undefined, { ref: false });
+          }
+        }
+      }
+
       function executeNext(): void {
         if (receivers.size === 0) waiting.length = 0;
         const event = executing < AHEAD ? waiting.shift() : undefined;
         if (!event) return;
         executing += 1;
-        const executed = resultOf(event, operation);
+        const executed = resultWhenPossible(event);
         executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
         delivered = delivered.then(async () => {
           const result = await executed;

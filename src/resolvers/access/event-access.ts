@@ -5,7 +5,7 @@ import {
   type PartnerEvent,
   isSessionEvent,
 } from '../../events/partner-event.ts';
-import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
+import { CallBudgetExhausted, PartnerError, isTemporary } from '../../rest/errors.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../errors.ts';
@@ -45,7 +45,7 @@ export async function isVisible(
 
 /**
  * May the event be delivered to the viewer, under this filter? If the Partner API fails, the lists that last held the
- * client decide. Throws the failure if none is known: a client that resumes later gets the event then.
+ * client decide. If none is known, throws a failure that may pass: it can be decided later.
  */
 export async function mayReceiveEvent(
   event: PartnerEvent,
@@ -70,7 +70,7 @@ async function wasListed(
 ): Promise<boolean> {
   const { reach, recentLists } = ctx;
   const places = await ctx.places.of(id);
-  if (places.length === 0) throw failure;
+  if (places.length === 0 && isTemporary(failure)) throw failure;
   const known = places.filter(({ list }) => !recentLists.isDoubtful(list, id));
   const wasIn = (lists: readonly ListRef[]) =>
     lists.some((list) => known.some((place) => isSameList(place.list, list)));

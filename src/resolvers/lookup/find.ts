@@ -69,12 +69,17 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
     if (found) return found;
   }
   if (lists.length > 0) return undefined;
-  const own = ctx.reach.isPartner ? undefined : await search(ref, ctx);
   // Upward links too: if the id may be shown, the record may be looked up.
-  if (own || !(ref.above || isGranted(ref, ctx))) return own;
+  if (!ref.above && !isGranted(ref, ctx)) return search(ref, ctx);
   const limit = ctx.lookupMaxCalls;
-  const argument = ARGUMENTS[ref.type] ?? '';
-  return search(ref, ctx, { budget: { pagesLeft: limit, limit, argument } });
+  const budget = { pagesLeft: limit, limit, argument: ARGUMENTS[ref.type] ?? '' };
+  const places = ref.type === 'Client' ? await ctx.places.of(ref.id) : [];
+  const known = places.map(({ list }) => list);
+  return (
+    (await findClientIn(known, ref.id as Uuid, ctx, { budget })) ??
+    (ctx.reach.isPartner ? undefined : await search(ref, ctx)) ??
+    search(ref, ctx, { budget })
+  );
 }
 
 /** The argument that would say where the record is. */
@@ -118,13 +123,8 @@ export async function search(
   options: FindOptions = {},
 ): Promise<ListedRef | undefined> {
   const { budget } = options;
-  if (ref.type === 'Client') {
-    const lists = budget
-      ? (await ctx.places.of(ref.id)).map(({ list }) => list)
-      : await grantedClientLists(ctx);
-    const found = await findClientIn(lists, ref.id, ctx, options);
-    if (found || !budget) return found;
-  }
+  if (ref.type === 'Client' && !budget)
+    return findClientIn(await grantedClientLists(ctx), ref.id, ctx, options);
   const { name, parent } = parentsOfType(ref.type).at(-1)!;
   for await (const id of (parent === 'Organization' ? organizations : clinics)(ctx, budget)) {
     const found = await findInList(listIn(ref, name, id), ref.id, ctx, options);

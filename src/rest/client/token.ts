@@ -30,8 +30,8 @@ export function createTokens(
   let pending: Promise<void> | undefined;
   let cancelRenewal: (() => void) | undefined;
   let isClosed = false;
-  /** When a token was last dropped for a 403, a new one was refused, and the credentials were. */
-  let [suspectedAt, newRefusedAt, refusedAt] = [NEVER, NEVER, NEVER];
+  /** When a token was last dropped for a 403 and for a 401, a new one was refused, and the credentials were. */
+  let [suspectedAt, droppedAt, newRefusedAt, refusedAt] = [NEVER, NEVER, NEVER, NEVER];
   /** The token of the last request that a route accepted. */
   let lastAccepted: string | undefined;
   /** Set while the API refuses our key, or a token that no route has accepted. */
@@ -94,14 +94,17 @@ export function createTokens(
      * What a failure says about the token that was sent; `isSecond` if the call was refused with another one before. The
      * token is dropped if it is still the one in use, but not if new ones are refused: other routes may accept it.
      */
-    failed(value: string, { credentials, error }: Failure, isSecond: boolean): void {
+    failed(value: string, { credentials, error, isUnclear }: Failure, isSecond: boolean): void {
       const now = clock.now();
-      if (credentials === 'expired' && isSecond) newRefusedAt = now;
+      // After an unclear refusal a write is not sent again, so it has no second attempt.
+      const isRepeated = isSecond || (isUnclear && now - droppedAt < REFUSED_PAUSE_MS);
+      if (credentials === 'expired' && isRepeated) newRefusedAt = now;
       if (credentials === 'accepted') this.accepted(value);
       if (credentials === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
       if (credentials === 'expired' && now - newRefusedAt >= REFUSED_PAUSE_MS) {
         token = undefined;
+        droppedAt = now;
       } else if (credentials === 'expired' && value !== lastAccepted) {
         refused = { error, at: now };
       } else if (credentials === 'suspect' && now - suspectedAt >= SUSPECT_PAUSE_MS) {

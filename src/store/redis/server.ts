@@ -31,13 +31,13 @@ export async function inspect(redis: RedisClient) {
 }
 
 /**
- * Replicas that are online: a backup is listed too, but never online. One that still loads its data is online with
- * offset 0, and is not waited for unless it is the only one.
+ * Replicas that are online: a backup is listed too, but never online. One that still loads its data (offset 0), or hangs
+ * (`lag`, in seconds), is online too, and is not waited for unless it is the only one.
  */
 function replicasIn(info: string): number {
   const online = info.match(/^slave\d+:.*state=online.*$/gm) ?? [];
-  const loaded = online.filter((line) => !line.includes('offset=0,'));
-  return loaded.length || Math.min(online.length, 1);
+  const working = online.filter((line) => !/offset=0,|lag=([4-9]|\d\d)/.test(line));
+  return working.length || Math.min(online.length, 1);
 }
 
 /** Why the server would lose what was acknowledged. */

@@ -211,6 +211,18 @@ describe('a look-up by a viewer', () => {
     expect(made).toEqual(hidden);
   });
 
+  it('of a client that a grant names begins where the client was last seen', async () => {
+    await using fresh = await openGateway();
+    const list = `{ clinic(id: "${ids.clinic(3)}") { clients { nodes { clientId } } } }`;
+    const [{ clientId }] = (await counted(fresh, list)).data.clinic.clients.nodes;
+    const ask = await viewerWith(fresh, [`clinic:${ids.clinic(0)}`, `client:${clientId}`]);
+    fresh.sandbox.resetCounts();
+    const { data } = await ask('{ viewer { clients { clientId firstName } } }', {});
+    expect(data.viewer.clients).toEqual([{ clientId, firstName: expect.any(String) }]);
+    // The page is cached.
+    expect(fresh.sandbox.countOf()).toBe(0);
+  });
+
   it('of a record that a grant names begins with the lists of the other grants', async () => {
     await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '1' } });
     const grants = [`clinician:${ids.clinician(44)}`, `client:${ids.client(1_380)}`];
