@@ -111,6 +111,21 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(3);
   });
 
+  it('that a proxy rejects for many calls at once is renewed, and the new one as soon as it expires', async () => {
+    let [first, reject] = [
+      2,
+      (response: ServerResponse) => answer(response, 401, { message: 'no' }),
+    ];
+    await using setup = await setUp((request, response) =>
+      Number(request.token?.slice('token-'.length)) >= first ? note(response) : reject(response),
+    );
+    await readAll(setup, 20);
+    expect(setup.upstream.authenticated).toBe(2);
+    [first, reject] = [3, expired];
+    await loadersOf(setup.partner).record(endpoints.note, id(99));
+    expect(setup.upstream.authenticated).toBe(3);
+  });
+
   it('that a proxy rejects with every write is asked for once, though no write is repeated', async () => {
     await using setup = await setUp((_, response) => answer(response, 401, { message: 'no' }), {
       clock: createFakeClock(),

@@ -17,7 +17,7 @@ import { isOpen } from './prove.ts';
 /**
  * May the viewer see this event, under this filter? For a session's event, a grant must name one of its ids. For an
  * assessment, its client must be open, and in the lists of the clinician, clinic or organization that the filter names,
- * which must be open too: nothing is read of another's lists. Records that an event links to need proof by a list in any
+ * which must be open too: no list is read that the viewer may not. Records that an event links to need proof by a list in any
  * case.
  */
 export async function isVisible(

@@ -97,8 +97,8 @@ export function createTokens(
     failed(value: string, { credentials, error, isUnclear }: Failure, isSecond: boolean): void {
       const now = clock.now();
       // After an unclear refusal a write is not sent again, so it has no second attempt.
-      const isRepeated = isSecond || (isUnclear && now - droppedAt < REFUSED_PAUSE_MS);
-      if (credentials === 'expired' && isRepeated) newRefusedAt = now;
+      const isNew = value === token?.value && now - droppedAt < REFUSED_PAUSE_MS;
+      if (credentials === 'expired' && (isSecond || (isUnclear && isNew))) newRefusedAt = now;
       if (credentials === 'accepted') this.accepted(value);
       if (credentials === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
