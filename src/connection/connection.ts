@@ -1,4 +1,4 @@
-import { hasCode } from '../has-code.ts';
+import { hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
 import { hashOfList, hashedIds, type CursorCodec } from './cursor.ts';

@@ -1,4 +1,4 @@
-import { BadInput } from '../bad-input.ts';
+import { BadInput } from '../errors.ts';
 import { PAGE_SIZE, pageOf, pagesBetween } from '../page.ts';
 import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
 

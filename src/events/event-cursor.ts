@@ -1,3 +1,4 @@
+import { CodedError } from '../errors.ts';
 import type { Sealer } from '../sealed-text.ts';
 import type { Position } from '../store/event-log.ts';
 
@@ -28,8 +29,7 @@ export function createEventCursors(sealer: Sealer) {
  * Some of the events that the client missed are gone. The client has to read its data again, and to subscribe after
  * `oldestCursor` or to live events only.
  */
-export class EventsExpired extends Error {
-  override readonly name = 'EventsExpired';
+export class EventsExpired extends CodedError {
   readonly code = 'EVENTS_EXPIRED';
   /** The earliest cursor that the log can still be read from. */
   readonly oldestCursor: string;

@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
-import { BadInput } from '../bad-input.ts';
+import { BadInput, StoreUnavailable } from '../errors.ts';
 import type { Loaded } from '../loaded.ts';
-import { StoreUnavailable } from '../store/errors.ts';
 import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
 import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
@@ -102,7 +103,7 @@ async function reasonOf(check: Promise<void>): Promise<string> {
     await check;
     return 'ok';
   } catch (error) {
-    return error instanceof Error && 'code' in error ? error.message : 'failed';
+    return error instanceof CodedError ? error.message : 'failed';
   }
 }
 

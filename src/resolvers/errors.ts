@@ -1,13 +1,4 @@
-/** A failure with a message for clients to read, and the code that they branch on. */
-export class ResolverError extends Error {
-  override readonly name = 'ResolverError';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { OperationError } from '../errors.ts';
 
 const NOT_FOUND = 'No such record, or none that you may see.';
 
@@ -15,7 +6,7 @@ const NOT_FOUND = 'No such record, or none that you may see.';
  * The record does not exist or is not open to the viewer: the two must look the same. The message may only add an
  * argument that the request lacks.
  */
-export class NotFound extends ResolverError {
+export class NotFound extends OperationError {
   constructor(message = NOT_FOUND) {
     super('NOT_FOUND', message);
   }

@@ -8,7 +8,7 @@ import { OF_SUBJECT_LIMIT, type Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { isVisible, requireFilterAccess } from './access/event-access.ts';
 import { requireAccess } from './access/prove.ts';
-import { ResolverError } from './errors.ts';
+import { OperationError } from '../errors.ts';
 import type { SessionRef } from './refs.ts';
 
 /** Most events that one operation reads, matching or not, in all its fields together. */
@@ -97,7 +97,7 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
     if (limit < OF_SUBJECT_LIMIT && events.length === limit) {
       // This field has no cursor to continue from.
       const message = `One operation reads at most ${MAX_READ} events: ask for the events of fewer sessions at once.`;
-      throw new ResolverError('QUERY_TOO_EXPENSIVE', message);
+      throw new OperationError('QUERY_TOO_EXPENSIVE', message);
     }
     return events;
   });

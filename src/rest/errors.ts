@@ -1,14 +1,12 @@
+import { CodedError } from '../errors.ts';
+
 /**
  * One class per reaction. Messages may be logged: they name the route's template and never the URL, a body
  * or an id, which can all carry patient data. For the same reason there is no `cause`.
  */
-export abstract class PartnerError extends Error {
-  /** As the frontend reads it in `extensions.code`. */
-  abstract readonly code: string;
-
+export abstract class PartnerError extends CodedError {
   constructor(route: string, what: string) {
     super(`${route}: ${what}`);
-    this.name = new.target.name;
   }
 }
 

@@ -2,7 +2,7 @@ import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'no
 
 import { derivedKey } from '../sealed-text.ts';
 import type { NoteTarget } from '../resolvers/artifacts.ts';
-import { BadInput } from '../bad-input.ts';
+import { BadInput } from '../errors.ts';
 import type { NodeType, Parents, SessionRef } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 

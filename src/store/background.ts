@@ -1,4 +1,4 @@
-import { StoreUnavailable } from './errors.ts';
+import { StoreUnavailable } from '../errors.ts';
 
 /** Runs `task` now and then, never twice at once, without keeping the process alive. */
 export function inBackground(

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { StoreUnavailable } from './errors.ts';
+import { StoreUnavailable } from '../errors.ts';
 
 /** Limits memory while a disk or a server stalls. */
 const MAX_WAITING = 50_000;

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { LRUCache } from 'lru-cache';
 
-import { BadInput } from '../bad-input.ts';
-import { hasCode } from '../has-code.ts';
+import { BadInput, OperationError, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
 import type { KeyStore } from './store.ts';
 
@@ -25,23 +24,12 @@ type Claim =
   | { readonly state: 'done'; readonly print: string; readonly outcome: unknown }
   | { readonly state: 'unknown'; readonly print: string };
 
-export class KeyReused extends BadInput {
-  constructor() {
-    super('"idempotencyKey" was used before, with other input.');
-  }
-}
+const KEY_REUSED = '"idempotencyKey" was used before, with other input.';
+const FIRST_UNKNOWN =
+  'The first call with this key ended without a clear answer: await its event, or use another key.';
 
-/** The first call with this key ended without a clear answer: it is not sent again. */
-export class FirstCallUnknown extends Error {
-  override readonly name = 'FirstCallUnknown';
-  readonly code = 'OUTCOME_UNKNOWN';
-
-  constructor() {
-    super(
-      'The first call with this key ended without a clear answer: await its event, or use another key.',
-    );
-  }
-}
+/** It is not sent again. */
+const firstCallUnknown = () => new OperationError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
 
 export type Once = ReturnType<typeof createOnce>;
 
@@ -69,9 +57,9 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       const theirs = await confirm(mine.id, keys.claim(key, JSON.stringify(mine), KEPT_MS));
       if (theirs === undefined) return runAndSettle(key, print, run);
       const claim = JSON.parse(theirs) as Claim;
-      if (claim.print !== print) throw new KeyReused();
+      if (claim.print !== print) throw new BadInput(KEY_REUSED);
       if (claim.state === 'done') return claim.outcome as T;
-      if (claim.state === 'unknown') throw new FirstCallUnknown();
+      if (claim.state === 'unknown') throw firstCallUnknown();
       // Deleted at once: one caller takes it over, and the others wait for its outcome.
       if (unconfirmed.delete(claim.id)) {
         const renewed: Claim = { ...claim, since: now() };
@@ -80,7 +68,7 @@ export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
       }
       // Both are checked: the process may have died long ago, and its clock may differ from ours.
       const isLost = waitedMs > MAX_RUN_MS || now() - claim.since > MAX_RUN_MS;
-      if (isLost) throw new FirstCallUnknown();
+      if (isLost) throw firstCallUnknown();
       await delay(pauseMs);
       waitedMs += pauseMs;
     }

@@ -2,6 +2,7 @@ import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { CodedError } from '../errors.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { SANDBOX_VIEWER, type Viewer, createViewer, grantsFromClaim } from './viewer.ts';
 
@@ -12,8 +13,7 @@ const MESSAGES = {
 } as const;
 
 /** No valid token. The message never says what is wrong with an invalid one: `reason` does, for the log. */
-export class Unauthenticated extends Error {
-  override readonly name = 'Unauthenticated';
+export class Unauthenticated extends CodedError {
   readonly code = 'UNAUTHENTICATED';
   readonly reason: string;
   constructor(problem: keyof typeof MESSAGES, reason: string = problem) {

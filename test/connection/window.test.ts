@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { BadInput } from '../../src/bad-input.ts';
+import { BadInput } from '../../src/errors.ts';
 import { openConnection } from '../../src/connection/connection.ts';
 import { type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
 import {

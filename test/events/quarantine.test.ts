@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HubParts } from '../../src/events/event-hub.ts';
 import type { PartnerEvent } from '../../src/events/partner-event.ts';
 import { redrive } from '../../src/events/quarantine.ts';
-import { StoreUnavailable } from '../../src/store/errors.ts';
+import { StoreUnavailable } from '../../src/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { append, caughtUp, openTestHub } from '../support/events/open-hub.ts';

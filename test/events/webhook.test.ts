@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { fromStored } from '../../src/events/partner-event.ts';
 import { createVerifier } from '../../src/events/signature.ts';
-import { StoreUnavailable } from '../../src/store/errors.ts';
+import { StoreUnavailable } from '../../src/errors.ts';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import {
   listen,

@@ -1,19 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { StoreUnavailable } from '../../src/store/errors.ts';
-import { FirstCallUnknown, KeyReused, createOnce } from '../../src/store/once.ts';
+import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
+import { createOnce } from '../../src/store/once.ts';
 import type { KeyStore } from '../../src/store/store.ts';
 import { type Engine, engines, range } from '../support/store/engines.ts';
 
-class Coded extends Error {
-  readonly code: string;
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
-}
-
-const failing = (code: string) => async (): Promise<never> => Promise.reject(new Coded(code));
+const coded = (code: string) => new OperationError(code, code);
+const failing = (code: string) => async (): Promise<never> => Promise.reject(coded(code));
 
 /** Records its runs, each of which a test resolves or rejects. */
 function createAction() {
@@ -51,12 +44,12 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
     const once = createOnce(keys);
     const { run, runs } = createAction();
     const first = once('k', 'p', run);
-    await expect(once('k', 'q', run)).rejects.toThrow(KeyReused);
+    await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
     await expect.poll(() => runs.length).toBe(1);
     runs[0]?.resolve('done');
     await first;
-    await expect(once('k', 'q', run)).rejects.toThrow(KeyReused);
-    await expect(createOnce(keys)('k', 'q', run)).rejects.toThrow(KeyReused);
+    await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
+    await expect(createOnce(keys)('k', 'q', run)).rejects.toThrow(BadInput);
     expect(runs).toHaveLength(1);
   });
 
@@ -65,10 +58,12 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
     const { run, runs } = createAction();
     const first = createOnce(keys)('k', 'p', run);
     await expect.poll(() => runs.length).toBe(1);
-    runs[0]?.reject(new Coded('OUTCOME_UNKNOWN'));
+    runs[0]?.reject(coded('OUTCOME_UNKNOWN'));
     await expect(first).rejects.toThrow('OUTCOME_UNKNOWN');
     const { keys: again } = await engine.reopen();
-    await expect(createOnce(again)('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
+    await expect(createOnce(again)('k', 'p', run)).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
     expect(runs).toHaveLength(1);
   });
 
@@ -77,7 +72,9 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
     const { run, runs } = createAction();
     void createOnce(keys, () => Date.now() - 20_001)('k', 'p', run);
     await expect.poll(() => runs.length).toBe(1);
-    await expect(createOnce(keys)('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
+    await expect(createOnce(keys)('k', 'p', run)).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
     expect(runs).toHaveLength(1);
   });
 
@@ -95,7 +92,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
     const { run, runs } = createAction();
     const [first, ...others] = range(1, 5).map(async () => once('k', 'p', run));
     await expect.poll(() => runs.length).toBe(1);
-    runs[0]?.reject(new Coded('TIMEOUT'));
+    runs[0]?.reject(coded('TIMEOUT'));
     await expect(first).rejects.toThrow('TIMEOUT');
     await expect.poll(() => runs.length).toBe(2);
     runs[1]?.resolve('second');
@@ -113,7 +110,9 @@ describe('an idempotent run over a store that fails after the send', () => {
     const once = createOnce({ ...keys, put: failing('THE_STORE_IS_DOWN') });
     expect(await once('k', 'p', async () => 'done')).toBe('done');
     const later = createOnce(keys, () => Date.now() + 60_000);
-    await expect(later('k', 'p', async () => 'again')).rejects.toThrow(FirstCallUnknown);
+    await expect(later('k', 'p', async () => 'again')).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
   });
 });
 
@@ -150,6 +149,6 @@ it('runs after a claim that reached the store although it failed, and never twic
   failsAt = claims + 1;
   await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
   now = 60_000;
-  await expect(once('k', 'p', run)).rejects.toThrow(FirstCallUnknown);
+  await expect(once('k', 'p', run)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
   expect(runs).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { StoreUnavailable } from '../../src/store/errors.ts';
+import { StoreUnavailable } from '../../src/errors.ts';
 import type { StoredEvent } from '../../src/store/event-log.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
 import { names } from '../../src/store/redis/names.ts';

@@ -1,6 +1,7 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
+import { CodedError } from '../../errors.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
@@ -34,12 +35,6 @@ const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
 
 const STORE_UNAVAILABLE = 'This gateway can’t reach its own store. Try again in a moment.';
 
-interface CodedError extends Error {
-  readonly code: string;
-}
-
-const isCoded = (error: unknown): error is CodedError => error instanceof Error && 'code' in error;
-
 type MaskError = (error: unknown, requestId?: string) => ClientError;
 
 /**
@@ -55,14 +50,14 @@ export function createMaskError(
     const cause = located ? (located.originalError ?? undefined) : error;
     if (cause instanceof ClientError) return cause;
     const where = { nodes: located?.nodes, path: located?.path };
-    if (isCoded(cause) && CLIENT_CODES.has(cause.code)) {
+    if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
       return new ClientError(cause.code, messageOf(cause), {
         ...where,
         extensions: extensionsOf(cause),
       });
     }
     // Without the store, access can't be proven, and "not found" would be wrong.
-    if (isCoded(cause) && cause.code === 'STORE_UNAVAILABLE') {
+    if (cause instanceof CodedError && cause.code === 'STORE_UNAVAILABLE') {
       return new ClientError('UPSTREAM_UNAVAILABLE', STORE_UNAVAILABLE, where);
     }
     // The client passed null for a variable that has a default and is used for a non-null argument, which graphql

@@ -14,7 +14,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { createContext } from '../../context.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { Replay } from '../../events/replay.ts';
-import { hasCode } from '../../has-code.ts';
+import { hasCode } from '../../errors.ts';
 import { isTemporary } from '../../rest/errors.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';

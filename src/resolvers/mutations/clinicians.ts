@@ -3,7 +3,7 @@ import type { JsonObject } from '../../rest/json.ts';
 import { pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
-import { BadInput } from '../../bad-input.ts';
+import { BadInput } from '../../errors.ts';
 import { ofClinician } from '../lookup/places.ts';
 import type { ClientRef } from '../refs.ts';
 import { type Invalid, type Missing, auditedWrite, rejectionOf } from './write.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { BadInput } from '../../bad-input.ts';
+import { BadInput } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
 import { pathOf } from '../../rest/lists.ts';

@@ -1,8 +1,7 @@
-import { BadInput } from '../../bad-input.ts';
+import { BadInput, CodedError, OperationError, StoreUnavailable } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
-import { StoreUnavailable } from '../../store/errors.ts';
-import { NotFound, ResolverError } from '../errors.ts';
+import { NotFound } from '../errors.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
 export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
@@ -26,7 +25,7 @@ function missingOf(error: unknown): Missing {
 
 /** A write may not be sent without the store and space for the audit log. */
 const nothingSent = (reason: string) =>
-  new ResolverError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
+  new OperationError('UPSTREAM_UNAVAILABLE', `Nothing was changed: this gateway can’t ${reason}.`);
 
 /**
  * Makes a change and audits it: one line before anything is sent and one with the outcome, so that a crash in between
@@ -48,7 +47,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
     return outcome;
   } catch (error) {
     const failure = clientErrorOf(error, hint);
-    audit(codeOf(failure));
+    audit(failure instanceof CodedError ? failure.code : 'failed');
     throw failure;
   }
 }
@@ -60,10 +59,5 @@ function clientErrorOf(error: unknown, hint: string): unknown {
   }
   if (!(error instanceof OutcomeUnknown)) return error;
   const message = `No clear answer came: the change may or may not have taken effect, so ${hint}.`;
-  return new ResolverError('OUTCOME_UNKNOWN', message);
+  return new OperationError('OUTCOME_UNKNOWN', message);
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'failed';

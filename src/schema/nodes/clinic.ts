@@ -1,4 +1,4 @@
-import { BadInput } from '../../bad-input.ts';
+import { BadInput } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { clinicOfClinician, organizationOfClinic } from '../../resolvers/records.ts';
 import { type InputFields, RAW, attributes, builder, optional, required } from '../builder.ts';

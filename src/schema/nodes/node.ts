@@ -9,7 +9,7 @@ import {
   scoreById,
   transcripts,
 } from '../../resolvers/artifacts.ts';
-import { BadInput } from '../../bad-input.ts';
+import { BadInput } from '../../errors.ts';
 import { byId } from '../../resolvers/records.ts';
 import { find } from '../../resolvers/lookup/find.ts';
 import type { ListedRef, NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';

@@ -1,7 +1,7 @@
 import { createClient } from 'redis';
 
 import { SENTINELS } from '../../config.ts';
-import { StoreUnavailable } from '../errors.ts';
+import { StoreUnavailable } from '../../errors.ts';
 
 const SENTINEL_PORT = 26_379;
 const SENTINEL_MS = 2_000;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DisconnectsClientError } from 'redis';
 
-import { StoreUnavailable } from '../errors.ts';
+import { StoreUnavailable } from '../../errors.ts';
 import { type RedisClient, addressOf, createBareClient } from './address.ts';
 import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-import { StoreUnavailable } from '../errors.ts';
+import { StoreUnavailable } from '../../errors.ts';
 import type { RedisClient } from './address.ts';
 import type { Run } from './connection.ts';
 import { names } from './names.ts';

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { StoreUnavailable } from '../errors.ts';
+import { StoreUnavailable } from '../../errors.ts';
 
 const VERSION = 3;
 

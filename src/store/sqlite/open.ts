@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { steadyNow } from '../../clock.ts';
 import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
-import { StoreUnavailable } from '../errors.ts';
+import { StoreUnavailable } from '../../errors.ts';
 import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
 import type { Store, StoreSettings } from '../store.ts';
 import type { DbCall, Operations } from './operations.ts';

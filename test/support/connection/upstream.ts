@@ -1,3 +1,4 @@
+import { OperationError } from '../../../src/errors.ts';
 import { configureGlobal } from 'fast-check';
 
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
@@ -78,7 +79,7 @@ export function createUpstream(size: number) {
 export type Upstream = ReturnType<typeof createUpstream>;
 
 export function notFound() {
-  return Object.assign(new Error('no such page'), { code: 'NOT_FOUND' });
+  return new OperationError('NOT_FOUND', 'no such page');
 }
 
 /** The cursor of the row at `offset`, as an operation gets it now. */

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { StoreUnavailable } from '../../../src/store/errors.ts';
+import { StoreUnavailable } from '../../../src/errors.ts';
 import type { StoreOptions } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS, eventOf } from './engines.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StoreUnavailable } from '../../../src/store/errors.ts';
+import { StoreUnavailable } from '../../../src/errors.ts';
 import type { EventLog, NewEvent, StoredEvent } from '../../../src/store/event-log.ts';
 import type { StoreSettings } from '../../../src/store/store.ts';
 import type { Store } from '../../../src/store/store.ts';

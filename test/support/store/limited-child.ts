@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../src/store/errors.ts';
+import { StoreUnavailable } from '../../../src/errors.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS, eventOf } from './engines.ts';
 

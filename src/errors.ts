@@ -1,0 +1,38 @@
+/** Errors are distinguished by code, so that a caller need not import the class that another module throws. */
+export abstract class CodedError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+export const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof CodedError && error.code === code;
+
+/** A failure with a message for clients to read, and the code that they branch on. */
+export class OperationError extends CodedError {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The request is wrong: `issues` lists why. A retry would fail again. */
+export class BadInput extends CodedError {
+  readonly code = 'BAD_USER_INPUT';
+  readonly issues: readonly string[];
+
+  constructor(...issues: readonly string[]) {
+    super(issues.join('; '));
+    this.issues = issues;
+  }
+}
+
+/** The write could not be made durable, or the store can't be reached. A retry may succeed. */
+export class StoreUnavailable extends CodedError {
+  readonly code = 'STORE_UNAVAILABLE';
+}
