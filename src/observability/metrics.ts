@@ -107,6 +107,7 @@ export function createMetrics(now: () => number = () => performance.now()) {
     retried: counter('partner_retries_total', 'Further attempts of calls.'),
     eventsAccepted: counter('events_accepted_total', 'Events appended to the log.'),
     eventCopies: counter('events_copies_total', 'Duplicate events.'),
+    eventsWithoutTime: counter('events_without_time_total', 'Events without a credible time.'),
     eventsQuarantined: counter('events_quarantined_total', 'Signed events not understood.'),
     eventsFailed: counter('events_failed_total', 'Events that could not be handled.'),
     eventsDelivered: counter('events_delivered_total', 'Events sent to subscribers.'),

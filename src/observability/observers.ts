@@ -66,8 +66,10 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
       metrics.eventsQuarantined();
       log.warn('a signed webhook was not understood and is in quarantine', { requestId });
     },
-    badTimestamp: (requestId?: string) =>
-      log.warn('a webhook came without a usable time stamp', { requestId }),
+    badTimestamp(requestId?: string): void {
+      metrics.eventsWithoutTime();
+      log.warn('a webhook came without a usable time stamp', { requestId });
+    },
     refused(reason: WebhookRefusal): void {
       metrics.webhookRefused(reason);
       if (reason !== 'signature') return;

@@ -111,6 +111,12 @@ describe('the log of invalid signatures', () => {
   });
 });
 
+it('counts webhooks without a credible time', async () => {
+  const metrics = createMetrics();
+  ingestObserver(createLog('silent'), metrics, 'x-signature').badTimestamp();
+  expect(await metrics.text()).toContain('\nevents_without_time_total 1\n');
+});
+
 function firstLine(socket: ReturnType<typeof connect>): Promise<string> {
   return new Promise((resolve, reject) => {
     socket.once('data', (data) => resolve(data.toString().split('\r\n')[0] ?? ''));

@@ -69,6 +69,7 @@ describe('counters', () => {
     ['retried', 'partner_retries_total'],
     ['eventsAccepted', 'events_accepted_total'],
     ['eventCopies', 'events_copies_total'],
+    ['eventsWithoutTime', 'events_without_time_total'],
     ['eventsQuarantined', 'events_quarantined_total'],
     ['eventsDelivered', 'events_delivered_total'],
     ['slowConsumerClosed', 'gateway_slow_consumers_total'],
