@@ -43,20 +43,9 @@ export function createAudit(logger: pino.Logger<'audit'>) {
     return (requestId: string) => line.audit({ requestId }, 'audit');
   }
 
-  /** What events show, or deny, as JSON, and to whom: all receivers share a line. */
-  const deliveries = new Map<string, Set<string>>();
+  /** What an event shows, or denies, and to whom: its receivers share a line. */
   function delivered(trail: Trail, subjects: Names): void {
-    if (trail.records.length === 0) return;
-    if (deliveries.size === 0) setImmediate(writeDeliveries);
-    const key = JSON.stringify(trail);
-    const to = deliveries.get(key) ?? new Set();
-    for (const subject of subjects) to.add(subject);
-    deliveries.set(key, to);
-  }
-  function writeDeliveries(): void {
-    for (const [key, to] of deliveries)
-      for (const subject of chunks([...to], MAX_SUBJECTS)) write(JSON.parse(key), { subject });
-    deliveries.clear();
+    for (const subject of chunks([...new Set(subjects)], MAX_SUBJECTS)) write(trail, { subject });
   }
 
   return { begin, prepareRepeated, delivered };
