@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { PAGE_SIZE, type Row } from '../page.ts';
 import type { Sealer } from '../sealed-text.ts';
 
-/** What a cursor holds. */
 export interface CursorPosition {
   /** Hash of the list's key, which holds its parent and filter. */
   readonly list: number;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { isObject } from '../json.ts';
 import type { NewEvent } from '../store/event-log.ts';
 import { toUuid } from '../uuid.ts';
 import {
@@ -27,14 +28,9 @@ type Envelope =
   | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
   | { readonly kind: 'malformed' };
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED: Envelope = { kind: 'malformed' };
 const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
   let body: string;
@@ -45,9 +41,9 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
   } catch {
     return MALFORMED;
   }
-  if (!isFields(json)) return MALFORMED;
+  if (!isObject(json)) return MALFORMED;
   const { eventType: type, payload, timeStamp } = json;
-  if (typeof type !== 'string' || !isFields(payload)) return MALFORMED;
+  if (typeof type !== 'string' || !isObject(payload)) return MALFORMED;
   if (!KNOWN_TYPES.has(type)) return { kind: 'unknown', reason: 'unknown eventType', body };
 
   const sentAt = readTimeStamp(timeStamp, receivedAt);

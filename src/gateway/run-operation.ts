@@ -1,6 +1,6 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 
-import { MAX_LEVELS, isNestedTooDeep, isObject } from '../rest/json.ts';
+import { MAX_LEVELS, isNestedTooDeep, isObject } from '../json.ts';
 import { operationRejected, requestRejected } from './client-error.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';

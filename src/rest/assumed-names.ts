@@ -3,7 +3,7 @@
  * one costs a null beside an intact `raw` and never an error. Nothing else in this gateway is guessed.
  */
 import type { Uuid } from '../uuid.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../json.ts';
 
 /** "A total score": assumed to be `totalScore`. */
 export function totalScoreOf(score: JsonObject): number | null {

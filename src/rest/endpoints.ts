@@ -9,7 +9,7 @@ import {
   type Checked,
   type NoteRecord,
 } from './records.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 
 /** A route: how to call it, how to read its answers, and for how long they are valid. */
 export interface Endpoint<T = unknown> {

@@ -1,7 +1,7 @@
 import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import { LIST_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import {
   anotherRecord,
   isOther,

@@ -1,6 +1,6 @@
 import { toUuid, type Uuid } from '../uuid.ts';
 import { answersOf, crisisInterventionOf, riskOf, totalScoreOf } from './assumed-names.ts';
-import { isObject, objectsOf, textOf, type JsonObject } from './json.ts';
+import { isObject, objectsOf, textOf, type JsonObject } from '../json.ts';
 
 /** An answer names another record than the one that was asked for: it must be neither shown nor cached. */
 export const anotherRecord: unique symbol = Symbol('another record');

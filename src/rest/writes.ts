@@ -2,7 +2,7 @@ import type { Uuid } from '../uuid.ts';
 import { secondaryCliniciansBody } from './assumed-names.ts';
 import type { Client } from './client/client.ts';
 import { endpoint, type Endpoint } from './endpoints.ts';
-import { isObject, textOf, type JsonObject } from './json.ts';
+import { isObject, textOf, type JsonObject } from '../json.ts';
 import type { Usage } from './usage.ts';
 
 /** The answers are undocumented and passed on unchanged; null if the body is empty. */

@@ -36,7 +36,6 @@ export const eventsOfSessionPrice = priced((below) => 1 + 25 * below);
 const priceOf = (extensions: object): Price | undefined =>
   (extensions as { readonly price?: Price }).price;
 
-/** The problems of one field. */
 export interface ArgumentProblem {
   readonly issues: readonly string[];
   readonly nodes: readonly FieldNode[];

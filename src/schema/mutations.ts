@@ -68,7 +68,6 @@ const outcomeTypes: Readonly<Record<MutationOutcome['kind'], string>> = {
   missing: 'NotFound',
 };
 
-/** The union member for a resolver's outcome. */
 const resolveType = ({ kind }: MutationOutcome): string => outcomeTypes[kind];
 
 const ProgressNoteChange = builder.objectRef<NoteChange>('ProgressNoteChange').implement({
@@ -105,7 +104,6 @@ const KEY = {
     'Idempotency key: 1 to 200 characters, new for each user action. For a day, the same key from the same viewer returns the first call’s result without a second edit; with other input it is InvalidInput. If the first call ended in OUTCOME_UNKNOWN, so does every later one: nothing is sent again.',
 };
 
-/** The note to change. */
 const noteFields = (t: InputFields) => ({
   progressNoteId: t.field(requiredArg('ID', 'Global id or UUID of the note.')),
   sessionId: t.id({

@@ -7,7 +7,7 @@ import { NotFound } from '../resolvers/errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import type { NodeOfType } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/endpoints.ts';
-import type { JsonObject } from '../rest/json.ts';
+import type { JsonObject } from '../json.ts';
 import { type GrantedKind, type Viewer as ViewerShape, grantText } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';

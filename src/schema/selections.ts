@@ -82,7 +82,6 @@ type Fragment = {
   readonly selectionSet: SelectionSetNode;
 };
 
-/** Evaluates the directives `skip` and `include`. */
 function isIncluded(
   selection: SelectionNode,
   variableValues: Operation['variableValues'],

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { JsonObject } from '../../rest/json.ts';
+import type { JsonObject } from '../../json.ts';
 import { pathOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';

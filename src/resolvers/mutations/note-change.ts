@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
 import { pathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
-import { isObject } from '../../rest/json.ts';
+import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
 import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isNestedTooDeep, isObject } from '../json.ts';
+import { isNestedTooDeep, isObject } from '../../json.ts';
 import {
   NoteLocked,
   OperationAborted,
@@ -55,7 +55,6 @@ const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerFailu
   aborted: ['final', OperationAborted, ''],
 };
 
-/** What a failed attempt means. */
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { outcome = 'aborted', status } = attempt;
   if (outcome === 'answered' && (status < 200 || status >= 300)) {

@@ -15,7 +15,6 @@ export interface Batch {
   readonly calls: readonly DbCall[];
 }
 
-/** The result of a call. */
 export type WorkerResult = { readonly answer: unknown } | { readonly failure: SqliteFailure };
 
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
