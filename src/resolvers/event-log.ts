@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Replay, createReplay } from '../events/replay.ts';
+import { CallBudgetExhausted } from '../rest/errors.ts';
 import { OF_SUBJECT_LIMIT, type Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { isVisible, requireFilterAccess } from './access/event-access.ts';
@@ -61,7 +62,8 @@ async function readEvents(
   const { hub } = ctx;
   const budget = budgetOf(ctx);
   const found: PartnerEvent[] = [];
-  let at = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
+  const start = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
+  let at = start;
   while (budget.left > 0 && !ctx.usage.isOver) {
     const chunk = await hub.inTurn(ctx.viewer.subject, async () => {
       if (budget.left === 0) return undefined;
@@ -73,7 +75,13 @@ async function readEvents(
     if (chunk.scannedTo === at) return { found, next: undefined };
     for (const event of chunk.events) {
       if (ctx.usage.isOver) return { found, next: at };
-      if (matches(filter, event) && (await isVisible(event, filter, ctx))) found.push(event);
+      try {
+        if (matches(filter, event) && (await isVisible(event, filter, ctx))) found.push(event);
+      } catch (error) {
+        // The next page begins with this event, and with a new limit.
+        if (error instanceof CallBudgetExhausted && at > start) return { found, next: at };
+        throw error;
+      }
       if (found.length > first) return { found, next: event.position };
       at = event.position;
     }

@@ -92,9 +92,3 @@ export class OperationAborted extends PartnerError {
     super(route, 'the operation ended before the answer came');
   }
 }
-
-/** Whether the same request may succeed later. */
-export const isTemporary = (error: unknown): boolean =>
-  error instanceof PartnerUnavailable ||
-  error instanceof PartnerRateLimited ||
-  error instanceof OperationAborted;

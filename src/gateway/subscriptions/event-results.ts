@@ -9,7 +9,7 @@ import { createContext } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
-import { mayReceiveEvent } from '../../resolvers/access/event-access.ts';
+import { isVisible } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { forClient } from '../client-error.ts';
@@ -89,7 +89,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     }, config.limits.operationMs);
     try {
       const contextValue = createContext(services, viewer, usage, operation);
-      if (!(await mayReceiveEvent(event, contextValue, operation.filter))) return undefined;
+      if (!(await isVisible(event, operation.filter, contextValue))) return undefined;
       const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
       auditEventRead(event, contextValue);
       const json = JSON.stringify(forClient(withClientErrors(executed, estimated)));

@@ -15,7 +15,7 @@ import { createContext } from '../../context.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { Replay } from '../../events/replay.ts';
 import { hasCode } from '../../errors.ts';
-import { isTemporary } from '../../rest/errors.ts';
+import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
 import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
@@ -23,8 +23,10 @@ import { type EventOperation, type EventResult, createEventResults } from './eve
 
 /** Clients resume after these: the log no longer reaches back so far, or its store is down. */
 const EXPECTED = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
-/** How often it is tried to decide who may see an event while the Partner API is down. Later events wait for it. */
+/** How often it is tried to decide who may see an event while the Partner API fails. Later events wait for it. */
 const RETRY_MS = 1_000;
+/** After this long it is left out. */
+const MAX_OUTAGE_MS = 15 * 60_000;
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const AHEAD = 16;
@@ -114,11 +116,16 @@ export function createSubscriptions(parts: GatewayParts) {
       let delivered: Promise<void> = Promise.resolve();
 
       async function resultWhenPossible(event: PartnerEvent): Promise<EventResult | undefined> {
-        for (;;) {
+        for (const endsAt = performance.now() + MAX_OUTAGE_MS; ;) {
           try {
             return await resultOf(event, operation);
           } catch (error) {
-            if (!isTemporary(error) || receivers.size === 0) throw error;
+            if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
+            if (error instanceof CallBudgetExhausted || performance.now() > endsAt) {
+              parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
+              metrics.eventsFailed();
+              return undefined;
+            }
             await delay(RETRY_MS, undefined, { ref: false });
           }
         }
@@ -244,6 +251,8 @@ export function createSubscriptions(parts: GatewayParts) {
     },
   };
 }
+
+const LEFT_OUT = 'an event was left out: it could not be decided whether its viewer may see it';
 
 function interruptAll(subscriptions: Iterable<Subscription>): void {
   for (const subscription of Array.from(subscriptions)) subscription.interrupt();

@@ -1,16 +1,9 @@
+import { steadyNow } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
-import {
-  type AssessmentEvent,
-  type PartnerEvent,
-  isSessionEvent,
-} from '../../events/partner-event.ts';
-import { CallBudgetExhausted, PartnerError, isTemporary } from '../../rest/errors.ts';
-import type { ListRef } from '../../rest/lists.ts';
-import type { Uuid } from '../../uuid.ts';
+import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { NotFound } from '../errors.ts';
-import { grantedLists, isClientUnder, isGranted } from '../lookup/find.ts';
-import { isSameList, ofClinic, ofClinician } from '../lookup/places.ts';
+import { isClientUnder } from '../lookup/find.ts';
 import type { ListedRef } from '../refs.ts';
 import { isOpen } from './prove.ts';
 
@@ -37,60 +30,11 @@ export async function isVisible(
     );
   }
   if (!(await areParentsOpen(filter, ctx))) return false;
-  // Events of all other clients come here too, so a list without the client is not read again for each.
+  // On the clock of the lists, which starts with the process.
+  const receivedAt = ctx.recentLists.now() - (steadyNow() - event.receivedAt);
   const client = { type: 'Client', id: event.clientId } as const;
-  if (!(await isOpen(client, ctx, { trustAbsence: true }))) return false;
-  return isClientUnder(filter, event.clientId, ctx);
-}
-
-/**
- * May the event be delivered to the viewer, under this filter? If the Partner API fails, the lists that last held the
- * client decide. If none is known, throws a failure that may pass: it can be decided later.
- */
-export async function mayReceiveEvent(
-  event: PartnerEvent,
-  ctx: Context,
-  filter: EventFilter,
-): Promise<boolean> {
-  try {
-    return await isVisible(event, filter, ctx);
-  } catch (error) {
-    if (!(error instanceof PartnerError) || isSessionEvent(event)) throw error;
-    if (error instanceof CallBudgetExhausted) return false;
-    return wasListed(event, ctx, filter, error);
-  }
-}
-
-/** Whether lists that last held the client allow it. Those that a later event contradicts do not count. */
-async function wasListed(
-  { clientId: id }: AssessmentEvent,
-  ctx: Context,
-  filter: EventFilter,
-  failure: PartnerError,
-): Promise<boolean> {
-  const { reach, recentLists } = ctx;
-  const places = await ctx.places.of(id);
-  if (places.length === 0 && isTemporary(failure)) throw failure;
-  const known = places.filter(({ list }) => !recentLists.isDoubtful(list, id));
-  const wasIn = (lists: readonly ListRef[]) =>
-    lists.some((list) => known.some((place) => isSameList(place.list, list)));
-  const wasInOrganization = (organization: Uuid) => {
-    const clinics = { name: 'clinicsOfOrganization', id: organization } as const;
-    return wasIn(Array.from(recentLists.idsIn(clinics), (clinic) => ofClinic(clinic as Uuid)));
-  };
-  const client = { type: 'Client', id } as const;
-  const isUnderGrant =
-    isGranted(client, ctx) ||
-    wasIn(grantedLists(client, ctx)) ||
-    reach.granted('organization').some(wasInOrganization);
-  const { clinicianId, clinicId, organizationId } = filter;
-  return (
-    isUnderGrant &&
-    (await areParentsOpen(filter, ctx)) &&
-    (!clinicianId || wasIn([ofClinician(clinicianId)])) &&
-    (!clinicId || wasIn([ofClinic(clinicId)])) &&
-    (!organizationId || wasInOrganization(organizationId))
-  );
+  if (!(await isOpen(client, ctx, { absentSince: receivedAt }))) return false;
+  return isClientUnder(filter, event.clientId, receivedAt, ctx);
 }
 
 /** Whether the viewer may open the records of a filter beside the most specific one, which was checked before. */

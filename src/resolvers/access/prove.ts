@@ -51,7 +51,7 @@ export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
     }));
   });
 
-type ProofOptions = Pick<FindOptions, 'trustAbsence'>;
+type ProofOptions = Pick<FindOptions, 'absentSince'>;
 
 /**
  * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted

@@ -46,12 +46,12 @@ export function createRecentLists(now: () => number) {
     sizeCalculation: () => 1,
   });
 
-  /** A later event named another clinician or clinic, so the page proves nothing any more. */
-  function isContradicted({ name, id }: ListRef, row: string, at: number): boolean {
+  /** Whether an event since then named this list's clinician or clinic, or another. Undefined if none named any. */
+  function isNamed({ name, id }: ListRef, row: string, at: number): boolean | undefined {
     const event = named.get(row);
-    if (!event || event.at < at) return false;
-    if (name === 'clientsOfClinician') return event.clinicianId !== id;
-    return name === 'clientsOfClinic' && event.clinicId !== id;
+    if (!event || event.at < at) return undefined;
+    if (name === 'clientsOfClinician') return event.clinicianId === id;
+    return name === 'clientsOfClinic' ? event.clinicId === id : undefined;
   }
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
@@ -98,12 +98,19 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && !isContradicted(list, id, at);
+      return at !== undefined && at + PROOF_MS > now() && isNamed(list, id, at) !== false;
     },
-    /** True if the cached list may be older than an event that contradicts it. */
+    /** True once if an event since the list was read contradicts it: the record is not where it was, or is there now. */
     isDoubtful(list: ListRef, id: string): boolean {
+      const { rows, pages } = lists.get(nameOf(list)) ?? {};
       const at = readAt(list, id);
-      return at !== undefined && isContradicted(list, id, at);
+      const isElsewhere = at !== undefined && isNamed(list, id, at) === false;
+      const isNew =
+        at === undefined && isNamed(list, id, Math.max(...(pages?.values() ?? []))) === true;
+      if (!pages?.size || (!isElsewhere && !isNew)) return false;
+      rows?.delete(id);
+      pages.clear();
+      return true;
     },
     /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],

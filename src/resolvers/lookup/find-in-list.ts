@@ -55,8 +55,11 @@ export interface FindOptions {
   /** Where the row was last seen. */
   readonly page?: number | undefined;
   readonly budget?: LookupBudget | undefined;
-  /** A list that was read through within the last minute, and still is as long, is not read again. */
-  readonly trustAbsence?: boolean;
+  /**
+   * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
+   * minute without the row is not read again, if a page that was asked for after this time shows the same length.
+   */
+  readonly absentSince?: number;
 }
 
 /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
@@ -64,38 +67,57 @@ export async function findInList<N extends ListName>(
   list: ListRef<N>,
   id: string,
   ctx: Context,
-  { page: start = 1, budget, trustAbsence }: FindOptions = {},
+  options: FindOptions = {},
 ): Promise<RowOf<N> | undefined> {
-  // Cached pages may be older than an event that contradicts the list.
+  // Cached pages may be older than an event that contradicts them.
   if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
+  let row = await scan(list, id, ctx, options);
+  if (row === CHANGED) row = await scan(list, id, ctx, options, true);
+  if (row !== undefined && row !== CHANGED) return row;
+  ctx.recentLists.remove(list, id);
+  ctx.places.remove(list, id);
+  return undefined;
+}
+
+/** The pages differ in the list's length: a row may have moved from one that was not read yet to one that was. */
+const CHANGED = 'changed';
+
+async function scan<N extends ListName>(
+  list: ListRef<N>,
+  id: string,
+  ctx: Context,
+  { page: start = 1, budget, absentSince }: FindOptions,
+  fresh = false,
+): Promise<RowOf<N> | typeof CHANGED | undefined> {
   const began = ctx.recentLists.now();
-  const first =
-    (await pageIfThere(list, start, ctx, budget)) ??
-    (start > 1 ? await pageIfThere(list, 1, ctx, budget) : undefined);
-  const absent = () => {
-    ctx.recentLists.remove(list, id);
-    ctx.places.remove(list, id);
-    return undefined;
-  };
-  if (!first) return absent();
-  const here = first.rows.find((row) => row?.id === id);
+  const load = (page: number, isFresh = fresh) => pageIfThere(list, page, ctx, budget, isFresh);
+  const rowIn = (pages: readonly (Page<RowOf<N>> | undefined)[]) =>
+    pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
+  let first = (await load(start)) ?? (start > 1 ? await load(1) : undefined);
+  const isOld = absentSince !== undefined && (first?.askedAt ?? began) < absentSince;
+  if (first && isOld && !rowIn([first])) first = await load(first.page, true);
+  if (!first) return undefined;
+  const here = rowIn([first]);
   if (here) return here;
-  if (trustAbsence && ctx.recentLists.isAbsent(list, id, first.total)) return absent();
-  const rest = pagesFrom(Math.ceil(first.total / PAGE_SIZE), first.page);
+  const { total, page } = first;
+  if (absentSince !== undefined && ctx.recentLists.isAbsent(list, id, total)) return undefined;
+  const rest = pagesFrom(Math.ceil(total / PAGE_SIZE), page);
+  let isChanged = false;
   for (let at = 0; at < rest.length;) {
     // Limited by the budget: a call in flight when the look-up is cut would be wasted.
     const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
-    const some = rest.slice(at, at + size);
+    const reads = rest.slice(at, at + size).map((each) => load(each));
     at += size;
-    const reads = some.map(async (page) => pageIfThere(list, page, ctx, budget));
     // Awaits all, even if one fails: a call that is not awaited would be counted too late.
     await Promise.allSettled(reads);
     const pages = await Promise.all(reads);
-    const row = pages.flatMap((page) => page?.rows ?? []).find((each) => each?.id === id);
+    const row = rowIn(pages);
     if (row) return row;
+    isChanged ||= pages.some((each) => each?.total !== total);
   }
-  ctx.recentLists.recordReadThrough(list, first.total, began);
-  return absent();
+  if (isChanged && !fresh) return CHANGED;
+  ctx.recentLists.recordReadThrough(list, total, began);
+  return undefined;
 }
 
 /** Every row of a list, page by page. */
@@ -117,6 +139,7 @@ async function pageIfThere<N extends ListName>(
   page: number,
   ctx: Context,
   budget: LookupBudget | undefined,
+  fresh = false,
 ) {
   if (budget && budget.pagesLeft <= 0) {
     throw new NotFound(
@@ -124,7 +147,7 @@ async function pageIfThere<N extends ListName>(
     );
   }
   try {
-    const read = loadListPage(list, page, ctx);
+    const read = loadListPage(list, page, ctx, { fresh });
     // A cached page costs no call.
     if (budget && read instanceof Promise) budget.pagesLeft -= 1;
     return await read;

@@ -144,11 +144,12 @@ async function grantedClientLists(ctx: Context): Promise<readonly ClientList[]> 
 export async function isClientUnder(
   { clinicianId, clinicId, organizationId }: Parents,
   id: Uuid,
+  absentSince: number,
   ctx: Context,
 ): Promise<boolean> {
   const isIn = async (lists: readonly ClientList[]) =>
     lists.some((list) => ctx.recentLists.proves(list, id)) ||
-    (await findClientIn(lists, id, ctx, { trustAbsence: true })) !== undefined;
+    (await findClientIn(lists, id, ctx, { absentSince })) !== undefined;
   if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
   if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
   if (!organizationId) return true;

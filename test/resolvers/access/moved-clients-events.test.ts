@@ -4,6 +4,7 @@ import { listen } from '../../support/access/listener.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId } from '../../support/global-id.ts';
+import { gauge } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -76,19 +77,24 @@ describe('an assessment of a client who was last seen in another list', () => {
     },
   );
 
-  it('does not reach the old clinician while the Partner API fails, if an event named the new one', async () => {
-    const grants = [`clinician:${ids.clinician(0)}`];
-    await readLists(grants);
-    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-    await sessionOf(0);
-    const listener = await listen(gateway, grants, LIVE);
-    clock.advance(MINUTE_PAST);
-    gateway.sandbox.set({ failureRate: 1 });
-    await completeAssessment(0);
-    emitTranscript({ clinicianId: ids.clinician(0) });
-    expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
-    listener.close();
-  });
+  it.each([true, false])(
+    'does not reach the old clinician after an outage (an event named the new one: %s)',
+    async (isNamed) => {
+      const grants = [`clinician:${ids.clinician(0)}`];
+      await readLists(grants);
+      gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+      if (isNamed) await sessionOf(0);
+      const listener = await listen(gateway, grants, LIVE);
+      clock.advance(MINUTE_PAST);
+      gateway.sandbox.set({ failureRate: 1 });
+      await completeAssessment(0);
+      emitTranscript({ clinicianId: ids.clinician(0) });
+      await gateway.sandbox.delivered();
+      gateway.sandbox.set({ failureRate: 0 });
+      expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
+      listener.close();
+    },
+  );
 
   it('does not reach the old clinic if the calls of an operation are used up', async () => {
     await gateway.close();
@@ -102,6 +108,58 @@ describe('an assessment of a client who was last seen in another list', () => {
     await completeAssessment(0);
     emitTranscript({ clinicId: ids.clinic(0) });
     expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
+    expect(await gauge(gateway, 'events_failed_total')).toBe(1);
+    listener.close();
+  });
+});
+
+it('the log at the limit of calls ends before the event that was not decided, and goes on from there', async () => {
+  await gateway.close();
+  await open({ OPERATION_MAX_UPSTREAM_CALLS: '3' });
+  const clinicId = ids.clinic(0);
+  emitTranscript({ clinicId });
+  await completeAssessment(1_100);
+  emitTranscript({ clinicId });
+  await gateway.sandbox.delivered();
+  const viewer = await viewerWith(gateway, [`clinic:${clinicId}`]);
+  const query = `query ($after: EventCursor) { events(first: 100, after: $after) {
+    nodes { type } pageInfo { hasNextPage endCursor } } }`;
+  const { data, errors } = await viewer(query);
+  expect(errors).toBeUndefined();
+  expect(data.events.nodes).toEqual([{ type: 'TRANSCRIPT_READY' }]);
+  expect(data.events.pageInfo.hasNextPage).toBe(true);
+  // Nothing can be said of that event within this limit.
+  const next = await viewer(query, { after: data.events.pageInfo.endCursor });
+  expect(next.errors?.[0]?.extensions.code).toBe('QUERY_TOO_EXPENSIVE');
+});
+
+describe('a client who has just come to a clinician whose list is cached', () => {
+  const FOREIGN = 1_100;
+  const grants = () => [`clinician:${ids.clinician(0)}`];
+
+  it('has the assessment delivered to its viewers', async () => {
+    const listener = await listen(gateway, grants(), LIVE);
+    await readLists(grants());
+    gateway.sandbox.moveClient(ids.client(FOREIGN), ids.clinician(0));
+    await completeAssessment(FOREIGN);
+    emitTranscript({ clinicianId: ids.clinician(0) });
+    expect((await listener.next()).data.events.type).toBe('ASSESSMENT_COMPLETED');
+    listener.close();
+  });
+
+  it('has the note delivered to its viewers with the event', async () => {
+    const listener = await listen(
+      gateway,
+      grants(),
+      'subscription { noteReady { client { firstName } progressNote { note } } }',
+    );
+    await readLists(grants());
+    gateway.sandbox.moveClient(ids.client(FOREIGN), ids.clinician(0));
+    await sessionOf(FOREIGN);
+    expect((await listener.next()).data.noteReady).toEqual({
+      client: { firstName: expect.any(String) },
+      progressNote: { note: expect.anything() },
+    });
     listener.close();
   });
 });

@@ -39,6 +39,24 @@ const CLIENT = at('client(id: $id, clinicId: $near) { lastName email }');
 const CLIENT_OF_CLINICIAN = at('client(id: $id, clinicianId: $near) { lastName }');
 const SESSION = at('session(id: $id, clientId: $near) { raw }');
 
+it('finds a row that has moved to a page which is cached without it', async () => {
+  await using fresh = await openGateway();
+  const clinician = ids.clinician(0);
+  const { data } = await fresh.query(
+    'query($id: ID!) { clinician(id: $id) { clients(first: 100) { nodes { clientId lastName } } } }',
+    { id: clinician },
+  );
+  const [first, ...others] = data.clinician.clients.nodes;
+  const moved = others[9];
+  await using later = await openGateway({ sandbox: fresh.sandbox });
+  await later.query('query($id: ID!) { clinician(id: $id) { clients { nodes { id } } } }', {
+    id: clinician,
+  });
+  fresh.sandbox.removeClient(first.clientId);
+  const found = await later.query(CLIENT_OF_CLINICIAN, { id: moved.clientId, near: clinician });
+  expect(found.data.client).toEqual({ lastName: moved.lastName });
+});
+
 describe('a record known by id alone', () => {
   it('costs a partner no call until an attribute is selected', async () => {
     const { data, calls } = await counted(
