@@ -50,9 +50,9 @@ describe.skipIf(!redisAvailable).concurrent('with a faulty network', { timeout: 
 
     for (const loss of losses) loss.begin();
     const asking = Promise.all(Array.from({ length: 8 }, (_, n) => outcomeOf(deployment, n)));
-    await sender.more(20);
+    await sender.more(10);
     for (const line of [toRedis, toPartner, toServer]) line.cut();
-    await sender.more(20);
+    await sender.more(10);
     const tolerable = ['answered', 'UPSTREAM_UNAVAILABLE', 'TIMEOUT'];
     for (const outcome of await asking) expect(tolerable).toContain(outcome);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);

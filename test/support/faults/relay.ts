@@ -89,9 +89,9 @@ export interface PacketLoss {
   end(): void;
 }
 
-const ONE_WAY_MS = 100;
-/** What a retransmission, or the one after it, takes. */
-const STALL_MS = 1_000;
+const ONE_WAY_MS = 20;
+/** What a retransmission, or the one after it, takes on a line as short as this. */
+const STALL_MS = 200;
 
 export function createPacketLoss(seed: number): PacketLoss {
   const { below, chance } = createRandom(seed);
