@@ -39,14 +39,13 @@ export interface Watched {
 export interface WatchOptions {
   readonly width?: number;
   readonly height?: number;
-  readonly colorScheme?: 'light' | 'dark';
 }
 
 /** A new tab that records its requests and errors. */
 export async function openPage(options: WatchOptions = {}): Promise<Watched> {
-  const { width = 1280, height = 800, colorScheme = 'light' } = options;
+  const { width = 1280, height = 800 } = options;
   const chrome = await sharedBrowser();
-  const context = await chrome.newContext({ viewport: { width, height }, colorScheme });
+  const context = await chrome.newContext({ viewport: { width, height } });
   // Under the test's own limit, so that the message names the step that did not happen.
   context.setDefaultTimeout(25_000);
   const page = await context.newPage();
