@@ -6,7 +6,7 @@ import type { StoreOptions } from '../../src/store/store.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import { killRound, tally } from '../support/store/kill-round.ts';
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 3);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 
 async function acknowledgedOver(options: StoreOptions, fault?: () => Promise<void>) {
   const acknowledged = new Set<string>();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_LOSSES, type Deployment, openDeployment } from '../../support/faults/deployment.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 1);
 /** Fewest events that are acknowledged between two kills. */
 const EVENTS = 40;
 
