@@ -9,7 +9,7 @@ import { frameOf } from '../ws/frames.ts';
  * How many connect at once. `CLIENTS=5000` takes minutes, `ulimit -n 20000`, and memory for the system's own buffers,
  * which thousands of stalled readers fill.
  */
-export const CLIENTS = Number(process.env['CLIENTS'] ?? 40);
+export const CLIENTS = Number(process.env['CLIENTS'] ?? 20);
 export const isFull = CLIENTS >= 5_000;
 
 /** A bare TCP connection, so that thousands fit into memory. */
