@@ -38,7 +38,7 @@ describe('a signed delivery', () => {
     await using receiver = await openWebhookReceiver(store);
     const json = delivery('progress_note_generated');
     const answers = await Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)));
-    for (let i = 20; i < 1_000; i += 20)
+    for (let i = 20; i < 200; i += 20)
       answers.push(
         ...(await Promise.all(Array.from({ length: 20 }, () => receiver.deliver(json)))),
       );
@@ -46,7 +46,7 @@ describe('a signed delivery', () => {
     expect((await store.log.read(0, 10)).events).toHaveLength(1);
     expect(receiver.counts).toEqual({
       accepted: 1,
-      copy: 999,
+      copy: 199,
     });
   });
 
