@@ -8,7 +8,7 @@ import { dialIn, gauge, subscribe, subscribed, until } from '../../support/ws/ra
 
 const EVENTS = 'subscription { events { cursor type } }';
 
-describe('a token that expires', () => {
+describe.concurrent('a token that expires', () => {
   it('closes its socket with 4403, and no event follows', async () => {
     await using gateway = await openGateway();
     const token = await tokenFor(['partner'], { expiresInSeconds: 6 });
@@ -45,7 +45,7 @@ describe('a token that expires', () => {
   });
 });
 
-describe('a client that is gone without closing', () => {
+describe.concurrent('a client that is gone without closing', () => {
   it('is disconnected when it has not answered a ping before the next', async () => {
     await using gateway = await openGateway({ limits: { socketPingMs: 1_000 } });
     using mute = await dialIn(gateway, undefined, { autoPong: false });
@@ -69,7 +69,7 @@ describe('a client that is gone without closing', () => {
   });
 });
 
-describe('a gateway that shuts down', () => {
+describe.concurrent('a gateway that shuts down', () => {
   it('closes its sockets with 1001', async () => {
     const gateway = await openGateway();
     using socket = await dialIn(gateway);
@@ -88,7 +88,7 @@ describe('a gateway that shuts down', () => {
   });
 });
 
-describe.runIf(redisAvailable)('a log', () => {
+describe.runIf(redisAvailable).concurrent('a log', () => {
   it('that was lost ends its subscriptions with 1013, and their cursors have expired; other operations continue', async () => {
     await using redis = await startRedis();
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
