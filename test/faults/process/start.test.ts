@@ -40,7 +40,7 @@ async function storeRefusal(dir: string, under: readonly string[]): Promise<stri
   const child = fileURLToPath(new URL('../../support/store/append-child.ts', import.meta.url));
   const options = JSON.stringify({ kind: 'embedded', dir });
   const [program, ...args] = [...under, process.execPath, child, options, 'key'];
-  return promisify(execFile)(program!, args, { timeout: 50_000, killSignal: 'SIGKILL' }).then(
+  return promisify(execFile)(program, args, { timeout: 50_000, killSignal: 'SIGKILL' }).then(
     () => 'it started',
     ({ stderr }: { readonly stderr: string }) => stderr,
   );
