@@ -82,7 +82,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     // After a failure, or when most of the file is written to stdout already.
     if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue, 'w');
   }
-  setInterval(update, FLUSH_MS).unref();
+  const updating = setInterval(update, FLUSH_MS).unref();
 
   return {
     write(line: string): void {
@@ -116,6 +116,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     /** Resolves when all lines are written, or the reader has stalled. */
     async close(): Promise<void> {
       for (flush(); queue.length > 0 && !hasStalled(); flush()) await delay(FLUSH_MS);
+      clearInterval(updating);
     },
     update,
   };

@@ -63,14 +63,17 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   const results = new LRUCache<
     string,
     EventResult,
-    { readonly event: PartnerEvent; readonly operation: EventOperation }
+    { readonly event: PartnerEvent; readonly operation: EventOperation; isUsed: boolean }
   >({
     ...recent,
     maxSize: CACHED_BYTES,
     sizeCalculation: ({ json }, key) => key.length + json.length,
-    fetchMethod: async (_key, _stale, { context: { event, operation } }) =>
-      (await services.hub.attempt(event, () => execute(event, operation))) ??
-      (isSessionEvent(event) ? ALWAYS_HIDDEN : HIDDEN),
+    async fetchMethod(_key, _stale, { context }) {
+      const { event, operation } = context;
+      context.isUsed = true;
+      const result = await services.hub.attempt(event, () => execute(event, operation));
+      return result ?? (isSessionEvent(event) ? ALWAYS_HIDDEN : HIDDEN);
+    },
     // A result that is evicted while it is made is still returned.
     ignoreFetchAbort: true,
   });
@@ -116,15 +119,21 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   }
 
   /** Undefined if the viewer may not see the event. */
-  return async (event: PartnerEvent, operation: EventOperation) => {
+  async function resultOf(
+    event: PartnerEvent,
+    operation: EventOperation,
+  ): Promise<EventResult | undefined> {
     // Positions are used again after a loss of the log.
     const key = `${event.position} ${event.receivedAt} ${operation.key}`;
     const { position } = services.hub;
     const { basis, executedAt = position } = results.peek(key) ?? {};
     const isCurrent = basis && isValid(basis, services) && executedAt === position;
-    // lru-cache shares an execution that is under way all the same.
-    const options = { context: { event, operation }, forceRefresh: !isCurrent };
-    const result = await results.forceFetch(key, options);
+    const context = { event, operation, isUsed: false };
+    const result = await results.forceFetch(key, { context, forceRefresh: !isCurrent });
+    // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
+    const isOld = !context.isUsed && result.basis && !isValid(result.basis, services);
+    if (isOld) return resultOf(event, operation);
     return result.json === '' ? undefined : result;
-  };
+  }
+  return resultOf;
 }

@@ -172,6 +172,28 @@ describe('an event that is replayed right after its delivery', () => {
     expect(second.data.noteReady.progressNote.note).toEqual([expect.objectContaining(note[0]!)]);
   });
 
+  it('shows the note as it was edited while the event was executed for others', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const old = { isLoading: false, note: [{ text: 'old' }] };
+    sandbox.answerNext(ROUTE, { body: old, delayMs: 1_000 });
+    const after = await cursorNow(gateway);
+    await using live = subscribeTo(clientOf(gateway), READY, { after });
+    const { sessionId } = sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
+    sandbox.settle();
+    await expect.poll(() => sandbox.countOf(ROUTE)).toBe(1);
+    const patch = { note: [{ text: 'edited' }] };
+    const input = { progressNoteId: sandbox.noteIdOf(sessionId), patch };
+    const { data } = await gateway.query(EDIT, { input });
+    expect(data.updateProgressNote.__typename).toBe('ProgressNoteChange');
+    await using resumed = subscribeTo(clientOf(gateway), READY, { after });
+    const [first, second] = await Promise.all([live.next(), resumed.next()]);
+    expect(first.data.noteReady.progressNote.note).toEqual([expect.objectContaining(old.note[0]!)]);
+    expect(second.data.noteReady.progressNote.note).toEqual([
+      expect.objectContaining(patch.note[0]!),
+    ]);
+  });
+
   it('shows the note as a later event has left it', async () => {
     await using gateway = await openGateway();
     const [first, second] = await deliverTwice(gateway, async (_note, sessionId) => {
