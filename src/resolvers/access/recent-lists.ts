@@ -32,6 +32,8 @@ interface RecentList {
   readonly pages: Map<number, number>;
   /** When it was last read through, and how long it was. */
   readThrough?: { readonly at: number; readonly total: number };
+  /** When an event last contradicted it. */
+  doubtedAt?: number;
 }
 
 const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
@@ -102,15 +104,16 @@ export function createRecentLists(now: () => number) {
     },
     /** True once if an event since the list was read contradicts it: the record is not where it was, or is there now. */
     isDoubtful(list: ListRef, id: string): boolean {
-      const { rows, pages } = lists.get(nameOf(list)) ?? {};
+      const known = lists.get(nameOf(list));
+      if (!known) return false;
       const at = readAt(list, id);
-      const isElsewhere = at !== undefined && isNamed(list, id, at) === false;
-      const isNew =
-        at === undefined && isNamed(list, id, Math.max(...(pages?.values() ?? []))) === true;
-      if (!pages?.size || (!isElsewhere && !isNew)) return false;
-      rows?.delete(id);
-      pages.clear();
-      return true;
+      const lastRead = Math.max(known.doubtedAt ?? 0, ...known.pages.values());
+      const isDoubtful =
+        at === undefined
+          ? isNamed(list, id, lastRead) === true
+          : isNamed(list, id, at) === false && known.rows.delete(id);
+      if (isDoubtful) known.doubtedAt = now();
+      return isDoubtful;
     },
     /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],
