@@ -71,6 +71,7 @@ describe('counters', () => {
     ['eventCopies', 'events_copies_total'],
     ['eventsWithoutTime', 'events_without_time_total'],
     ['eventsQuarantined', 'events_quarantined_total'],
+    ['eventsLeftOut', 'events_left_out_total'],
     ['eventsDelivered', 'events_delivered_total'],
     ['slowConsumerClosed', 'gateway_slow_consumers_total'],
   ] as const)('%s adds to %s', async (count, name) => {

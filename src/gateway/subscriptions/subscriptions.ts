@@ -123,7 +123,7 @@ export function createSubscriptions(parts: GatewayParts) {
             if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
             if (error instanceof CallBudgetExhausted || performance.now() > endsAt) {
               parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
-              metrics.eventsFailed();
+              metrics.eventsLeftOut();
               return undefined;
             }
             await delay(RETRY_MS, undefined, { ref: false });

@@ -108,7 +108,7 @@ describe('an assessment of a client who was last seen in another list', () => {
     await completeAssessment(0);
     emitTranscript({ clinicId: ids.clinic(0) });
     expect((await listener.next()).data.events.type).toBe('TRANSCRIPT_READY');
-    expect(await gauge(gateway, 'events_failed_total')).toBe(1);
+    expect(await gauge(gateway, 'events_left_out_total')).toBe(1);
     listener.close();
   });
 });
