@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
+import { createUsage } from '../../src/rest/usage.ts';
 import { createRetryBudget } from '../../src/rest/client/retry.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -120,6 +121,27 @@ describe('rate and quota', () => {
     expect(setup.upstream.seen).toHaveLength(2);
     clock.jump(12 * 3600_000);
     expect(await loadersOf(setup.partner).record(endpoints.note, id(3))).toBeDefined();
+  });
+
+  it('counts only calls that are sent: none that the quota stops is charged or uses up the rate', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp((_, response) => answer(response, 200, { note: [] }), {
+      clock,
+      dailyQuota: 2,
+      ratePerSecond: 1,
+    });
+    // The token takes the first permit of the rate.
+    await setup.partner.check();
+    const usage = createUsage();
+    const loaders = setup.partner.loadersFor(usage);
+    const loaded = [1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n)));
+    const stopped = Promise.all(loaded.slice(1).map(codeOf));
+    await vi.waitFor(() => expect(setup.partner.state().queued).toBe(3));
+    clock.advance(1_000);
+    expect(await loaded[0]).toBeDefined();
+    clock.advance(1_000);
+    expect(await stopped).toEqual(['UPSTREAM_RATE_LIMITED', 'UPSTREAM_RATE_LIMITED']);
+    expect(usage.calls).toBe(1);
   });
 
   it('does not begin another day when the wall clock is set back', () => {

@@ -84,7 +84,7 @@ export class Call implements QueuedCall {
     // The token may have changed while the call was queued.
     const token = endpoint.isAuthorized ? tokens.current() : NO_TOKEN;
     if (token === undefined) {
-      limiter.release();
+      limiter.release(false);
       return this.start();
     }
     const now = clock.now();
@@ -92,7 +92,7 @@ export class Call implements QueuedCall {
     const leftMs = this.endsAt - now;
     const problem = this.charge(leftMs);
     if (problem) {
-      limiter.release();
+      limiter.release(false);
       return this.fail(problem);
     }
     this.breaker.enter(this);
@@ -224,11 +224,12 @@ export class Call implements QueuedCall {
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return new CallBudgetExhausted(template, 'the operation has used up its calls');
+    const seconds = this.client.limiter.spend();
+    if (seconds !== undefined)
+      return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
     charged.calls += 1;
     if (this.failures.length > 0) charged.retried += 1;
-    const seconds = this.client.limiter.spend();
-    if (seconds === undefined) return undefined;
-    return new PartnerRateLimited(template, 'the daily quota is used up', seconds);
+    return undefined;
   }
 
   /** After a failed attempt, starts another one or fails the call. */

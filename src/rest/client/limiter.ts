@@ -110,8 +110,10 @@ export function createLimiter(
       queued += 1;
       return false;
     },
-    release(): void {
+    /** A call that was not sent does not count for the rate. */
+    release(isSent = true): void {
       inFlight -= 1;
+      if (!isSent) permits += 1;
       if (queued > 0) serve();
     },
     /** Counts a call against the day. Returns the seconds until tomorrow if today's quota is used up. */
