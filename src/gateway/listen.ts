@@ -95,7 +95,7 @@ export async function listen(
       // still reading it; and one that a browser opened ahead of need for busy.
       server.closeIdleConnections = () => undefined;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      app.endSubscriptions(CLOSE_GRACE_MS);
+      app.endSubscriptions(CLOSE_GRACE_MS, DRAIN_MS);
       const lastAt = performance.now() + DRAIN_MS;
       const sweeping = setInterval(() => {
         if (running === 0 || performance.now() > lastAt) server.closeAllConnections();

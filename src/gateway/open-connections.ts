@@ -7,7 +7,9 @@ export interface OpenConnection {
    * and messages of clients have to be read before their silence counts.
    */
   check(now: number, isLate: boolean): void;
-  /** Closes gracefully, so that the client reconnects. */
+  /** True while queries or mutations run on it. */
+  readonly isBusy?: boolean;
+  /** Closes gracefully, so that the client reconnects. One that is busy is closed after its answers. */
   end(): void;
   /** Closes immediately. */
   destroy(): void;
@@ -57,12 +59,15 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
       if (count > 1) countBySubject.set(subject, count - 1);
       else countBySubject.delete(subject);
     },
-    /** Ends all connections gracefully, and destroys those that are left after `graceMs`. */
-    close(graceMs: number): void {
+    /** Ends all connections gracefully. Those that are left after `graceMs`, or `drainMs` if busy, are destroyed. */
+    close(graceMs: number, drainMs: number): void {
       for (const connection of open) connection.end();
       setTimeout(() => {
-        for (const connection of open) connection.destroy();
+        for (const connection of open) if (!connection.isBusy) connection.destroy();
       }, graceMs).unref();
+      setTimeout(() => {
+        for (const connection of open) connection.destroy();
+      }, drainMs).unref();
     },
   };
 }

@@ -33,6 +33,10 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   viewer: Viewer | undefined;
   /** False once it is closing: nothing more is sent. */
   isOpen = true;
+  /** True once this process ends: no operation is begun. */
+  isEnding = false;
+  /** Operations that have begun, and are neither answered nor subscriptions yet. */
+  running = 0;
   hasPonged = true;
   /** Ends the operations that graphql-ws runs. */
   onClosed: (() => Promise<void>) | undefined;
@@ -141,16 +145,24 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     }
   }
 
+  get isBusy(): boolean {
+    return this.isOpen && this.running > 0;
+  }
+
+  /** A client repeats what was not answered when its socket closes, and a mutation must not be sent twice. */
   end(): void {
-    this.close(CLOSE.goingAway);
+    this.isEnding = true;
+    if (!this.isBusy) this.close(CLOSE.goingAway);
   }
 
   destroy(): void {
+    this.close(CLOSE.goingAway);
     this.ws.terminate();
   }
 
   check(now: number, isLate: boolean): void {
     if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
+    if (this.isEnding) this.end();
     if (isLate) return;
     // A result or a ping may have been buffered when the last event was sent.
     this.#flush();

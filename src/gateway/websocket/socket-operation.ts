@@ -39,6 +39,8 @@ export class SocketOperation implements AsyncIterableIterator<ExecutionResult, u
 
   next(): Promise<Result> {
     if (!this.#run) return Promise.resolve(DONE);
+    // It stays pending until the socket closes, and its client repeats it elsewhere.
+    if (this.#connection.isEnding) return this.#answer.promise;
     this.#begin(this.#run).catch(this.#answer.reject);
     this.#run = undefined;
     return this.#answer.promise;
@@ -46,7 +48,8 @@ export class SocketOperation implements AsyncIterableIterator<ExecutionResult, u
 
   async #begin(run: Run): Promise<void> {
     this.#context = { requestId: randomUUID(), requester: this.#connection.viewer!, sink: this };
-    const result = await run(this.#context);
+    this.#connection.running += 1;
+    const result = await run(this.#context).finally(() => (this.#connection.running -= 1));
     this.#context = undefined;
     if (!(result instanceof Subscription)) return this.#answer.resolve({ value: result });
     this.#subscription = result;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { ServerProcess } from '../../support/faults/process/process.ts';
 import { NO_LOSSES, type Deployment, openDeployment } from '../../support/faults/deployment.ts';
-import { until } from '../../support/ws/raw-socket.ts';
+import { dialIn, subscribe, until } from '../../support/ws/raw-socket.ts';
 
 /** The exit code, and whether the process exited in time. */
 async function endingOf(server: ServerProcess, withinMs = 15_000) {
@@ -80,6 +80,22 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     const socket = dial(server, `GET /graphql HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
     expect(String(await first(socket, 'data'))).toMatch(/^HTTP\/1.1 503/);
     expect(await endingOf(server, 8_000)).toEqual({ code: 0, inTime: true });
+  });
+
+  it('waits ten seconds for a query over WebSocket, and then closes its socket with 1001 too', async () => {
+    await using deployment = await openDeployment();
+    const { server, sandbox } = deployment;
+    using socket = await dialIn(server);
+    expect((await server.ready()).status).toBe(200);
+    sandbox.set({ latencyMs: 20_000 });
+    sandbox.resetCounts();
+    socket.send(subscribe('1', '{ organizations { totalCount } }'));
+    await until(() => sandbox.countOf('GET /organizations') > 0);
+    server.signal('SIGTERM');
+    const began = performance.now();
+    expect((await socket.closed).code).toBe(1001);
+    expect(performance.now() - began).toBeGreaterThan(9_000);
+    expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
   });
 
   it('followed by SIGINT ends the process immediately, with nothing lost', async () => {

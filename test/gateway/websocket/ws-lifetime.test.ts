@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { openGateway, tokenFor } from '../../support/gateway.ts';
 import { callsTo } from '../../support/graph/counted.ts';
+import { changes, countOf } from '../../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 import { dialIn, gauge, subscribe, subscribed, until } from '../../support/ws/raw-socket.ts';
 
@@ -76,6 +77,30 @@ describe.concurrent('a gateway that shuts down', () => {
     await subscribed(gateway, socket, '1', EVENTS);
     await gateway.close();
     expect(await socket.closed).toEqual({ code: 1001, reason: 'Going away' });
+  });
+
+  it('first answers queries and mutations, begins no other, and closes sockets without any at once', async () => {
+    const gateway = await openGateway();
+    const { sandbox } = gateway;
+    using busy = await dialIn(gateway);
+    using other = await dialIn(gateway);
+    await subscribed(gateway, busy, 'events', EVENTS);
+    await subscribed(gateway, other, 'events', EVENTS);
+    sandbox.answerNext(changes.magicEdit.route, { delayMs: 1_500, body: {} });
+    const { document, input } = changes.magicEdit;
+    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
+    busy.send(subscribe('edit', document, edit));
+    await until(() => countOf(gateway, 'magicEdit') === 1);
+    const closing = gateway.close();
+    expect((await other.closed).code).toBe(1001);
+    expect(busy.untaken).toEqual([]);
+    busy.send(subscribe('late', document, edit));
+    const data = { result: { type: 'ProgressNoteChange' } };
+    expect(await busy.next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });
+    expect(await busy.next()).toEqual({ id: 'edit', type: 'complete' });
+    expect((await busy.closed).code).toBe(1001);
+    await closing;
+    expect([busy.untaken, countOf(gateway, 'magicEdit')]).toEqual([[], 1]);
   });
 
   it('does not wait for clients that have stopped reading', async () => {

@@ -38,7 +38,7 @@ export interface DialOptions extends ClientOptions {
 
 export const PROTOCOL = 'graphql-transport-ws';
 
-export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
+export function dial(gateway: Pick<Gateway, 'url'>, options: DialOptions = {}): RawSocket {
   const { path = '/graphql', protocols = [PROTOCOL], ...others } = options;
   const ws = new WebSocket(`${gateway.url.replace('http', 'ws')}${path}`, [...protocols], others);
   const untaken: Message[] = [];
@@ -74,7 +74,7 @@ export function dial(gateway: Gateway, options: DialOptions = {}): RawSocket {
 
 /** Connected and acknowledged: as the partner itself, unless another token is given. */
 export async function dialIn(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'url'>,
   token?: string,
   options?: DialOptions,
 ): Promise<RawSocket> {
