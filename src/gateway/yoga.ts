@@ -9,8 +9,8 @@ import {
 } from 'graphql-yoga';
 
 import type { Context } from '../context.ts';
+import type { CodedError } from '../errors.ts';
 import type { Usage } from '../rest/usage.ts';
-import type { Unauthenticated } from '../viewer/authenticate.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
 import { corsOf } from './origins.ts';
@@ -46,7 +46,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
   body?: string;
-  unauthenticated?: Unauthenticated;
+  unauthenticated?: CodedError & { readonly reason?: string };
   requestId?: string;
   requester?: Viewer;
   /** True if the response is plain JSON over HTTP. */

@@ -23,7 +23,7 @@ export class Unauthenticated extends CodedError {
 }
 
 export interface Authenticator {
-  /** The viewer whose token this is (`Bearer …`), or a rejection with `Unauthenticated`. */
+  /** The viewer whose token this is (`Bearer …`), or a rejection: `Unauthenticated`, or `UPSTREAM_UNAVAILABLE` without keys. */
   readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
 }
 
@@ -67,9 +67,7 @@ export function createAuthenticator(
     } catch (error) {
       // jose reports an expired token only after its signature was verified.
       if (error instanceof errors.JWTExpired) throw new Unauthenticated('expired');
-      throw error instanceof Unauthenticated
-        ? error
-        : new Unauthenticated('invalid', reasonOf(error));
+      throw error instanceof CodedError ? error : new Unauthenticated('invalid', reasonOf(error));
     }
   }
 
@@ -99,7 +97,7 @@ export function createAuthenticator(
 /** What jose found wrong, in its own terms: a code, or a claim's name. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed) return `${error.claim}: ${error.reason}`;
-  return error instanceof errors.JOSEError ? error.code : 'the keys are not available';
+  return error instanceof errors.JOSEError ? error.code : 'the key is not usable';
 }
 
 /** The clock tolerance applies to `nbf` only, not to the expiry. */

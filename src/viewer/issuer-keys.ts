@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { Agent, fetch } from 'undici';
+import { OperationError } from '../errors.ts';
 
 /** Keys are fetched anew after ten minutes, so that a withdrawn one is gone soon. */
 const FRESH_MS = 600_000;
@@ -10,13 +11,15 @@ const COOLDOWN_MS = 30_000;
 /** Without any keys no token can be verified, so the next attempt comes sooner. */
 const RETRY_EMPTY_MS = 1_000;
 const TIMEOUT_MS = 5_000;
+const NO_KEYS = 'The issuer’s keys can’t be fetched for now. Try again in a moment.';
 /** jose follows no redirect and requires status 200; the size of the body is checked here. */
 const dispatcher = new Agent({ maxResponseSize: 262_144 });
 const fetchBounded = (url: string, options: object) => fetch(url, { ...options, dispatcher });
 
 /**
  * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and
- * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called for each failed fetch.
+ * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called for each failed fetch. Without keys a
+ * token is not rejected as invalid, since that would sign every user out.
  */
 export function createIssuerKeys(
   url: string,
@@ -53,7 +56,7 @@ export function createIssuerKeys(
   return async (header, token) => {
     if (now() - fetchedAt >= KEPT_MS) await refresh(RETRY_EMPTY_MS);
     else if (now() - fetchedAt >= FRESH_MS) void refresh(COOLDOWN_MS);
-    if (now() - fetchedAt >= KEPT_MS) throw new errors.JWKSNoMatchingKey();
+    if (now() - fetchedAt >= KEPT_MS) throw new OperationError('UPSTREAM_UNAVAILABLE', NO_KEYS);
     try {
       return await keys(header, token);
     } catch (error) {

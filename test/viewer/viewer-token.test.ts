@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { openServer } from '../../src/server.ts';
 import { createAdvancingClock } from '../support/access/viewers.ts';
 import { type Gateway, TEST_SECRET, openGateway, post } from '../support/gateway.ts';
+import { dial, initWith } from '../support/ws/raw-socket.ts';
 
 const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600;
 const claims = () => ({ sub: 'anna', exp: inAnHour(), grants: ['partner'] });
@@ -107,13 +109,14 @@ async function openIssuer() {
       AUTH_AUDIENCE: 'gateway',
     },
   });
-  const statusOf = async (token: string) =>
-    (await post(gateway.url, QUERY, { authorization: `Bearer ${token}` })).status;
+  const { url } = gateway;
+  const ask = (token: string) => post(url, QUERY, { authorization: `Bearer ${token}` });
+  const statusOf = async (token: string) => (await ask(token)).status;
   const close = async () => {
     await gateway.close();
     server.close();
   };
-  return { state, keys, clock, addKey, statusOf, [Symbol.asyncDispose]: close };
+  return { url, state, keys, clock, addKey, ask, statusOf, [Symbol.asyncDispose]: close };
 }
 
 describe('with a JWKS URL', () => {
@@ -142,6 +145,27 @@ describe('with a JWKS URL', () => {
     issuer.state.down = true;
     issuer.clock.advance(1_800_000);
     expect(await issuer.statusOf(await token('finn'))).toBe(200);
+  });
+
+  it('answers 503 and closes sockets with 1013 while it has no keys; a wrong algorithm is 401', async () => {
+    await using issuer = await openIssuer();
+    const token = await (await issuer.addKey('one')).token('anna');
+    issuer.state.down = true;
+    const { status, headers, errors } = await issuer.ask(token);
+    expect([status, headers.get('retry-after'), headers.get('www-authenticate')]).toEqual([
+      503,
+      '5',
+      null,
+    ]);
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    using socket = dial(issuer);
+    await once(socket.ws, 'open');
+    socket.send(initWith(token));
+    expect(await socket.closed).toEqual({ code: 1013, reason: 'Try again later' });
+    for (const wrong of ['a.b.c', await good()]) expect(await issuer.statusOf(wrong)).toBe(401);
+    issuer.state.down = false;
+    issuer.clock.advance(1_000);
+    expect(await issuer.statusOf(token)).toBe(200);
   });
 });
 

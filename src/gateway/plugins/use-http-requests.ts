@@ -29,7 +29,11 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     if (problem) return { errors: [problem] };
     if (unauthenticated) {
       const { message, code } = unauthenticated;
-      return { errors: [requestRejected(401, message, code, { 'www-authenticate': 'Bearer' })] };
+      const [status, headers] =
+        code === 'UNAUTHENTICATED'
+          ? [401, { 'www-authenticate': 'Bearer' }]
+          : [503, { 'retry-after': '5' }];
+      return { errors: [requestRejected(status, message, code, headers)] };
     }
     try {
       context.body = await bodyOf(req, bodyBytes);

@@ -1,4 +1,5 @@
-import { type Authenticator, Unauthenticated } from '../../viewer/authenticate.ts';
+import { CodedError } from '../../errors.ts';
+import type { Authenticator } from '../../viewer/authenticate.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /**
@@ -11,7 +12,7 @@ export function useViewer({ authenticate }: Authenticator): GatewayPlugin {
       try {
         serverContext.requester = await authenticate(serverContext.req.headers.authorization);
       } catch (error) {
-        if (!(error instanceof Unauthenticated)) throw error;
+        if (!(error instanceof CodedError)) throw error;
         serverContext.unauthenticated = error;
       }
     },

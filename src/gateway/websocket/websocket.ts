@@ -6,6 +6,7 @@ import { type ExecutionResult, type FormattedExecutionResult, parse } from 'grap
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+import { CodedError } from '../../errors.ts';
 import { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
@@ -53,6 +54,9 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         if (error instanceof Unauthenticated) {
           observer.rejected(error.code, { requestId: extra.requestId, reason: error.reason });
           extra.close(CLOSE.forbidden, error.message);
+        } else if (error instanceof CodedError) {
+          observer.rejected(error.code, { requestId: extra.requestId });
+          extra.close(CLOSE.tryAgainLater);
         } else maskError(error, extra.requestId);
         return false;
       }
