@@ -20,10 +20,10 @@ export interface PagedList<T> {
   /** Canonical text of list, parent and filter. Cursors hold its hash, so that no other list accepts them. */
   readonly key: string;
   /**
-   * Synchronous when cached; called twice within an operation, it makes one request. `fresh` bypasses the cache.
-   * A page past the end is empty, or fails with code `NOT_FOUND`.
+   * Synchronous when cached; called twice within an operation, it makes one request. With `since`, the page was asked
+   * for after that time and after the operation began. A page past the end is empty, or fails with code `NOT_FOUND`.
    */
-  loadPage(page: number, options?: { readonly fresh?: boolean }): Loaded<Page<T>>;
+  loadPage(page: number, since?: number): Loaded<Page<T>>;
   /** The length from an earlier answer, which may be outdated. */
   totalHint(): number | undefined;
 }

@@ -57,6 +57,8 @@ export class Connection<T extends Row> implements PageInfo {
   private readonly codec: CursorCodec;
   private window: Window = { start: 0, end: 0 };
   private rereads = 0;
+  /** When the last of the pages that contradict each other was asked for. What is read again has to be newer. */
+  private contradictedAt = 0;
   private listHash: number | undefined;
 
   constructor(list: PagedList<T>, codec: CursorCodec) {
@@ -136,7 +138,7 @@ export class Connection<T extends Row> implements PageInfo {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
       if (this.pages.has(page)) continue;
-      const answer = this.list.loadPage(page, fresh ? { fresh } : undefined);
+      const answer = this.list.loadPage(page, fresh ? this.contradictedAt : undefined);
       if (answer instanceof Promise) loads.push(this.storeLater(page, answer));
       else this.store(page, answer);
     }
@@ -158,6 +160,7 @@ export class Connection<T extends Row> implements PageInfo {
     const dropped = [...pages].filter(isInconsistent).map(([page]) => page);
     if (dropped.length === 0) return undefined;
     this.rereads += 1;
+    this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
     for (const page of dropped) pages.delete(page);
     return dropped.filter((page) => wanted.includes(page));
   }

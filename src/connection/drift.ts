@@ -5,6 +5,7 @@ export interface ReadPage<T> {
   readonly rows: readonly (T | undefined)[];
   /** `undefined` if the page was not found. */
   readonly total: number | undefined;
+  readonly askedAt?: number | undefined;
 }
 
 interface ReadPages {

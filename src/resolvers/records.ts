@@ -121,7 +121,7 @@ function connectionOf<N extends ListName>(
     need,
     {
       key: listKeyOf(list),
-      loadPage: (number, options) => loadListPage(list, number, ctx, options),
+      loadPage: (number, since) => loadListPage(list, number, ctx, since),
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,

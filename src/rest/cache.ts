@@ -8,6 +8,8 @@ export interface CacheEntry {
   /** What invalidates it, beside its key: the path of a list, for all pages and filters, or a note's other path. */
   readonly path: string;
   readonly value: unknown;
+  /** When the call for it began, on the clock of `expiresAt`. */
+  readonly askedAt: number;
   /** On the clock that was passed in: `performance.now()`. */
   readonly expiresAt: number;
   /** True while the cache holds this answer. An object of its own, which can be kept without the value. */
@@ -57,8 +59,8 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
     get: (key: string): CacheEntry | undefined => entries.get(key),
 
     /** Unless its path was invalidated since it was requested. */
-    set(entry: CacheEntry, bytes: number, requestedAt: number): void {
-      if ((invalidatedAt.get(entry.path) ?? 0) > requestedAt) return;
+    set(entry: CacheEntry, bytes: number): void {
+      if ((invalidatedAt.get(entry.path) ?? 0) > entry.askedAt) return;
       const ttl = entry.expiresAt - clock.now();
       entries.set(entry.key, entry, { size: bytes + OVERHEAD_BYTES, ttl });
     },

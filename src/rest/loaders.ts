@@ -17,11 +17,6 @@ import {
 } from './lists.ts';
 import type { Usage } from './usage.ts';
 
-interface LoadOptions {
-  /** Skips every cache, and calls that began earlier. */
-  readonly fresh?: boolean;
-}
-
 type Loader = DataLoader<Target, unknown, string>;
 
 /**
@@ -36,18 +31,23 @@ export class Loaders {
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
+  private readonly beganAt: number;
 
   constructor(client: Client, usage: Usage) {
     this.client = client;
     this.usage = usage;
+    this.beganAt = client.clock.now();
   }
 
-  page<N extends ListName>(list: ListRef<N>, page: number, options?: LoadOptions) {
+  /** With `since`, a page that was asked for after that time and after the operation began. */
+  page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     const endpoint = lists[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
     const listKey = listKeyOf(list);
     const key = pageKeyOf(listKey, page);
-    const isFresh = options?.fresh === true;
-    return this.read({ endpoint, id: list.id, key, path: pathOf(list), page, listKey, isFresh });
+    const target = { endpoint, id: list.id, key, path: pathOf(list), page, listKey };
+    return this.read(
+      since === undefined ? target : { ...target, since: Math.max(since, this.beganAt) },
+    );
   }
 
   /** The list's length as last seen: a hint that is kept far longer than the rows. */
@@ -55,9 +55,11 @@ export class Loaders {
     return this.client.cache.totalOf(listKeyOf(list));
   }
 
-  record<T>(endpoint: Endpoint<T>, id?: Uuid, options?: LoadOptions): Loaded<T> {
+  /** With `fresh`, always by a call of its own. */
+  record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
     const path = endpoint.path(id);
-    return this.read({ endpoint, id, key: path, path, isFresh: options?.fresh === true });
+    const since = fresh ? Number.POSITIVE_INFINITY : 0;
+    return this.read({ endpoint, id, key: path, path, since });
   }
 
   /** Throws if an answer names another record than the expected one: it must be neither shown nor cached. */
@@ -74,19 +76,18 @@ export class Loaders {
   }
 
   private read<T>(target: Target<T>): Loaded<T> {
-    const { endpoint, isFresh, key } = target;
-    if (isFresh) {
+    const { endpoint, key, since = 0 } = target;
+    // The key names the endpoint, and with it the type of what is cached under it.
+    const known = since === 0 ? this.known.get(key) : undefined;
+    if (known) return known.value as T;
+    const cached = this.client.cache.get(key);
+    if (cached && cached.askedAt > since) {
+      this.usage.cached += 1;
+      return this.use(cached) as T;
+    }
+    if (since > 0) {
       this.known.delete(key);
       this.loaderOf(endpoint).clear(target);
-    } else {
-      // The key names the endpoint, and with it the type of what is cached under it.
-      const known = this.known.get(key);
-      if (known) return known.value as T;
-      const cached = this.client.cache.get(key);
-      if (cached) {
-        this.usage.cached += 1;
-        return this.use(cached) as T;
-      }
     }
     return this.loaderOf(endpoint).load(target) as Promise<T>;
   }

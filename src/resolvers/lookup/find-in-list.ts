@@ -15,9 +15,9 @@ export function loadListPage<N extends ListName>(
   list: ListRef<N>,
   number: number,
   ctx: Context,
-  options?: { readonly fresh?: boolean },
+  since?: number,
 ): Loaded<Page<RowOf<N>>> {
-  return whenLoaded(ctx.loaders.page(list, number, options), (page) => {
+  return whenLoaded(ctx.loaders.page(list, number, since), (page) => {
     const known = pagesOfRecords.get(page);
     const records = known ?? recordsOf(list, page);
     ctx.seenPages.add(records);

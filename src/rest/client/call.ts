@@ -47,7 +47,7 @@ export class Call implements QueuedCall {
   private waiters: (PromiseWithResolvers<CacheEntry> & { readonly usage: Usage })[] = [];
   private attempt: Attempt | undefined;
   private cancelTimer: (() => void) | undefined;
-  private readonly beganAt: number;
+  readonly beganAt: number;
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
   private readonly failures: Failure[] = [];
@@ -175,10 +175,11 @@ export class Call implements QueuedCall {
     const expiresAt = clock.now() + endpoint.ttlMs(value);
     const invalidatedBy = endpoint.otherPath?.(value) ?? path;
     const validity = { isCurrent: false };
-    const entry: CacheEntry = { key, path: invalidatedBy, value, expiresAt, validity };
+    const { beganAt: askedAt } = this;
+    const entry: CacheEntry = { key, path: invalidatedBy, value, askedAt, expiresAt, validity };
     if (this.client.detach(this)) {
       if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
-      cache.set(entry, bytes, this.beganAt);
+      cache.set(entry, bytes);
     }
     this.isOver = true;
     for (const { usage, resolve } of this.waiters) {

@@ -24,8 +24,8 @@ export interface Target<T = unknown> {
   readonly page?: number;
   /** The list with its filter, without the page. */
   readonly listKey?: string;
-  /** Skips the cache and the calls in flight. */
-  readonly isFresh?: boolean;
+  /** Skips cached answers and calls in flight that began then or earlier. */
+  readonly since?: number;
   readonly body?: string;
 }
 
@@ -81,7 +81,7 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     get(target: Target, usage: Usage): Promise<CacheEntry> {
       if (usage.isOver) return Promise.reject(new OperationAborted(target.endpoint.template));
       const underway = inFlight.get(target.key);
-      if (underway && !target.isFresh) {
+      if (underway && underway.beganAt > (target.since ?? 0)) {
         usage.coalesced += 1;
         return underway.join(usage);
       }

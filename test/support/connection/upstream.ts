@@ -41,6 +41,7 @@ export const rowsNamed = (names: readonly (string | number)[]): Row[] =>
 
 /** A list of the Partner API with `size` rows, numbered from 0. Its rows may be replaced at any time. */
 export function createUpstream(size: number) {
+  let clock = 0;
   const upstream = {
     rows: rowsNamed([...Array(size).keys()]) as (Row | undefined)[],
     pageNow(page: number): Page<Row> {
@@ -49,6 +50,7 @@ export function createUpstream(size: number) {
         rows: upstream.rows.slice(start, start + PAGE_SIZE),
         total: upstream.rows.length,
         page,
+        askedAt: (clock += 1),
       };
     },
     /** The list for one operation: no page is requested twice. */
@@ -61,12 +63,16 @@ export function createUpstream(size: number) {
         if (options.strict && page > 1 && now.rows.length === 0) return Promise.reject(notFound());
         return options.atOnce ? now : Promise.resolve(now);
       };
-      const loadPage = (page: number, { fresh = false } = {}) => {
-        const known = fresh ? undefined : memo.get(page);
+      const beganAt = clock;
+      const askedAt = new Map<number, number>();
+      const loadPage = (page: number, since?: number) => {
+        const isOld = (askedAt.get(page) ?? 0) <= Math.max(since ?? 0, beganAt);
+        const known = since !== undefined && isOld ? undefined : memo.get(page);
         if (known !== undefined) return known;
         asked.push(page);
         const loaded = options.atOnce ? answer(page) : (async () => answer(page))();
         memo.set(page, loaded);
+        askedAt.set(page, clock);
         return loaded;
       };
       const key = options.key ?? KEY;
