@@ -146,17 +146,19 @@ export class Connection<T extends Row> implements PageInfo {
   }
 
   /**
-   * The pages to read before the list's length is certain; undefined once the pages read agree on it. If they don't, the
-   * list changed between two reads, or one came from the cache: those that contradict the newest are dropped, those
-   * among them that are wanted are read again, and from then on past the cache.
+   * The pages to read before the list's length is certain; undefined once the pages read agree on it, and no two have
+   * the same row. Otherwise the list changed between two reads, or one came from the cache: those that contradict the
+   * newest are dropped, those among them that are wanted are read again, and from then on past the cache.
    */
   private unsettled(wanted: readonly number[]): readonly number[] | undefined {
     const { pages, total: newest } = this;
     // If every page read was past the end: page one exists as long as the list does.
     if (newest === undefined) return [1];
     if (this.rereads === MAX_REREADS) return undefined;
-    const isInconsistent = ([page, { total }]: [number, ReadPage<T>]) =>
-      total === undefined ? firstOffsetOf(page) < newest : total !== newest;
+    // Once only: the list itself may have a row twice.
+    const changedAt = pages.size > 1 && this.rereads === 0 ? repeatedAt(pages.values()) : 0;
+    const isInconsistent = ([page, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
+      total === undefined ? firstOffsetOf(page) < newest : total !== newest || askedAt < changedAt;
     const dropped = [...pages].filter(isInconsistent).map(([page]) => page);
     if (dropped.length === 0) return undefined;
     this.rereads += 1;
@@ -178,4 +180,17 @@ export class Connection<T extends Row> implements PageInfo {
     this.pages.set(page, answer);
     this.total = answer.total ?? this.total;
   }
+}
+
+/** When the newer of two pages with the same row was asked for, or 0. Pages that are older are from before the change. */
+function repeatedAt(pages: Iterable<ReadPage<Row>>): number {
+  const seen = new Map<string, number>();
+  for (const { rows, askedAt = 0 } of pages) {
+    for (const row of rows) {
+      const other = row && seen.get(row.id);
+      if (other !== undefined && other !== askedAt) return Math.max(other, askedAt);
+      if (row) seen.set(row.id, askedAt);
+    }
+  }
+  return 0;
 }

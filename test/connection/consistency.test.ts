@@ -75,6 +75,40 @@ describe('pages that disagree on the length', () => {
   });
 });
 
+describe('pages with the same row', () => {
+  /** One row is added at the head and one removed from the tail, so the length stays. */
+  const shift = (upstream: ReturnType<typeof createUpstream>) => {
+    upstream.rows = [...rowsNamed(['new']), ...upstream.rows.slice(0, -1)];
+  };
+
+  it('are read again if they are older than the change', async () => {
+    const upstream = createUpstream(51);
+    const cache = new Map([1, 2, 4].map((page) => [page, upstream.pageNow(page)]));
+    shift(upstream);
+    const list = upstream.open({ cache, hint: 51 });
+    expect((await ask({ first: 50 }, list)).nodes).toEqual(upstream.rows.slice(0, 50));
+    expect(list.asked).toEqual([3, 5, 1, 2, 4]);
+  });
+
+  it('are read again if the list changed between two cached ones', async () => {
+    const upstream = createUpstream(21);
+    const cache = new Map([[1, upstream.pageNow(1)]]);
+    shift(upstream);
+    cache.set(2, upstream.pageNow(2));
+    const list = upstream.open({ cache, hint: 21 });
+    expect((await ask({ first: 20 }, list)).nodes).toEqual(upstream.rows.slice(0, 20));
+    expect(list.asked).toEqual([1]);
+  });
+
+  it('are read again only once, since the list itself may have a row twice', async () => {
+    const upstream = createUpstream(40);
+    upstream.rows[35] = upstream.rows[15];
+    const list = upstream.open({ hint: 40 });
+    expect((await ask({ first: 40 }, list)).nodes).toEqual(upstream.rows);
+    expect(list.asked).toEqual([1, 2, 3, 4, 1, 2, 3]);
+  });
+});
+
 describe('a page that is gone', () => {
   it('is empty, and page one has the length', async () => {
     const list = createUpstream(7).open({ hint: 40, strict: true });

@@ -120,6 +120,16 @@ describe('between two pages of a traversal', () => {
     expect(rows).toEqual(list.rows.slice(-15));
   });
 
+  it('repeats no row when one was added and another removed', async () => {
+    const list = untouched(19);
+    await step(list, { first: 10 });
+    list.add('head');
+    list.remove(list.rows.length - 1);
+    const { rows, calls } = await step(list, { first: 20 });
+    expect(rows).toEqual(list.rows.slice(0, 20));
+    expect(calls).toBe(2);
+  });
+
   it('reads each page once for several windows, also the one where the cursor was', async () => {
     const list = untouched(18);
     const head = await step(list, { first: 10 });
