@@ -72,7 +72,7 @@ export async function findInList<N extends ListName>(
   // Cached pages may be older than an event that contradicts them.
   if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
   let row = await scan(list, id, ctx, options);
-  if (row === CHANGED) row = await scan(list, id, ctx, options, true);
+  if (row === CHANGED) row = await scan(list, id, ctx, options, ctx.recentLists.now());
   if (row !== undefined && row !== CHANGED) return row;
   ctx.recentLists.remove(list, id);
   ctx.places.remove(list, id);
@@ -87,15 +87,15 @@ async function scan<N extends ListName>(
   id: string,
   ctx: Context,
   { page: start = 1, budget, absentSince }: FindOptions,
-  fresh = false,
+  since?: number,
 ): Promise<RowOf<N> | typeof CHANGED | undefined> {
   const began = ctx.recentLists.now();
-  const load = (page: number, isFresh = fresh) => pageIfThere(list, page, ctx, budget, isFresh);
+  const load = (page: number, after = since) => pageIfThere(list, page, ctx, budget, after);
   const rowIn = (pages: readonly (Page<RowOf<N>> | undefined)[]) =>
     pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
   let first = (await load(start)) ?? (start > 1 ? await load(1) : undefined);
   const isOld = absentSince !== undefined && (first?.askedAt ?? began) < absentSince;
-  if (first && isOld && !rowIn([first])) first = await load(first.page, true);
+  if (first && isOld && !rowIn([first])) first = await load(first.page, absentSince);
   if (!first) return undefined;
   const here = rowIn([first]);
   if (here) return here;
@@ -115,7 +115,7 @@ async function scan<N extends ListName>(
     if (row) return row;
     isChanged ||= pages.some((each) => each?.total !== total);
   }
-  if (isChanged && !fresh) return CHANGED;
+  if (isChanged && since === undefined) return CHANGED;
   ctx.recentLists.recordReadThrough(list, total, began);
   return undefined;
 }
@@ -139,7 +139,7 @@ async function pageIfThere<N extends ListName>(
   page: number,
   ctx: Context,
   budget: LookupBudget | undefined,
-  fresh = false,
+  since?: number,
 ) {
   if (budget && budget.pagesLeft <= 0) {
     throw new NotFound(
@@ -147,7 +147,7 @@ async function pageIfThere<N extends ListName>(
     );
   }
   try {
-    const read = loadListPage(list, page, ctx, { fresh });
+    const read = loadListPage(list, page, ctx, since);
     // A cached page costs no call.
     if (budget && read instanceof Promise) budget.pagesLeft -= 1;
     return await read;
