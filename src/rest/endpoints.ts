@@ -118,7 +118,8 @@ export const endpoints = {
   },
   noteOfSession: {
     ...noteOfSession,
-    otherPath: (read: NoteRecord | undefined) => (read?.id ? note.path(read.id) : undefined),
+    otherPath: (read: NoteRecord | undefined) =>
+      read?.id ? note.path(read.id) : noteOfSession.template,
   },
   transcript: record('/sessions/:sessionId/transcript', readTranscript, artifactTtlMs, 'not-ready'),
   mdm: record('/sessions/:sessionId/mdm', readMdm, artifactTtlMs, 'not-ready'),

@@ -141,7 +141,10 @@ async function perform(
     // After a failure too: the change may have taken effect.
     await ctx.invalidation.changed([
       endpoints.note.path(noteId),
-      ...(target.session ? [endpoints.noteOfSession.path(target.session.id)] : []),
+      // Without a session, any answer in flight, or one without the note's id, may be of this note.
+      target.session
+        ? endpoints.noteOfSession.path(target.session.id)
+        : endpoints.noteOfSession.template,
       pathOf({ name: 'magicEditsOfClinician' }),
     ]);
   }

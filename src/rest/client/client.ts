@@ -98,12 +98,12 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
 
     /**
      * Drops what is cached under the path. Calls in flight go on for their callers; later reads make a new call, and
-     * the old answers are not cached.
+     * the old answers are not cached. A template stands for all calls of its route.
      */
     invalidate(path: string): void {
       const paths = cache.invalidate(path);
       for (const [key, { target }] of inFlight)
-        if (paths.includes(target.path)) inFlight.delete(key);
+        if (paths.includes(target.path) || path === target.endpoint.template) inFlight.delete(key);
     },
 
     invalidateAll(): void {

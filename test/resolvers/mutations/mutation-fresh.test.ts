@@ -66,7 +66,7 @@ describe('a changed note', () => {
     expect(await byNote(gateway, id)).toEqual(['new']);
   });
 
-  it('is returned after an older read in flight by its session, which the change does not name', async () => {
+  it('is returned to queries sent during and after an older read by its session, which the change does not name', async () => {
     const { note, session } = gateway.sandbox.ids;
     const route = 'GET /sessions/:id/progress-note';
     const old = { progressNoteId: note(1, 1), isLoading: false, note: ['old'] };
@@ -75,8 +75,18 @@ describe('a changed note', () => {
     const early = bySession(gateway, session(1, 1));
     await expect.poll(() => gateway.sandbox.countOf(route)).toBe(before + 1);
     await change(gateway, 'update', note(1, 1), patchOf('new'));
+    expect(await bySession(gateway, session(1, 1))).toEqual(['new']);
     expect(await early).toEqual(['old']);
     expect(await bySession(gateway, session(1, 1))).toEqual(['new']);
+  });
+
+  it('is returned although its session’s cached answer does not say which note it is', async () => {
+    const { note, session } = gateway.sandbox.ids;
+    const old = { isLoading: false, note: ['old'] };
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', { body: old });
+    expect(await bySession(gateway, session(1, 2))).toEqual(['old']);
+    await change(gateway, 'update', note(1, 2), patchOf('new'));
+    expect(await bySession(gateway, session(1, 2))).toEqual(['new']);
   });
 
   it('is reported as changed although the read of it fails: the note is null with an error', async () => {
@@ -140,5 +150,18 @@ describe.skipIf(!redisAvailable)('a note that is changed through one of two inst
     expect(await byNote(two, id)).toEqual(['new']);
     expect(await early).toEqual(['old']);
     expect(await byNote(two, id)).toEqual(['new']);
+  });
+
+  it('is returned by the other one during an older read there by its session, which the change does not name', async () => {
+    const { note, session } = one.sandbox.ids;
+    const route = 'GET /sessions/:id/progress-note';
+    const old = { progressNoteId: note(1, 0), isLoading: false, note: ['old'] };
+    one.sandbox.answerNext(route, { delayMs: 1_000, body: old });
+    one.sandbox.resetCounts();
+    const early = bySession(two, session(1, 0));
+    await expect.poll(() => one.sandbox.countOf(route)).toBe(1);
+    await change(one, 'update', note(1, 0), patchOf('new'));
+    expect(await bySession(two, session(1, 0))).toEqual(['new']);
+    expect(await early).toEqual(['old']);
   });
 });
