@@ -80,6 +80,7 @@ export async function openServer(
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
   const milestones = opened.use(createMilestones(store.keys));
+  const once = opened.use(createOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
   const invalidation = createInvalidation(partner, store.bus, milestones, recentLists.eventNamed);
   let gateway: Gateway | undefined;
@@ -113,7 +114,7 @@ export async function openServer(
       hub,
       milestones,
       invalidation,
-      once: createOnce(store.keys),
+      once,
       cursors: createCursorCodec(sealerFor('list cursor')),
       ids: createGlobalIds(secret, oldSecret),
       recentLists,

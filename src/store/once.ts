@@ -1,18 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { LRUCache } from 'lru-cache';
-
 import { BadInput, OperationError, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
+import { createLateWrites } from './late-writes.ts';
 import type { KeyStore } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
 const KEPT_MS = 24 * 3_600_000;
-/** A write takes at most 15 s: an older claim belongs to a process that died. */
-const MAX_RUN_MS = 20_000;
+/** After its reads, which the operation's limit ends, a run has 15 s for the write and some for the store. */
+const WRITE_MS = 25_000;
+/** An instance that could not reach the store writes its outcomes this soon after the store is back. */
+const LATE_MS = 3_000;
+/** Less than HTTP clients and proxies wait. */
+const MAX_WAIT_MS = 15_000;
 const MIN_POLL_MS = 25;
 const MAX_POLL_MS = 400;
-const MAX_UNCONFIRMED = 10_000;
 
 type Claim =
   | {
@@ -27,6 +29,8 @@ type Claim =
 const KEY_REUSED = '"idempotencyKey" was used before, with other input.';
 const FIRST_UNKNOWN =
   'The first call with this key ended without a clear answer: await its event, or use another key.';
+const FIRST_RUNNING =
+  'The first call with this key is still running: send this one again, with the same key.';
 
 /** It is not sent again. */
 const firstCallUnknown = () => new OperationError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
@@ -35,59 +39,67 @@ export type Once = ReturnType<typeof createOnce>;
 
 /**
  * Runs a task at most once per key, over all instances: later callers get the first one's outcome. `print` is the
- * input's fingerprint. A failure without effect frees the key; an unclear one keeps it.
+ * input's fingerprint. A failure without effect frees the key; an unclear one keeps it. Each claim has an id of its own
+ * and is deleted by its value: a command that reaches the store late deletes no other claim.
  */
-export function createOnce(keys: KeyStore, now: () => number = steadyNow) {
-  /** Claims that the store has not confirmed, by id. It may hold them all the same, and nothing was sent for them. */
-  const unconfirmed = new LRUCache<string, true>({ max: MAX_UNCONFIRMED, ttl: KEPT_MS });
+export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
+  const maxRunMs = operationMs + WRITE_MS;
+  const late = createLateWrites(keys, KEPT_MS);
 
-  async function confirm<Answer>(id: string, writing: Promise<Answer>): Promise<Answer> {
+  async function once<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
+    let waitedMs = 0;
+    for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
+      const mine = textOf({ state: 'running', print, since: now(), id: crypto.randomUUID() });
+      const theirs = late.valueOf(key) ?? (await claim(key, mine));
+      if (theirs === undefined) return runAndSettle(key, mine, print, run);
+      // Nothing was sent for it, or without effect.
+      if (late.isDeleted(theirs)) {
+        await keys.delete(key, theirs);
+        continue;
+      }
+      const first = JSON.parse(theirs) as Claim;
+      if (first.print !== print) throw new BadInput(KEY_REUSED);
+      if (first.state === 'done') return first.outcome as T;
+      if (first.state === 'unknown') throw firstCallUnknown();
+      // Its process must have died.
+      if (waitedMs > LATE_MS && now() - first.since > maxRunMs) throw firstCallUnknown();
+      if (waitedMs > MAX_WAIT_MS) throw new OperationError('TIMEOUT', FIRST_RUNNING);
+      await delay(pauseMs);
+      waitedMs += pauseMs;
+    }
+  }
+
+  /** A claim that is not confirmed may reach the store all the same. Nothing is sent for it. */
+  async function claim(key: string, mine: string): Promise<string | undefined> {
     try {
-      return await writing;
+      return await keys.claim(key, mine, KEPT_MS);
     } catch (error) {
-      unconfirmed.set(id, true);
+      late.deleteClaim(key, mine);
       throw error;
     }
   }
 
-  return async <T>(key: string, print: string, run: () => Promise<T>): Promise<T> => {
-    let waitedMs = 0;
-    for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
-      const mine: Claim = { state: 'running', print, since: now(), id: crypto.randomUUID() };
-      const theirs = await confirm(mine.id, keys.claim(key, JSON.stringify(mine), KEPT_MS));
-      if (theirs === undefined) return runAndSettle(key, print, run);
-      const claim = JSON.parse(theirs) as Claim;
-      if (claim.print !== print) throw new BadInput(KEY_REUSED);
-      if (claim.state === 'done') return claim.outcome as T;
-      if (claim.state === 'unknown') throw firstCallUnknown();
-      // Deleted at once: one caller takes it over, and the others wait for its outcome.
-      if (unconfirmed.delete(claim.id)) {
-        const renewed: Claim = { ...claim, since: now() };
-        await confirm(claim.id, keys.put({ [key]: JSON.stringify(renewed) }, KEPT_MS));
-        return runAndSettle(key, print, run);
-      }
-      // Both are checked: the process may have died long ago, and its clock may differ from ours.
-      const isLost = waitedMs > MAX_RUN_MS || now() - claim.since > MAX_RUN_MS;
-      if (isLost) throw firstCallUnknown();
-      await delay(pauseMs);
-      waitedMs += pauseMs;
-    }
-  };
-
-  async function runAndSettle<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
-    const settle = (claim: Claim) => keys.put({ [key]: JSON.stringify(claim) }, KEPT_MS);
+  /** The outcome is returned even if it can't be stored yet. */
+  async function runAndSettle<T>(
+    key: string,
+    mine: string,
+    print: string,
+    run: () => Promise<T>,
+  ): Promise<T> {
     let outcome: T;
     try {
       outcome = await run();
     } catch (error) {
-      const isUnclear = hasCode(error, 'OUTCOME_UNKNOWN');
-      await ifPossible(isUnclear ? settle({ state: 'unknown', print }) : keys.delete(key));
+      if (hasCode(error, 'OUTCOME_UNKNOWN'))
+        await late.put(key, textOf({ state: 'unknown', print }));
+      else await keys.delete(key, mine).catch(() => late.deleteClaim(key, mine));
       throw error;
     }
-    await ifPossible(settle({ state: 'done', print, outcome }));
+    await late.put(key, textOf({ state: 'done', print, outcome }));
     return outcome;
   }
+
+  return Object.assign(once, { [Symbol.asyncDispose]: late[Symbol.asyncDispose] });
 }
 
-/** The outcome is returned even if it can't be stored. The claim then counts as lost, and nothing is sent again. */
-const ifPossible = (noting: Promise<unknown>) => noting.catch(() => undefined);
+const textOf = (claim: Claim): string => JSON.stringify(claim);

@@ -31,7 +31,8 @@ export interface KeyStore {
   /** A hint may be lost: it waits for no replica. */
   put(values: Readonly<Record<string, string>>, ttlMs: number, isHint?: true): Promise<unknown>;
   get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
-  delete(key: string): Promise<unknown>;
+  /** Deletes the key if it still has the value. Resolves to whether it had. */
+  delete(key: string, value: string): Promise<boolean>;
 }
 
 export interface QuarantineEntry {

@@ -22,12 +22,15 @@ describe.each(engines)('the keys of the $name store', ({ create }) => {
     expect(await stores[0].keys.get(['edit-1'])).toEqual([winner]);
   });
 
-  it('puts, reads in the requested order, and deletes', async () => {
+  it('puts, reads in the requested order, and deletes only the value that is named', async () => {
     const [{ keys }] = await engine.open();
     await keys.put({ a: '1', b: '2' }, HOUR_MS);
     await keys.put({ a: '3' }, HOUR_MS);
     expect(await keys.get(['b', 'none', 'a'])).toEqual(['2', undefined, '3']);
-    await keys.delete('a');
+    expect(await keys.delete('a', '1')).toBe(false);
+    expect(await keys.get(['a'])).toEqual(['3']);
+    expect(await keys.delete('a', '3')).toBe(true);
+    expect(await keys.delete('a', '3')).toBe(false);
     expect(await keys.get(['a'])).toEqual([undefined]);
     expect(await keys.get([])).toEqual([]);
   });

@@ -70,7 +70,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   it('has an unknown outcome for a claim whose process must have crashed', async () => {
     const [{ keys }] = await engine.open();
     const { run, runs } = createAction();
-    void createOnce(keys, () => Date.now() - 20_001)('k', 'p', run);
+    void createOnce(keys, 15_000, () => Date.now() - 60_000)('k', 'p', run);
     await expect.poll(() => runs.length).toBe(1);
     await expect(createOnce(keys)('k', 'p', run)).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
@@ -101,54 +101,147 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   });
 });
 
-describe('an idempotent run over a store that fails after the send', () => {
-  const engine = engines[0];
+/** Two instances of a store whose connection can be lost: commands then fail, and those that were sent arrive later. */
+function createUnreachableStore() {
+  const stored = new Map<string, string>();
+  let isDown = false;
+  const sent: (() => unknown)[] = [];
+  const run = async <Reply>(command: () => Reply): Promise<Reply> => {
+    if (!isDown) return command();
+    sent.push(command);
+    throw new StoreUnavailable('Redis did not answer');
+  };
+  const keys: KeyStore = {
+    claim: (key, value) =>
+      run(() => {
+        const known = stored.get(key);
+        if (known === undefined) stored.set(key, value);
+        return known;
+      }),
+    put: (values) =>
+      run(() => {
+        for (const [key, value] of Object.entries(values)) stored.set(key, value);
+      }),
+    get: (names) => run(() => names.map((name) => stored.get(name))),
+    delete: (key, value) => run(() => stored.get(key) === value && stored.delete(key)),
+  };
+  return {
+    keys,
+    stored,
+    goDown: () => void (isDown = true),
+    /** The commands that timed out are executed first. */
+    comeBack() {
+      isDown = false;
+      for (const command of sent.splice(0)) command();
+    },
+    /** Executes them late, after the connection works again. */
+    comeBackWithoutThem() {
+      isDown = false;
+      const late = sent.splice(0);
+      return () => late.forEach((command) => command());
+    },
+  };
+}
 
-  it('returns the outcome, and sends nothing again', async () => {
-    await using embedded = await engine.create();
-    const [{ keys }] = await embedded.open();
-    const once = createOnce({ ...keys, put: failing('THE_STORE_IS_DOWN') });
-    expect(await once('k', 'p', async () => 'done')).toBe('done');
-    const later = createOnce(keys, () => Date.now() + 60_000);
-    await expect(later('k', 'p', async () => 'again')).rejects.toMatchObject({
+describe.concurrent('an idempotent run over a store that is lost for a while', () => {
+  it('frees a claim that reached the store although it failed, for all instances', async () => {
+    const { keys, stored, goDown, comeBack } = createUnreachableStore();
+    await using one = createOnce(keys);
+    const two = createOnce(keys);
+    const { run, runs } = createAction();
+    goDown();
+    await expect(one('k', 'p', run)).rejects.toThrow(StoreUnavailable);
+    comeBack();
+    expect(stored.get('k')).toContain('running');
+    const retry = two('k', 'p', run);
+    await expect.poll(() => runs.length, { timeout: 5_000 }).toBe(1);
+    runs[0]?.resolve('done');
+    expect(await retry).toBe('done');
+    expect(await one('k', 'p', run)).toBe('done');
+  });
+
+  it('runs at once after such a claim within the same process, and never twice', async () => {
+    const { keys, goDown, comeBack } = createUnreachableStore();
+    await using once = createOnce(keys);
+    const { run, runs } = createAction();
+    goDown();
+    await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
+    comeBack();
+    const retries = range(0, 4).map(async () => once('k', 'p', run));
+    await expect.poll(() => runs.length).toBe(1);
+    runs[0]?.resolve('done');
+    expect(new Set(await Promise.all(retries))).toEqual(new Set(['done']));
+    expect(runs).toHaveLength(1);
+  });
+
+  it('stores the outcome when the store is back, and has it for this process until then', async () => {
+    const { keys, goDown, comeBack } = createUnreachableStore();
+    await using one = createOnce(keys);
+    const { run, runs } = createAction();
+    const first = one('k', 'p', run);
+    await expect.poll(() => runs.length).toBe(1);
+    goDown();
+    runs[0]?.resolve('done');
+    expect(await first).toBe('done');
+    expect(await one('k', 'p', run)).toBe('done');
+    comeBack();
+    // On its clock the first process seems to have died.
+    const two = createOnce(keys, 15_000, () => Date.now() + 60_000);
+    expect(await two('k', 'p', run)).toBe('done');
+    expect(runs).toHaveLength(1);
+  });
+
+  it('deletes the claim of a failure without effect later, and nothing else', async () => {
+    const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
+    await using one = createOnce(keys);
+    const two = createOnce(keys);
+    const { run, runs } = createAction();
+    const first = one('k', 'p', run);
+    await expect.poll(() => runs.length).toBe(1);
+    goDown();
+    runs[0]?.reject(coded('UPSTREAM_UNAVAILABLE'));
+    await expect(first).rejects.toThrow('UPSTREAM_UNAVAILABLE');
+    const deliverLate = comeBackWithoutThem();
+    const retry = two('k', 'p', run);
+    await expect.poll(() => runs.length, { timeout: 5_000 }).toBe(2);
+    const claimed = stored.get('k');
+    deliverLate();
+    expect(stored.get('k')).toBe(claimed);
+    runs[1]?.resolve('second');
+    expect(await retry).toBe('second');
+    expect(runs).toHaveLength(2);
+  });
+
+  it('has an unknown outcome if the process ended before it could store one', async () => {
+    const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
+    const { run, runs } = createAction();
+    {
+      await using one = createOnce(keys, 15_000, () => Date.now() - 60_000);
+      const first = one('k', 'p', run);
+      await expect.poll(() => runs.length).toBe(1);
+      goDown();
+      runs[0]?.resolve('done');
+      await first;
+    }
+    comeBackWithoutThem();
+    await expect(createOnce(keys)('k', 'p', run)).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
     });
+    expect(runs).toHaveLength(1);
   });
-});
 
-it('runs after a claim that reached the store although it failed, and never twice', async () => {
-  const stored = new Map<string, string>();
-  let failsAt = 1;
-  let claims = 0;
-  const keys: KeyStore = {
-    async claim(key, value) {
-      const known = stored.get(key);
-      if (known === undefined) stored.set(key, value);
-      claims += 1;
-      if (claims === failsAt) throw new StoreUnavailable('no replica confirmed the write');
-      return known;
-    },
-    async put(values) {
-      for (const [key, value] of Object.entries(values)) {
-        if (value.includes('"done"')) throw new StoreUnavailable('down');
-        stored.set(key, value);
-      }
-    },
-    get: async (names) => names.map((name) => stored.get(name)),
-    delete: async (key) => stored.delete(key),
-  };
-  let now = 0;
-  const once = createOnce(keys, () => now);
-  const { run, runs } = createAction();
-  await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
-  const retry = once('k', 'p', run);
-  await expect.poll(() => runs.length).toBe(1);
-  runs[0]!.resolve('done');
-  expect(await retry).toBe('done');
-  // Its outcome could not be stored. A failed claim after that changes nothing.
-  failsAt = claims + 1;
-  await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
-  now = 60_000;
-  await expect(once('k', 'p', run)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-  expect(runs).toHaveLength(1);
+  it('ends the wait for a long run after 15 seconds, and a later caller gets its outcome', async () => {
+    const { keys } = createUnreachableStore();
+    const { run, runs } = createAction();
+    // A run may take 30 seconds, and this one has taken 20.
+    const first = createOnce(keys, 15_000, () => Date.now() - 20_000)('k', 'p', run);
+    const once = createOnce(keys);
+    await expect(once('k', 'p', run)).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringContaining('send this one again, with the same key'),
+    });
+    runs[0]?.resolve('done');
+    expect(await Promise.all([first, once('k', 'p', run)])).toEqual(['done', 'done']);
+    expect(runs).toHaveLength(1);
+  }, 30_000);
 });

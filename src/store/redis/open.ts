@@ -64,8 +64,15 @@ const keyStore = ({ write, read }: RedisConnection): KeyStore => ({
     const values = await read((redis) => redis.mGet(keys.map(names.fact)));
     return values.map((value) => value ?? undefined);
   },
-  delete: (key) => write((redis) => redis.del(names.fact(key))),
+  async delete(key, value) {
+    const args = { keys: [names.fact(key)], arguments: [value] };
+    return (await write((redis) => redis.eval(deleteScript, args))) === 1;
+  },
 });
+
+const deleteScript = `
+  return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0
+`;
 
 const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
 

@@ -92,7 +92,8 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
       for (const [key, value] of Object.entries(values))
         run(sql`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`);
     },
-    deleteFact: (key: string) => void run(sql`DELETE FROM fact WHERE key = ${key}`),
+    deleteFact: (key: string, value: string): boolean =>
+      run(sql`DELETE FROM fact WHERE key = ${key} AND value = ${value}`).changes === 1,
     quarantine({ receivedAt, reason, body }: QuarantineEntry): void {
       run(sql`INSERT INTO quarantine (received_at, reason, body)
         VALUES (${receivedAt}, ${reason}, ${body})`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { changes, codesOf, countOf, magicEdit } from '../../support/mutation/edits.ts';
+import { changes, codesOf, countOf, envelope, magicEdit } from '../../support/mutation/edits.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () => {
@@ -36,7 +36,7 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
   it('sends nothing again for an instance that seems to have crashed during the call', async () => {
     const noteId = one.sandbox.ids.note(0, 1);
     const key = { idempotencyKey: 'died' };
-    one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 1_000, body: {} });
+    one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 5_000, body: {} });
     const dying = magicEdit(one, noteId, key);
     await expect.poll(() => countOf(one, 'magicEdit')).toBe(1);
     makeClaimsOlder(redis);
@@ -44,6 +44,39 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
     expect(countOf(one, 'magicEdit')).toBe(1);
     expect((await dying).result.type).toBe('ProgressNoteChange');
   });
+
+  it('can be used on the other instance after Redis hung during the claim', async () => {
+    const noteId = one.sandbox.ids.note(0, 2);
+    const key = { idempotencyKey: 'hung' };
+    process.kill(redis.pid, 'SIGSTOP');
+    expect(codesOf(await magicEdit(one, noteId, key))).toEqual(['UPSTREAM_UNAVAILABLE']);
+    process.kill(redis.pid, 'SIGCONT');
+    await expect
+      .poll(async () => (await magicEdit(two, noteId, key)).result?.type, { timeout: 10_000 })
+      .toBe('ProgressNoteChange');
+    expect(countOf(one, 'magicEdit')).toBe(1);
+  });
+
+  it.each([
+    ['first result', { body: { nth: 1 } }, { raw: { nth: 1 } }, 1],
+    ['key again', { status: 400, body: envelope(400, 'no') }, { type: 'ProgressNoteChange' }, 2],
+  ])(
+    'has its %s on the other instance although Redis restarted during the edit',
+    async (name, answer, result, calls) => {
+      const noteId = one.sandbox.ids.note(1, 0);
+      const key = { idempotencyKey: name };
+      one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 300, times: 1, ...answer });
+      const edit = magicEdit(one, noteId, key);
+      await expect.poll(() => countOf(one, 'magicEdit')).toBe(1);
+      await redis.kill();
+      expect((await edit).result).not.toBeNull();
+      await redis.start();
+      await expect
+        .poll(async () => (await magicEdit(two, noteId, key)).result, { timeout: 10_000 })
+        .toMatchObject(result);
+      expect(countOf(one, 'magicEdit')).toBe(calls);
+    },
+  );
 });
 
 /** Backdates the running claim by a minute. */
