@@ -64,6 +64,8 @@ export interface Bus {
    * behind the message has been made already.
    */
   publish(message: string): Promise<void>;
+  /** Rejects with `StoreUnavailable` if other instances can't be reached: a change is not made then. */
+  check(): Promise<unknown>;
   /** For one caller, which gets no messages of its own instance. `onGap` makes it drop what it has cached. */
   subscribe(handle: (message: string) => void | Promise<void>, onGap: () => void): void;
 }

@@ -61,6 +61,7 @@ export function assignSecondaryClinicians(
     }
     const client: ClientRef = { type: 'Client', id: clientId };
     if (!(await isOpen(client, ctx))) return { kind: 'missing' };
+    await ctx.store.bus.check();
     try {
       const { writes } = ctx.partner;
       const raw = await writes.assignSecondaryClinicians(clientId, clinicianIds, ctx.usage);

@@ -118,7 +118,10 @@ async function onceByKey(
   ctx: Context,
 ): Promise<ChangeOutcome> {
   const run = () => perform(target, send, ctx);
-  if (typeof key !== 'string') return run();
+  if (typeof key !== 'string') {
+    await ctx.store.bus.check();
+    return run();
+  }
   const { noteId = '', session } = target;
   const print = digest([action, noteId, session?.id ?? '', input]);
   return ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run);

@@ -64,6 +64,7 @@ export function createRedisBus(
       clearTimeout(timer);
       awaited.delete(id);
     },
+    check: () => connection.read((redis) => redis.ping()),
     subscribe: (...handlers) => void ([handle, onGap] = handlers),
   };
 }

@@ -38,7 +38,7 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
     log,
     keys: { claim: writes.claim, put: writes.putAll, get: reads.facts, delete: writes.deleteFact },
     // There is one instance only.
-    bus: { publish: () => Promise.resolve(), subscribe: () => {} },
+    bus: { publish: async () => {}, check: async () => {}, subscribe: () => {} },
     quarantine: {
       add: writes.quarantine,
       list: reads.quarantined,

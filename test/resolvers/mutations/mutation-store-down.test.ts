@@ -29,6 +29,9 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
   it.each<[Change, object]>([
     ['magicEdit', { idempotencyKey: 'k' }],
     ['regenerate', { idempotencyKey: 'k' }],
+    ['magicEdit', {}],
+    ['regenerate', {}],
+    ['update', {}],
   ])('%s with %j is not sent, and the error says so', async (name, input) => {
     await redis.kill();
     const noteId = gateway.sandbox.ids.note(0, 0);
@@ -38,14 +41,22 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it.each<Change>(['magicEdit', 'regenerate', 'update'])(
-    '%s without a key needs no store',
-    async (name) => {
-      await redis.kill();
-      const { result } = await change(gateway, name, gateway.sandbox.ids.note(0, 0));
-      expect(result.type).toBe('ProgressNoteChange');
-    },
-  );
+  it('clinicians are not assigned: other instances would not learn of it', async () => {
+    await redis.kill();
+    const { client, clinician } = gateway.sandbox.ids;
+    const { errors } = await gateway.query(`mutation { assignSecondaryClinicians(input: {
+      clientId: "${client(0)}", clinicianIds: ["${clinician(1)}"] }) { __typename } }`);
+    expect(errors).toMatchObject(nothingSent);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('an edit without a key is not sent while the store hangs', async () => {
+    process.kill(redis.pid, 'SIGSTOP');
+    const { errors } = await change(gateway, 'update', gateway.sandbox.ids.note(0, 0));
+    process.kill(redis.pid, 'SIGCONT');
+    expect(errors).toMatchObject(nothingSent);
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
 
   it('a clinician’s access is checked in lists, so that they can sign in', async () => {
     await redis.kill();
