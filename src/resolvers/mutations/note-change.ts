@@ -70,7 +70,7 @@ export function updateNote(
   return changeNote(target, ctx, {
     action: 'updateProgressNote',
     hint: 'read the note to see',
-    issues: isObject(patch) ? [] : ['"patch" must be a JSON object.'],
+    issues: patchIssues(patch),
     send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
   });
 }
@@ -185,6 +185,17 @@ function instructionIssues(text: string): string[] {
     ? [`"userInstructions" must have at most ${MAX_INSTRUCTIONS} characters, but got ${count}.`]
     : [];
 }
+
+function patchIssues(patch: unknown): string[] {
+  if (!isObject(patch)) return ['"patch" must be a JSON object.'];
+  return isInexact(patch) ? ['"patch" must have no number beyond 2^53: it would lose digits.'] : [];
+}
+
+/** Such a number has lost digits when it was parsed. One that is too large for any number would be sent as null. */
+const isInexact = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) > Number.MAX_SAFE_INTEGER
+    : typeof value === 'object' && value !== null && Object.values(value).some(isInexact);
 
 function keyIssues(key: Key): string[] {
   const fits = typeof key !== 'string' || (key.length > 0 && key.length <= MAX_KEY_LENGTH);

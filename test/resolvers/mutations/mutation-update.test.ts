@@ -45,6 +45,25 @@ describe('an update', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
+  it.each(['1e400', '-1e400', '9007199254740993'])(
+    'rejects the number %s in a patch, from a variable and from the document, without a call',
+    async (number) => {
+      const progressNoteId = gateway.sandbox.ids.note(0, 0);
+      const authorization = `Bearer ${await tokenFor(['partner'])}`;
+      const query = JSON.stringify(changes.update.document);
+      const patch = `{"note":[{"a":${number}}]}`;
+      const body = `{"query":${query},"variables":{"input":{"progressNoteId":"${progressNoteId}","patch":${patch}}}}`;
+      const { data } = await post(gateway.url, body, { authorization });
+      const issues = ['"patch" must have no number beyond 2^53: it would lose digits.'];
+      expect(data.result.issues).toEqual(issues);
+      const { data: literal } = await gateway.query(`mutation { result: updateProgressNote(input: {
+        progressNoteId: "${progressNoteId}", patch: { note: [{ a: ${number} }] } }) {
+        ... on InvalidInput { issues } } }`);
+      expect(literal.result.issues).toEqual(issues);
+      expect(gateway.sandbox.countOf()).toBe(0);
+    },
+  );
+
   it('rejects a patch of null before anything is executed', async () => {
     const note = gateway.sandbox.ids.note(0, 0);
     const { errors } = await change(gateway, 'update', note, { patch: null });
