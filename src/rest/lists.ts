@@ -1,5 +1,5 @@
 import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
-import type { Uuid } from '../uuid.ts';
+import { toUuid, type Uuid } from '../uuid.ts';
 import { LIST_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import {
@@ -90,10 +90,13 @@ export interface ListRef<N extends ListName = ListName> {
 
 /**
  * What `invalidate` takes, for all pages and filters of a list. The magic edits of all clinicians have one path: a
- * change of a note does not say whose they are.
+ * change of a note does not say whose they are. A clinic's clients of one clinician have the path of that clinician's
+ * clients: to assign a clinician does not say in which clinic.
  */
 export function pathOf(ref: ListRef): string {
   const { template, path } = lists[ref.name];
+  const clinicianId = toUuid(ref.filter?.['clinicianId']);
+  if (clinicianId) return lists.clientsOfClinician.path(clinicianId);
   return ref.name === 'magicEditsOfClinician' ? template : path(ref.id);
 }
 

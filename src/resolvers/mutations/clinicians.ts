@@ -69,7 +69,7 @@ export function assignSecondaryClinicians(
     } catch (error) {
       return rejectionOf(error);
     } finally {
-      // After a failure too: the change may have taken effect. A clinic's list can be filtered by clinician.
+      // After a failure too: the change may have taken effect.
       const places = await ctx.places.of(clientId);
       const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
       await ctx.invalidation.changed(stale.map(pathOf));

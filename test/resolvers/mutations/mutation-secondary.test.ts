@@ -134,4 +134,17 @@ describe('assigning secondary clinicians', () => {
     await assign([clinician(6)], client(0));
     expect((await read()).extensions.upstream.calls).toBe(2);
   });
+
+  it('invalidates a clinic’s list filtered by clinician, although no list has shown the client', async () => {
+    await using own = await openGateway();
+    const { client, clinic, clinician } = own.sandbox.ids;
+    const list = `query($id: ID!, $clinician: ID) { clinic(id: $id) {
+      clients(first: 1, filter: { clinicianId: $clinician }) { totalCount } } }`;
+    const read = async () =>
+      (await own.query(list, { id: clinic(0), clinician: clinician(6) })).extensions.upstream.calls;
+    expect([await read(), await read()]).toEqual([1, 0]);
+    await own.query(`mutation { assignSecondaryClinicians(input: {
+      clientId: "${client(0)}", clinicianIds: ["${clinician(6)}"] }) { __typename } }`);
+    expect(await read()).toBe(1);
+  });
 });
