@@ -142,7 +142,10 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });
 
-  /** Without a transcript there is no MDM: a failed transcription fails both. */
+  /**
+   * Without a transcript there is no MDM: a failed transcription fails both. It may be repeated, so the transcript is
+   * read too: if it exists, transcription has not failed.
+   */
   const readStatus = (
     session: SessionRef,
     ctx: Context,
@@ -153,9 +156,11 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
         return 'ready';
       }
       ctx.doNotCache();
-      return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) =>
-        failed ? 'failed' : 'not_ready',
-      );
+      return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) => {
+        if (!failed) return 'not_ready';
+        const transcript = ctx.loaders.record(endpoints.transcript, session.id);
+        return whenLoaded(transcript, (read) => (read === 'not-ready' ? 'failed' : 'not_ready'));
+      });
     });
 
   return {
