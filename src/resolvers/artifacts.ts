@@ -159,7 +159,7 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
       return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) => {
         if (!failed) return 'not_ready';
         const transcript = ctx.loaders.record(endpoints.transcript, session.id);
-        return whenLoaded(transcript, (read) => (read === 'not-ready' ? 'failed' : 'not_ready'));
+        return whenLoaded(transcript, (found) => (found === 'not-ready' ? 'failed' : 'not_ready'));
       });
     });
 
