@@ -4,7 +4,7 @@ FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/check-node.mjs scripts/warm.mjs scripts/
+COPY scripts/check-node.mjs scripts/warm.mjs scripts/quarantine.ts scripts/token.ts scripts/
 RUN npm ci --omit=dev --omit=optional
 COPY src src
 COPY sandbox sandbox

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
 }
 
 /** Kubernetes sets variables that begin with `REDIS_` and the like. */
-const OURS =
+const OUR_PREFIXES =
   /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT|ALLOWED|LOOKUP|METRICS|SANDBOX|TRUSTED)_\w{1,64}$/;
 
 /** A blank variable is unset: compose files leave `NAME=` for what is not wanted. */
@@ -30,7 +30,7 @@ export function readConfig(env: Environment): Config {
   if (problems.length > 0)
     throw new ConfigError(['Configuration refused:', ...problems].join('\n- '));
   // A mistyped variable would otherwise leave its default in force silently.
-  const unknown = Object.keys(given).filter((name) => OURS.test(name) && !known.has(name));
+  const unknown = Object.keys(given).filter((name) => OUR_PREFIXES.test(name) && !known.has(name));
   const warnings = unknown.map((name) => `${name} is not a known variable and has no effect.`);
   return { ...config, warnings };
 }
@@ -132,7 +132,7 @@ const redisUrl = text.refine(
   (value) => SENTINELS.test(value) || (ONE_SERVER.test(value) && URL.canParse(value)),
   'must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
 );
-const switched = choice('on', 'off');
+const onOrOff = choice('on', 'off');
 
 type Read = <T>(name: string, type: z.ZodType<T>) => T;
 
@@ -140,7 +140,7 @@ type Read = <T>(name: string, type: z.ZodType<T>) => T;
 function settings(read: Read) {
   const partner = partnerOf(read);
   const isSandbox = partner.kind === 'sandbox';
-  const usually = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
+  const byDefault = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
   return {
     http: {
       port: read('PORT', integer(0, 65_535).default(4_000)),
@@ -150,7 +150,7 @@ function settings(read: Read) {
       /** Any `http://localhost:*` may call as well. */
       allowsLocalhost: isSandbox,
       /** Turns on GraphiQL and introspection. */
-      graphiql: read('GRAPHIQL', switched.default(usually)) === 'on',
+      graphiql: read('GRAPHIQL', onOrOff.default(byDefault)) === 'on',
       /** Undefined: metrics are for loopback only. */
       metricsToken: read('METRICS_TOKEN', headerSecret(16).optional()),
     },
@@ -229,7 +229,7 @@ function settings(read: Read) {
 }
 
 function partnerOf(read: Read) {
-  read('SANDBOX', switched.optional());
+  read('SANDBOX', onOrOff.optional());
   const pulseMs = read('SANDBOX_PULSE_MS', integer(0, 3_600_000).default(8_000));
   const baseUrl = read('PARTNER_BASE_URL', apiUrl.optional());
   const clientId = read('PARTNER_CLIENT_ID', text.optional());
@@ -270,8 +270,8 @@ function conflictsIn(given: Environment): readonly string[] {
   // then would show made-up patients to a real clinic.
   for (const name of isSandbox ? [] : missing)
     problems.push(`${name} must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
-  const usual = given['NODE_ENV']?.trim() === 'production' ? 'off' : 'on';
-  if (isSandbox && (given['SANDBOX']?.trim() ?? usual) === 'off')
+  const byDefault = given['NODE_ENV']?.trim() === 'production' ? 'off' : 'on';
+  if (isSandbox && (given['SANDBOX']?.trim() ?? byDefault) === 'off')
     problems.push(
       `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
     );

@@ -40,7 +40,8 @@ const noteEvent = ofSession.extend({ type: z.literal(NOTE_TYPES), progressNoteId
 const transcriptReady = ofSession.extend({ type: z.literal('transcript_ready') });
 const transcriptError = ofSession.extend({
   type: z.literal('session_transcript_error'),
-  error: text(4_096),
+  /** Without a text the failure still counts. */
+  error: text(4_096).catch(''),
 });
 const mdmIdentified = ofSession.extend({
   type: z.literal('mdm_elements_identified'),

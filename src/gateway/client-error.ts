@@ -36,7 +36,7 @@ export const documentRejected = ({ message, source, positions }: GraphQLError) =
     positions,
   });
 
-/** A result as it is sent to a client. Its errors have the request's id, and come first to be seen. */
+/** A result as it is sent to a client. Its errors have the request's id, and come first, so that they are noticed. */
 export function forClient({ data, errors, extensions }: ExecutionResult, requestId?: string) {
   const formatted = errors?.map(({ message, nodes, source, positions, path, extensions: all }) => {
     const { http: _http, ...others } = all;

@@ -42,7 +42,7 @@ export type IngestObserver = ReturnType<typeof ingestObserver>;
 
 /** Metrics of webhooks. A log line only for what an operator has to act on. */
 export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
-  let [failures, nextLineAt, forged] = [0, 0, 0];
+  let [failures, nextLineAt, mismatched] = [0, 0, 0];
 
   /** A full disk fails every webhook, and each is sent again: one line a minute has the count. */
   function failed(error: unknown, requestId?: string): void {
@@ -52,11 +52,11 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
     [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
   }
 
-  /** One line a second at most, since a line for each forged request would fill the log. Never the header's value. */
-  function reportForged(): void {
-    const count = `(${forged} in the last second)`;
+  /** One line a second at most, since a line for each request with a wrong signature would fill the log. Never the header's value. */
+  function reportMismatched(): void {
+    const count = `(${mismatched} in the last second)`;
     log.warn(`webhook signature mismatch in header ${signatureHeader} ${count}`);
-    forged = 0;
+    mismatched = 0;
   }
 
   return {
@@ -73,8 +73,8 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
     refused(reason: WebhookRefusal): void {
       metrics.webhookRefused(reason);
       if (reason !== 'signature') return;
-      forged += 1;
-      if (forged === 1) setTimeout(reportForged, 1_000).unref();
+      mismatched += 1;
+      if (mismatched === 1) setTimeout(reportMismatched, 1_000).unref();
     },
     failed,
   };
@@ -86,17 +86,19 @@ const CALL_LINE_EVERY_MS = 10_000;
 
 /** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
 export function partnerObserver(log: Log, metrics: Metrics) {
-  /** When the next failed call may be logged, by code and route: an outage must not fill the log. */
+  /** When the next line of a kind may be written, by message, code and route: an outage must not fill the log. */
   const nextLineAt = new Map<string, number>();
+  function warn(message: string, fields: LogFields): void {
+    const [key, now] = [`${message} ${fields.code} ${fields.route}`, performance.now()];
+    if (now < (nextLineAt.get(key) ?? 0)) return;
+    nextLineAt.set(key, now + CALL_LINE_EVERY_MS);
+    log.warn(message, fields);
+  }
 
   return {
     /** Other codes are about the request or the end of its operation. The reason names the route and no value. */
     failed(call: FailedCall): void {
-      if (!/^(UPSTREAM|OUTCOME)_/.test(call.code)) return;
-      const [key, now] = [`${call.code} ${call.route}`, performance.now()];
-      if (now < (nextLineAt.get(key) ?? 0)) return;
-      nextLineAt.set(key, now + CALL_LINE_EVERY_MS);
-      log.warn('a call to the Partner API failed', call);
+      if (/^(UPSTREAM|OUTCOME)_/.test(call.code)) warn('a call to the Partner API failed', call);
     },
     attempt(attempt: TracedCall): void {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
@@ -104,10 +106,10 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
-      log.warn('an answer was about another record than the requested one', { route, requestId });
+      warn('an answer was about another record than the requested one', { route, requestId });
     },
     unreadableRows: (route: string, count: number, requestId?: string) =>
-      log.warn('rows without a usable id were left out', { route, count, requestId }),
+      warn('rows without a usable id were left out', { route, count, requestId }),
     breakerChanged: (state: string, route: string) =>
       log.warn(`the circuit to the Partner API is ${state}`, { route }),
     tokenRenewalFailed: (code: string) =>

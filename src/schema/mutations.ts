@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { textOf } from '../json.ts';
 import {
   type Assigned,
   type Minted,
@@ -190,7 +191,7 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
     }),
     IdToken: t.field({
       ...optional('String', 'Reserved: do not depend on it.'),
-      resolve: ({ tokens }) => tokens['IdToken'] as string | undefined,
+      resolve: ({ tokens }) => textOf(tokens['IdToken']),
     }),
     RefreshToken: t.field({
       ...required('String', 'Refresh token, for one use by one browser session.'),

@@ -91,6 +91,10 @@ describe('a delivery', () => {
   });
 });
 
+it.each([undefined, null, 5, {}])('a failed transcription counts with %j as its text', (error) => {
+  expect(only(delivery('session_transcript_error', { error })).facts).toMatchObject({ error: '' });
+});
+
 const timed = (timeStamp: unknown) => {
   const json = delivery('progress_note_regenerated', {}, { timeStamp });
   const envelope = read(json);
@@ -209,7 +213,6 @@ describe('a delivery that cannot be read', () => {
         expect(envelope).toMatchObject({ kind: 'unknown', reason });
       }
     }
-    expect(read(delivery('session_transcript_error', { error: 5 })).kind).toBe('unknown');
   });
 
   it('is quarantined when an assessment has no patient or invalid scores', () => {

@@ -229,3 +229,17 @@ describe('lists', () => {
     expect(listKeyOf({ name: 'organizations', filter: { name: '\ud800' } })).toContain('%EF%BF%BD');
   });
 });
+
+it.each([
+  ['https://files.example/a.mp3', true],
+  ['HTTP://files.example', true],
+  ['not a url', false],
+  ['', false],
+  ['/relative', false],
+  ['javascript:alert(1)', false],
+  ['https://', false],
+  [5, false],
+])('the file URL of a session, given %j, is shown: %s', (fileUrl, isShown) => {
+  const raw = { sessionId: uuid(1), fileUrl };
+  expect(readSession(raw)).toMatchObject({ fileUrl: isShown ? fileUrl : null, raw });
+});

@@ -49,20 +49,29 @@ describe('a clinician’s tokens', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(5);
   });
 
-  it('are accepted with unknown fields, a fraction of a second and no IdToken', async () => {
-    const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 599.75, Scope: { x: ['y'] } };
-    gateway.sandbox.answerNext(ROUTE, { body: pair });
-    const { result, errors } = await mint();
-    expect(errors).toBeUndefined();
-    expect(result).toEqual({
-      type: 'ClinicianTokens',
-      AccessToken: 'a',
-      IdToken: null,
-      RefreshToken: 'r',
-      ExpiresIn: 599,
-      raw: pair,
-    });
-  });
+  it.each([{}, { IdToken: {} }])(
+    'are accepted with unknown fields, a fraction of a second and %j',
+    async (id) => {
+      const pair = {
+        AccessToken: 'a',
+        RefreshToken: 'r',
+        ExpiresIn: 599.75,
+        Scope: { x: ['y'] },
+        ...id,
+      };
+      gateway.sandbox.answerNext(ROUTE, { body: pair });
+      const { result, errors } = await mint();
+      expect(errors).toBeUndefined();
+      expect(result).toEqual({
+        type: 'ClinicianTokens',
+        AccessToken: 'a',
+        IdToken: null,
+        RefreshToken: 'r',
+        ExpiresIn: 599,
+        raw: pair,
+      });
+    },
+  );
 
   it('are never cached or logged', async () => {
     const { result, headers } = await mint();
