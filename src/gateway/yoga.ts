@@ -15,7 +15,7 @@ import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
 import { corsOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import { createDocumentCache, useDocumentLimits } from './plugins/use-document-limits.ts';
+import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
 import { useExecution } from './plugins/use-execution.ts';
 import { useHttpRequests } from './plugins/use-http-requests.ts';
@@ -87,7 +87,7 @@ export function createGatewayYoga(
     logging: false,
     multipart: false,
     maxRequestBodySize: false,
-    parserAndValidationCache: createDocumentCache(),
+    parserAndValidationCache: false,
     // Yoga also passes a message and a flag, and the second parameter of ours is a request id.
     maskedErrors: { maskError: (error) => maskError(error) },
     cors: corsOf(parts.origins),

@@ -31,27 +31,35 @@ export const MAX_REPORTED_ERRORS = 5;
 
 /**
  * Rejects documents with too many characters, tokens, levels, aliases, root fields or directives (`onParse`), and
- * invalid ones (`onValidate`). Yoga's own cache of documents comes first.
+ * invalid ones (`onValidate`). Valid ones are cached, within a limit in bytes.
  */
 export function useDocumentLimits({ limits, introspection }: DocumentOptions): GatewayPlugin {
-  return {
-    onParse: ({ setParseFn }) => setParseFn((text: string) => parseWithinLimits(text, limits)),
-    onValidate: ({ setValidationFn }) =>
-      setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        documentProblems(schema, document, introspection),
-      ),
-  };
-}
-
-/** For Yoga's cache of documents and their validation: limited in bytes, and without documents that can't be parsed. */
-export function createDocumentCache() {
-  const documentCache = new LRUCache<string, DocumentNode>({
+  const cache = new LRUCache<string, DocumentNode>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ tokenCount = 0 }, source) =>
       BYTES_PER_TOKEN * (1 + tokenCount) + BYTES_PER_CHARACTER * source.length,
   });
-  const errorCache = { get: () => undefined, set: () => undefined };
-  return { documentCache, errorCache };
+
+  return {
+    onParse({ params: { source }, setParsedDocument, setParseFn }) {
+      const known = cache.get(String(source));
+      if (known) setParsedDocument(known);
+      else setParseFn((text: string) => parseWithinLimits(text, limits));
+    },
+    onValidate({ context, params: { documentAST }, setResult, setValidationFn }) {
+      const { query } = context.params!;
+      if (cache.has(query!)) {
+        setResult([]);
+        return;
+      }
+      setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
+        documentProblems(schema, document, introspection),
+      );
+      return ({ result }) => {
+        if (result.length === 0) cache.set(query!, documentAST);
+      };
+    },
+  };
 }
 
 /** Throws a `ClientError` if the document has a syntax error or is too large. */
