@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { STATUS_CODES, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { type Config, ConfigError } from '../config.ts';
 import type { Gateway } from './gateway.ts';
@@ -17,6 +17,8 @@ const DRAIN_MS = 10_000;
 const DISCARD_MS = 500;
 /** How soon all connections are closed after the last response. */
 const SWEEP_MS = 50;
+/** Of all connections. */
+const SHARE_OF_SILENT = 0.75;
 /** How often refused connections are reported at most. */
 const REPORT_EVERY_MS = 10_000;
 
@@ -43,12 +45,31 @@ export async function listen(
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
   server.maxConnections = maxConnections(upstream.maxConcurrency);
+  // For a client that does not read its response. An operation takes less than this, with its writes.
+  server.timeout = 2 * requestMs;
+  let [refused, reportedAt] = [0, Number.NEGATIVE_INFINITY];
+  function refuse(): void {
+    refused += 1;
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+    onRefused(refused);
+    [refused, reportedAt] = [0, performance.now()];
+  }
+  /** Connections without a request so far, oldest first. They may not take all that is left for others. */
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+    if (silent.size <= server.maxConnections * SHARE_OF_SILENT) return;
+    silent.values().next().value?.destroy();
+    refuse();
+  });
   let serving = true;
   /** Requests whose client has not been sent the whole response. */
   let running = 0;
   const onResponded = () => (running -= 1);
   server.on('request', (req, res) => {
     running += 1;
+    silent.delete(req.socket);
     res.on('close', onResponded);
     // Node reads the rest of a body, however long it is. Closing at once could lose the response on its way.
     res.on('finish', () => {
@@ -58,7 +79,10 @@ export async function listen(
     if (!serving) res.setHeader('connection', 'close');
     app.handle(req, res);
   });
-  server.on('upgrade', app.upgrade);
+  server.on('upgrade', (req, socket, head) => {
+    silent.delete(req.socket);
+    app.upgrade(req, socket, head);
+  });
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
   server.on('connect', (_req, socket) => {
     socket.on('error', () => undefined);
@@ -69,13 +93,6 @@ export async function listen(
     server.once('error', (error) => reject(explained(error, http)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
-  let [refused, reportedAt] = [0, Number.NEGATIVE_INFINITY];
-  function refuse(): void {
-    refused += 1;
-    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
-    onRefused(refused);
-    [refused, reportedAt] = [0, performance.now()];
-  }
   server.on('drop', refuse);
   // A connection that can't be accepted. Without a listener it would end the process.
   server.on('error', refuse);

@@ -54,11 +54,8 @@ const NOT_ACCEPTABLE = requestRejected(
   406,
   'Accept application/graphql-response+json, application/json or text/event-stream.',
 );
-/** The rest of the body may be long, so the connection is not used again. */
 const tooLarge = (maxBytes: number) =>
-  requestRejected(413, `A request may have at most ${maxBytes} bytes.`, 'BAD_USER_INPUT', {
-    connection: 'close',
-  });
+  requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
 
 /** Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge. */
 function contentProblem({ headers }: IncomingMessage): ClientError | undefined {

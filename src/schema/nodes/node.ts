@@ -103,8 +103,15 @@ builder.queryFields((t) => ({
       if (ids.length > MAX_NODES) {
         throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);
       }
-      // Async, so that one invalid id fails alone.
-      return ids.map(async (id) => nodeOf(id, ctx, info));
+      const invalid = ids.flatMap((id, index) => (ctx.ids.decode(id) ? [] : [index]));
+      // Async, so that the others are returned. One error for all: thousands, with aliases, would take a second.
+      return ids.map(async (id, index) => {
+        if (!invalid.includes(index)) return nodeOf(id, ctx, info);
+        if (index !== invalid[0]) return null;
+        throw new BadInput(
+          `"ids" must be global ids from earlier responses; not valid: items ${invalid.join(', ')}.`,
+        );
+      });
     },
   }),
 }));

@@ -38,17 +38,26 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
       return response.statusCode;
     };
     expect(await webhook()).toBe(200);
-    const idle = Array.from({ length: 400 }, (): Socket => connect(port, '127.0.0.1'));
-    for (const socket of idle) socket.on('error', () => undefined);
-    await Promise.all(
-      idle.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
-    );
-    for (let n = 0; n < 20; n += 1) expect(await webhook()).toBe(200);
-    // A new client, while all of them stay open and idle.
-    const newClient = () => sendOne(server.url, sandbox).catch(() => undefined);
-    await until(async () => (await newClient()) === 200);
+    const idle = new Set<Socket>();
+    const openIdle = (): void => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      idle.add(socket);
+      // Opened again as soon as the server closes it.
+      socket.once('close', () => idle.delete(socket) && openIdle());
+    };
+    for (let n = 0; n < 400; n += 1) openIdle();
     await until(() => server.stdout.some((line) => line.includes('too many are open')));
-    for (const socket of idle) socket.destroy();
+    for (let n = 0; n < 20; n += 1) expect(await webhook()).toBe(200);
+    // New clients, while all of them stay open and idle.
+    const newClient = () => sendOne(server.url, sandbox).catch(() => undefined);
+    const statuses = [];
+    for (let n = 0; n < 10; n += 1) statuses.push(await newClient());
+    // One may be closed in a burst of hundreds, before its request is read.
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(6);
+    for (const socket of idle) {
+      idle.delete(socket);
+      socket.destroy();
+    }
     const isThere = () => fetch(`${server.url}/healthz`).then(({ ok }) => ok);
     await until(() => isThere().catch(() => false));
     expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();

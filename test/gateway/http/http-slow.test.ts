@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -49,6 +50,25 @@ describe('a slow client', () => {
       expect(slowHeaders.lastedMs).toBeLessThan(slowBody.lastedMs);
     },
   );
+
+  it('is disconnected if it does not read its response', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const { ids } = gateway.sandbox;
+    gateway.sandbox.answerNext('/sessions/:id/transcript', {
+      body: { transcriptItems: Array.from({ length: 5_000 }, () => ({ text: 'x'.repeat(1_000) })) },
+    });
+    const query = `{ session(id: "${ids.session(0, 0)}") { ${Array.from({ length: 5 }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
+    const body = JSON.stringify({ query });
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.pause();
+    socket.write(`POST /graphql HTTP/1.1\r\n${head.replace('1000', String(body.length))}${body}`);
+    // Node looks twice, to see whether anything was read. The client does not learn of it before it reads.
+    await setTimeout(6 * REQUEST_MS);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume();
+    await closed;
+    expect(socket.bytesRead).toBeLessThan(20_000_000);
+  });
 
   it('does not delay other clients', async () => {
     const slow = Array.from({ length: 50 }, () => drip('POST /graphql HTTP/1.1\r\nX: '));

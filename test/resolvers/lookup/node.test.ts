@@ -129,6 +129,16 @@ describe('nodes', () => {
     expect(failures(answer)).toEqual(['nodes.2: BAD_USER_INPUT']);
   });
 
+  it('has one error for all invalid ids', async () => {
+    const wanted = [found['Clinic']!.id, 'a', 'b', 'c'];
+    const answer = await gateway.query('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: wanted,
+    });
+    expect(answer.data.nodes).toEqual([{ id: wanted[0] }, null, null, null]);
+    expect(failures(answer)).toEqual(['nodes.1: BAD_USER_INPUT']);
+    expect(answer.errors?.[0]?.message).toContain('items 1, 2, 3.');
+  });
+
   it('accepts at most a hundred ids', async () => {
     const NODES = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }';
     const hundred = Array.from({ length: 100 }, (_, n) => plainId('Client', ids.client(n)));
