@@ -23,7 +23,7 @@ const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
 /** These would install, never end, or take minutes, so only the names in them are checked. */
 const isOnlyRead = ({ text }: Block) =>
-  /^npm (ci|install|start|test|run (bench|growth|capacity))\b/m.test(text);
+  /^(docker|npm (ci|install|start|test|run (bench|growth|capacity)))\b/m.test(text);
 const commands = blocksOf('sh').map((block) => ({ ...block, first: block.text.split('\n')[0] }));
 
 describe('documented commands that are only checked', () => {
