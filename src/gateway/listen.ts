@@ -17,7 +17,6 @@ const DRAIN_MS = 10_000;
 const DISCARD_MS = 500;
 /** How soon all connections are closed after the last response. */
 const SWEEP_MS = 50;
-/** Of all connections. */
 const SHARE_OF_SILENT = 0.75;
 /** How often refused connections are reported at most. */
 const REPORT_EVERY_MS = 10_000;
@@ -46,7 +45,7 @@ export async function listen(
   });
   server.maxConnections = maxConnections(upstream.maxConcurrency);
   // For a client that does not read its response. An operation takes less than this, with its writes.
-  server.timeout = 2 * requestMs;
+  server.timeout = requestMs + Math.max(requestMs, limits.operationMs);
   let [refused, reportedAt] = [0, Number.NEGATIVE_INFINITY];
   function refuse(): void {
     refused += 1;
@@ -54,12 +53,18 @@ export async function listen(
     onRefused(refused);
     [refused, reportedAt] = [0, performance.now()];
   }
+  let open = 0;
   /** Connections without a request so far, oldest first. They may not take all that is left for others. */
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
+    open += 1;
     silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-    if (silent.size <= server.maxConnections * SHARE_OF_SILENT) return;
+    socket.once('close', () => {
+      open -= 1;
+      silent.delete(socket);
+    });
+    const left = server.maxConnections - (open - silent.size);
+    if (silent.size <= left * SHARE_OF_SILENT) return;
     silent.values().next().value?.destroy();
     refuse();
   });

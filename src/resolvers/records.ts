@@ -121,7 +121,10 @@ function connectionOf<N extends ListName>(
     need,
     {
       key: listKeyOf(list),
-      loadPage: (number, since) => loadListPage(list, number, ctx, since),
+      loadPage(number, since) {
+        const after = since === undefined ? undefined : Math.max(since, ctx.loaders.beganAt);
+        return loadListPage(list, number, ctx, after);
+      },
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 export interface CacheEntry {
   /** The path with its query. */
   readonly key: string;
-  /** What invalidates it, beside its key: the path of a list, for all pages and filters, or a note's other path. */
+  /** What invalidates it, beside its key: the path of its list, a note's other path, or a template. */
   readonly path: string;
   readonly value: unknown;
   /** When the call for it began, on the clock of `expiresAt`. */
@@ -67,7 +67,9 @@ export function createResponseCache(clock: Clock, maxBytes: number) {
 
     /** Returns all paths that were invalidated: of a session's note, the note's own path too. */
     invalidate(path: string): readonly string[] {
-      const paths = [path, entries.peek(path)?.path ?? path];
+      const other = entries.peek(path)?.path ?? path;
+      // A template is the path of many answers.
+      const paths = other.includes('/:') ? [path] : [path, other];
       for (const each of paths) {
         invalidatedAt.set(each, clock.now());
         drop(each);

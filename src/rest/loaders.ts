@@ -31,7 +31,8 @@ export class Loaders {
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
-  private readonly beganAt: number;
+  /** When the operation began. */
+  readonly beganAt: number;
 
   constructor(client: Client, usage: Usage) {
     this.client = client;
@@ -39,15 +40,13 @@ export class Loaders {
     this.beganAt = client.clock.now();
   }
 
-  /** With `since`, a page that was asked for after that time and after the operation began. */
+  /** With `since`, a page that was asked for after that time. */
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     const endpoint = lists[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
     const listKey = listKeyOf(list);
     const key = pageKeyOf(listKey, page);
-    const target = { endpoint, id: list.id, key, path: pathOf(list), page, listKey };
-    return this.read(
-      since === undefined ? target : { ...target, since: Math.max(since, this.beganAt) },
-    );
+    const path = pathOf(list);
+    return this.read({ endpoint, id: list.id, key, path, page, listKey, since: since ?? 0 });
   }
 
   /** The list's length as last seen: a hint that is kept far longer than the rows. */

@@ -5,7 +5,7 @@ import type { Loaded } from '../loaded.ts';
 import { createLateWrites } from './late-writes.ts';
 import type { KeyStore } from './store.ts';
 
-/** Both states are permanent. A year is longer than any note is edited. */
+/** A year is longer than any note is edited. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 
 export type Milestones = ReturnType<typeof createMilestones>;

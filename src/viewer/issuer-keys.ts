@@ -44,6 +44,8 @@ export function createIssuerKeys(
     } catch {
       onFailure();
     } finally {
+      // An issuer that hangs is not asked again at once.
+      attemptedAt = now();
       reloading = undefined;
     }
   }

@@ -63,14 +63,14 @@ export function createEventResults({ services, config, maskError }: GatewayParts
   const results = new LRUCache<
     string,
     EventResult,
-    { readonly event: PartnerEvent; readonly operation: EventOperation; isUsed: boolean }
+    { readonly event: PartnerEvent; readonly operation: EventOperation; hasExecuted: boolean }
   >({
     ...recent,
     maxSize: CACHED_BYTES,
     sizeCalculation: ({ json }, key) => key.length + json.length,
     async fetchMethod(_key, _stale, { context }) {
       const { event, operation } = context;
-      context.isUsed = true;
+      context.hasExecuted = true;
       const result = await services.hub.attempt(event, () => execute(event, operation));
       return result ?? (isSessionEvent(event) ? ALWAYS_HIDDEN : HIDDEN);
     },
@@ -128,10 +128,10 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     const { position } = services.hub;
     const { basis, executedAt = position } = results.peek(key) ?? {};
     const isCurrent = basis && isValid(basis, services) && executedAt === position;
-    const context = { event, operation, isUsed: false };
+    const context = { event, operation, hasExecuted: false };
     const result = await results.forceFetch(key, { context, forceRefresh: !isCurrent });
     // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
-    const isOld = !context.isUsed && result.basis && !isValid(result.basis, services);
+    const isOld = !context.hasExecuted && result.basis && !isValid(result.basis, services);
     if (isOld) return resultOf(event, operation);
     return result.json === '' ? undefined : result;
   }

@@ -10,7 +10,9 @@ import {
   print,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 
+import { steadyNow } from '../../clock.ts';
 import { createContext } from '../../context.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { Replay } from '../../events/replay.ts';
@@ -23,10 +25,12 @@ import { type EventOperation, type EventResult, createEventResults } from './eve
 
 /** Clients resume after these: the log no longer reaches back so far, or its store is down. */
 const EXPECTED = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
-/** How often it is tried to decide who may see an event while the Partner API fails. Later events wait for it. */
+/** How soon it is tried again to decide who may see an event. Later events wait for it. */
 const RETRY_MS = 1_000;
-/** After this long it is left out. */
+const MAX_RETRY_MS = 15_000;
+/** How long it is tried, after the event has come or after the first failure within an hour. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
+const OUTAGE = { max: 10_000, ttl: 3_600_000 };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
 const AHEAD = 16;
@@ -79,6 +83,8 @@ export function createSubscriptions(parts: GatewayParts) {
   /** Cached documents with the same text are the same object. */
   const documents = new WeakMap<DocumentNode, number>();
   let lastDocument = 0;
+  /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
+  const outages = new LRUCache<string, number>(OUTAGE);
   const running = new Set<Subscription>();
 
   /** Ends the subscriptions: going on would leave a gap unnoticed. */
@@ -116,17 +122,20 @@ export function createSubscriptions(parts: GatewayParts) {
       let delivered: Promise<void> = Promise.resolve();
 
       async function resultWhenPossible(event: PartnerEvent): Promise<EventResult | undefined> {
-        for (const endsAt = performance.now() + MAX_OUTAGE_MS; ;) {
+        for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
           try {
             return await resultOf(event, operation);
           } catch (error) {
             if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
-            if (error instanceof CallBudgetExhausted || performance.now() > endsAt) {
+            const failedAt = outages.get(operation.key) ?? steadyNow();
+            if (!outages.has(operation.key)) outages.set(operation.key, failedAt);
+            const endsAt = Math.max(failedAt, event.receivedAt) + MAX_OUTAGE_MS;
+            if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
               parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
               metrics.eventsLeftOut();
               return undefined;
             }
-            await delay(RETRY_MS, undefined, { ref: false });
+            await delay(pauseMs, undefined, { ref: false });
           }
         }
       }

@@ -1,4 +1,3 @@
-import { steadyNow } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
@@ -30,11 +29,10 @@ export async function isVisible(
     );
   }
   if (!(await areParentsOpen(filter, ctx))) return false;
-  // On the clock of the lists, which starts with the process.
-  const receivedAt = ctx.recentLists.now() - (steadyNow() - event.receivedAt);
   const client = { type: 'Client', id: event.clientId } as const;
-  if (!(await isOpen(client, ctx, { absentSince: receivedAt }))) return false;
-  return isClientUnder(filter, event.clientId, receivedAt, ctx);
+  const absentSince = ctx.recentLists.assessedAt(event.clientId);
+  if (!(await isOpen(client, ctx, { absentSince }))) return false;
+  return isClientUnder(filter, event.clientId, absentSince, ctx);
 }
 
 /** Whether the viewer may open the records of a filter beside the most specific one, which was checked before. */

@@ -48,6 +48,12 @@ export function createRecentLists(now: () => number) {
     sizeCalculation: () => 1,
   });
 
+  /** When an assessment of a client last came, which names no list. */
+  const assessed = new LRUCache<string, number>({
+    maxSize: MAX_CONTRADICTIONS,
+    sizeCalculation: () => 1,
+  });
+
   /** Whether an event since then named this list's clinician or clinic, or another. Undefined if none named any. */
   function isNamed({ name, id }: ListRef, row: string, at: number): boolean | undefined {
     const event = named.get(row);
@@ -121,9 +127,11 @@ export function createRecentLists(now: () => number) {
     remove: (list: ListRef, id: string): void => void lists.get(nameOf(list))?.rows.delete(id),
     /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
     eventNamed(event: EventFacts): void {
-      if (!isSessionEvent(event)) return;
+      if (!isSessionEvent(event)) return void assessed.set(event.clientId, now());
       const { clientId, clinicianId, clinicId } = event;
       named.set(clientId, { at: now(), clinicianId, clinicId });
     },
+    /** 0 if this process has not seen one. */
+    assessedAt: (clientId: string): number => assessed.get(clientId) ?? 0,
   };
 }

@@ -82,6 +82,9 @@ export async function findInList<N extends ListName>(
 /** The pages differ in the list's length: a row may have moved from one that was not read yet to one that was. */
 const CHANGED = 'changed';
 
+/** Events that come together share a page that was read for one of them: not every event may cost a call. */
+const SHARED_MS = 250;
+
 async function scan<N extends ListName>(
   list: ListRef<N>,
   id: string,
@@ -94,8 +97,11 @@ async function scan<N extends ListName>(
   const rowIn = (pages: readonly (Page<RowOf<N>> | undefined)[]) =>
     pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
   let first = (await load(start)) ?? (start > 1 ? await load(1) : undefined);
-  const isOld = absentSince !== undefined && (first?.askedAt ?? began) < absentSince;
-  if (first && isOld && !rowIn([first])) first = await load(first.page, absentSince);
+  const { askedAt = began } = first ?? {};
+  const isOld = askedAt < (absentSince ?? 0) && askedAt < began - SHARED_MS;
+  if (first && isOld && !rowIn([first])) {
+    first = (await load(first.page, absentSince)) ?? (await load(1, absentSince));
+  }
   if (!first) return undefined;
   const here = rowIn([first]);
   if (here) return here;
@@ -116,7 +122,7 @@ async function scan<N extends ListName>(
     isChanged ||= pages.some((each) => each?.total !== total);
   }
   if (isChanged && since === undefined) return CHANGED;
-  ctx.recentLists.recordReadThrough(list, total, began);
+  if (!isChanged) ctx.recentLists.recordReadThrough(list, total, began);
   return undefined;
 }
 

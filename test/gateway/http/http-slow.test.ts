@@ -11,7 +11,9 @@ const REQUEST_MS = 900;
 let gateway: Gateway;
 let head: string;
 beforeAll(async () => {
-  gateway = await openGateway({ limits: { headersMs: HEADERS_MS, requestMs: REQUEST_MS } });
+  gateway = await openGateway({
+    limits: { headersMs: HEADERS_MS, requestMs: REQUEST_MS, operationMs: REQUEST_MS },
+  });
   const authorization = `Authorization: Bearer ${await tokenFor(['partner'])}`;
   head = `Host: a\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
 });

@@ -140,6 +140,8 @@ describe('a client who has just come to a clinician whose list is cached', () =>
   it('has the assessment delivered to its viewers', async () => {
     const listener = await listen(gateway, grants(), LIVE);
     await readLists(grants());
+    // Events that come together share a page.
+    clock.advance(300);
     gateway.sandbox.moveClient(ids.client(FOREIGN), ids.clinician(0));
     await completeAssessment(FOREIGN);
     emitTranscript({ clinicianId: ids.clinician(0) });
