@@ -20,11 +20,13 @@ export class Refused extends Error {
 /** The server could not be reached, or not be understood: whether it did anything is not known. */
 export class Unreachable extends Error {}
 
-/** Partial answers are answers; only one without data is a failure. */
+/** Data may be partial: `errors` say what is missing from it. A root field that failed is thrown. */
 export async function ask(query, variables = {}) {
-  const answer = await send({ query, variables });
-  if (!answer.data) throw new Refused(answer.errors ?? []);
-  return answer.data;
+  const { data, errors = [] } = await send({ query, variables });
+  if (!data) throw new Refused(errors);
+  const failed = errors.find(({ path }) => path && data[path[0]] === null);
+  if (failed) throw new Refused([failed]);
+  return { data, errors };
 }
 
 async function send(body) {

@@ -31,9 +31,9 @@ export function createClients(onFailure) {
     }
     const { clinic, clinician } = route;
     const { kind } = scopeOf({ clinic, clinician });
-    const { scope } = await ask(CLIENTS_OF[kind], { clinic, clinician, name, after });
+    const { data } = await ask(CLIENTS_OF[kind], { clinic, clinician, name, after });
     if (asked !== turn) return;
-    const clients = scope?.clients;
+    const clients = data.scope?.clients;
     list.append(...(clients?.nodes ?? []).map(entryOf));
     next = clients?.pageInfo.hasNextPage ? clients.pageInfo.endCursor : undefined;
     more.hidden = next === undefined;

@@ -66,7 +66,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   async function refresh() {
     const turn = (reading += 1);
     const variables = { id: open.session, clientId: open.client };
-    const { session, events } = await ask(SESSION, variables);
+    const { session, events } = (await ask(SESSION, variables)).data;
     if (turn !== reading) return;
     // A session that no list has is known by its id only: it has nothing to show.
     const isThere = session && (session.raw ?? session.progressNote ?? session.events.length > 0);
@@ -89,10 +89,9 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     note.replaceChildren(...noteView(session, versions[1]).filter(Boolean));
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
     sidePanel.draw(session, scores);
-    const progressNoteId = progressNote?.progressNoteId;
     const status = statusOf(session);
     const reason = CANNOT_EDIT[status];
-    form.aim({ progressNoteId, sessionId: open.session, clientId: open.client }, reason);
+    form.aim({ noteId: progressNote?.id, sessionId: open.session }, reason);
     blank.hidden = true;
     box.hidden = false;
     onStatus(session.id, status);
@@ -112,9 +111,9 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   }
 
   function apply(event) {
-    const isAboutThis = event.session
-      ? event.session.id === open.session
-      : event.client?.id === open.client;
+    // A link may have UUIDs; an event has global ids.
+    const { id, client } = shown?.session ?? { id: open.session, client: { id: open.client } };
+    const isAboutThis = event.session ? event.session.id === id : event.client?.id === client?.id;
     if (!open.session || !isAboutThis) return;
     if (event.type === 'PROGRESS_NOTE_REGENERATED') form.clearMessage();
     void refresh().catch(onFailure);

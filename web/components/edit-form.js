@@ -8,22 +8,32 @@ const AGAIN_AFTER_MS = [1_000, 3_000, 6_000];
 export function createEditForm({ onAccepted, onLocked }) {
   const [form, field, state, button] = ['edit', 'instructions', 'edit-state', 'ask'].map(byId);
   let target;
+  /** What was typed, by session, until it is accepted. */
+  const drafts = new Map();
+  /** Keys of edits without a known outcome, by session and text. */
+  const keys = new Map();
   let isBusy = false;
   let hadReason = false;
 
   async function submit() {
     const asked = target;
     const userInstructions = field.value.trim();
-    if (!asked?.progressNoteId || isBusy || userInstructions === '') return;
-    // One key for each click: however often the request is sent, the note is edited once.
-    const input = { ...asked, userInstructions, idempotencyKey: newKey() };
+    if (!asked?.noteId || isBusy || userInstructions === '') return;
+    const edit = JSON.stringify([asked.sessionId, userInstructions]);
+    // The same text keeps its key until its outcome is known: however often it is sent, the note is edited once.
+    const idempotencyKey = keys.get(edit) ?? newKey();
+    keys.set(edit, idempotencyKey);
     isBusy = true;
     refresh();
     state.textContent = 'Sending …';
     try {
-      report(await sendEdit(input), asked);
+      // The global id: the note's UUID may change with each version, and a key is for one input.
+      const input = { progressNoteId: asked.noteId, userInstructions, idempotencyKey };
+      const result = await sendEdit(input);
+      keys.delete(edit);
+      report(result, asked);
     } catch (error) {
-      state.textContent = error.message;
+      say(asked, error.message);
     } finally {
       isBusy = false;
       refresh();
@@ -33,14 +43,19 @@ export function createEditForm({ onAccepted, onLocked }) {
   function report(result, asked) {
     if (result.outcome === 'ProgressNoteChange') {
       const isLoading = result.progressNote?.isLoading ?? true;
-      state.textContent = isLoading ? 'Accepted. The new version appears here by itself.' : '';
-      field.value = '';
+      say(asked, isLoading ? 'Accepted. The new version appears here by itself.' : '');
+      drafts.delete(asked.sessionId);
+      if (isOpen(asked)) field.value = '';
       onAccepted(asked.sessionId, result.progressNote);
       return;
     }
-    state.textContent = [result.message, ...(result.issues ?? [])].join(' ');
+    say(asked, [result.message, ...(result.issues ?? [])].join(' '));
     if (result.outcome === 'ProgressNoteLocked') onLocked(asked.sessionId);
   }
+
+  const isOpen = ({ sessionId }) => sessionId === target.sessionId;
+  /** Another session may be open by now. */
+  const say = (asked, text) => isOpen(asked) && (state.textContent = text);
 
   const refresh = () => (button.disabled = isBusy || field.disabled);
 
@@ -48,6 +63,7 @@ export function createEditForm({ onAccepted, onLocked }) {
     event.preventDefault();
     void submit();
   });
+  field.addEventListener('input', () => drafts.set(target.sessionId, field.value));
   field.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
@@ -55,7 +71,7 @@ export function createEditForm({ onAccepted, onLocked }) {
   return {
     /** `reason` says why the note can't be edited; it stands under the button, which is then disabled. */
     aim(wanted, reason) {
-      if (wanted.sessionId !== target?.sessionId) field.value = '';
+      if (wanted.sessionId !== target?.sessionId) field.value = drafts.get(wanted.sessionId) ?? '';
       if (wanted.sessionId !== target?.sessionId || hadReason) state.textContent = '';
       target = wanted;
       hadReason = reason !== undefined;
@@ -73,13 +89,13 @@ export function createEditForm({ onAccepted, onLocked }) {
 async function sendEdit(input) {
   for (const waitMs of AGAIN_AFTER_MS) {
     try {
-      return (await ask(MAGIC_EDIT, { input })).magicEdit;
+      return (await ask(MAGIC_EDIT, { input })).data.magicEdit;
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
-  return (await ask(MAGIC_EDIT, { input })).magicEdit;
+  return (await ask(MAGIC_EDIT, { input })).data.magicEdit;
 }
 
 /** `randomUUID` exists only in secure contexts, which plain HTTP in a local network is not. */

@@ -67,7 +67,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       list: route.list,
       after,
     };
-    const { eventCursor, scope: record } = await ask(SESSIONS_OF[scope.kind], variables);
+    const { eventCursor, scope: record } = (await ask(SESSIONS_OF[scope.kind], variables)).data;
     if (asked !== turn) return {};
     if (after === undefined) {
       sessions.clear();

@@ -16,7 +16,7 @@ export function createPicker(onFailure) {
 
   /** Returns what to open on a first visit: the first clinic, or the only clinician. */
   async function load(route) {
-    const { viewer } = await ask(START);
+    const { viewer } = (await ask(START)).data;
     own = viewer.clinicians;
     const groups = viewer.organizations?.nodes ?? [];
     const listed = groups.flatMap(({ clinics }) => clinics?.nodes ?? []);
@@ -110,7 +110,7 @@ const optionOf = ({ id, name }) => el('option', { value: id }, name ?? 'Clinic')
 async function cliniciansOf(clinicId) {
   const all = [];
   for (let after; ;) {
-    const { clinic } = await ask(CLINICIANS, { clinicId, after });
+    const { clinic } = (await ask(CLINICIANS, { clinicId, after })).data;
     all.push(...(clinic?.clinicians?.nodes ?? []));
     after = clinic?.clinicians?.pageInfo.hasNextPage && clinic.clinicians.pageInfo.endCursor;
     if (!after) return all;

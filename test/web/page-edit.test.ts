@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { type LiveNotes, openLiveNotes } from '../support/live-notes.ts';
+
+const EDIT = 'POST /progress-notes/:progressNoteId/magic-edit';
+
+describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_000 }, () => {
+  let gateway: Gateway;
+  let notes: LiveNotes;
+
+  beforeAll(async () => {
+    gateway = await openGateway();
+    notes = await openLiveNotes(gateway);
+    await notes.live();
+  }, 60_000);
+  beforeEach(() => gateway.sandbox.resetCounts());
+  afterAll(async () => {
+    await notes.close();
+    await gateway.close();
+  });
+
+  async function open(nth: number): Promise<void> {
+    const { ids } = gateway.sandbox;
+    const route = { clinic: ids.clinic(0), client: ids.client(nth), session: ids.session(nth, 0) };
+    await notes.page.goto(`${gateway.url}/#${new URLSearchParams(route).toString()}`);
+    await notes.page.locator('#detail-title', { hasText: await notes.nameOf(nth) }).waitFor();
+  }
+  const field = () => notes.page.getByLabel('Magic edit');
+  const state = () => notes.page.locator('#edit-state');
+  const click = () => notes.page.getByRole('button', { name: 'Rewrite note' }).click();
+
+  it.each([
+    [409, 'The request conflicts with the present state of the record.'],
+    [403, 'The Partner API does not accept the credentials of this gateway.'],
+  ])('says why it failed after a %i, and can be sent again', async (status, message) => {
+    gateway.sandbox.answerNext(EDIT, { status, body: { message: 'no' } });
+    await open(0);
+    await field().fill(`Shorter, after a ${status}.`);
+    await click();
+    await state().getByText(message).waitFor();
+    expect(await field().inputValue()).toBe(`Shorter, after a ${status}.`);
+    await click();
+    await expect.poll(() => field().inputValue()).toBe('');
+    expect(gateway.sandbox.countOf(EDIT)).toBe(2);
+  });
+
+  it('is sent once when its outcome is unknown, however often the button is clicked', async () => {
+    const { page } = notes;
+    gateway.sandbox.answerNext(EDIT, { status: 500, takesEffect: true });
+    await open(1);
+    await field().fill('Add the next appointment.');
+    await click();
+    await page.locator('#note').getByText('The next appointment.').waitFor();
+    await click();
+    await state().getByText('The first call with this key ended without a clear answer').waitFor();
+    expect(gateway.sandbox.countOf(EDIT)).toBe(1);
+    await field().fill('Make the plan shorter.');
+    await click();
+    await expect.poll(() => field().inputValue()).toBe('');
+    expect(gateway.sandbox.countOf(EDIT)).toBe(2);
+  });
+
+  it('keeps its key when the connection fails', async () => {
+    const { page } = notes;
+    await open(2);
+    const keys: string[] = [];
+    await page.route('**/graphql', async (route) => {
+      const body = route.request().postDataJSON() as { variables: { input?: object } };
+      const { input } = body.variables;
+      if (!input) return route.continue();
+      keys.push(JSON.stringify(input));
+      return keys.length <= 4 ? route.abort() : route.continue();
+    });
+    await field().fill('Make the plan shorter.');
+    await click();
+    await state().getByText('The server can’t be reached.').waitFor();
+    await click();
+    await expect.poll(() => field().inputValue()).toBe('');
+    await page.unroute('**/graphql');
+    expect(keys.length).toBe(5);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('keeps what was typed while another session is open', async () => {
+    await open(3);
+    await field().fill('A draft.');
+    await open(4);
+    expect(await field().inputValue()).toBe('');
+    await open(3);
+    expect(await field().inputValue()).toBe('A draft.');
+  });
+});
