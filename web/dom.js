@@ -42,6 +42,13 @@ export const statusChip = (status) =>
     STATUS[status],
   );
 
+/** Why something could not be loaded, with a button to load it again. */
+export function failed(message, again) {
+  const button = el('button', { type: 'button', class: 'again' }, 'Try again');
+  button.addEventListener('click', again);
+  return el('span', { class: 'failed' }, message, ' ', button);
+}
+
 /** Moves only what is at another position: an element that is moved loses the focus. */
 export function arrange(list, items) {
   for (const [index, item] of items.entries())

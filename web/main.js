@@ -1,6 +1,6 @@
 import { createClients } from './components/clients.js';
 import { createDetail } from './components/detail.js';
-import { byId } from './dom.js';
+import { byId, failed } from './dom.js';
 import { createFeed } from './components/feed.js';
 import { token } from './graphql.js';
 import { createPicker } from './components/picker.js';
@@ -26,8 +26,10 @@ let feedTitle = '';
 function showState(name) {
   if (state.dataset.state === name) return;
   state.dataset.state = name;
-  if (name === 'live') failure.hidden = true;
   state.textContent = STATES[name];
+  if (name !== 'live') return;
+  failure.hidden = true;
+  detail.catchUp();
 }
 
 const showTitle = (text) => (document.title = text ? `${text} · Live notes` : 'Live notes');
@@ -38,10 +40,11 @@ function askForToken(message) {
   signIn.ask(message);
 }
 
-function fail(error) {
+/** Shows a failure where its part of the page is, or at the top. `again` loads that part again. */
+function fail(error, place = failure, again) {
   if (error.code === 'UNAUTHENTICATED') return askForToken(error.message);
-  failure.textContent = error.message;
-  failure.hidden = false;
+  place.replaceChildren(again ? failed(error.message, again) : error.message);
+  place.hidden = false;
 }
 
 function refused(message, code) {
@@ -138,6 +141,7 @@ function leaveFor(before) {
 async function start() {
   // A request without a token would only be refused.
   if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken('');
+  failure.hidden = true;
   try {
     const first = await picker.load(readRoute());
     signIn.done();
@@ -146,7 +150,7 @@ async function start() {
     if (first && !location.hash) history.replaceState(null, '', hrefOf(first));
     await go(false);
   } catch (error) {
-    fail(error);
+    fail(error, failure, start);
   }
 }
 

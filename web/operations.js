@@ -85,14 +85,18 @@ export const SESSION = `query OneSession($id: ID!, $clientId: ID!) {
     mdm { problemsAddressed { level rationale } risk crisisIntervention }
     events { cursor type occurredAt }
   }
-  events(first: 50, filter: { clientId: $clientId, types: [ASSESSMENT_COMPLETED] }) {
+}`;
+
+export const SCORES = `query Scores($client: ID!, $after: EventCursor) {
+  events(first: 50, after: $after, filter: { clientId: $client, types: [ASSESSMENT_COMPLETED] }) {
     nodes {
-      cursor occurredAt
+      occurredAt
       ... on AssessmentCompleted {
         assessmentId
         assessmentScore { totalScore answers { questionDisplay answerDisplay } }
       }
     }
+    pageInfo { hasNextPage endCursor }
   }
 }`;
 

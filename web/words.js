@@ -12,6 +12,7 @@ export const STATUS = {
   ready: 'Ready',
   locked: 'Finalized',
   failed: 'Transcription failed',
+  unknown: 'Not loaded',
 };
 
 const EVENTS = {
@@ -68,6 +69,15 @@ export const assessmentName = (id) =>
     .replace(/^([A-Z]+)(\d+)$/, '$1-$2');
 
 export const countWords = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** What a list of sessions shows: of a client, or of the clients of `kind`. `count` is set if there are more. */
+export function listWords(kind, count, total, isNewestFirst) {
+  const of = count ? `${count} of ` : '';
+  const order = isNewestFirst ? ', newest first' : '';
+  if (kind === 'client') return `${of}${countWords(total, 'session')}${order}`;
+  const whose = kind === 'clinic' ? 'All clinicians. ' : '';
+  return `${whose}Sessions of ${of}${countWords(total, 'client')}${order}. New notes appear here by themselves.`;
+}
 
 /** The Partner API does not say what else a session's record holds: a date is shown if there is one. */
 export function dateIn(record) {

@@ -55,12 +55,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await page.getByText('25 sessions, newest first').waitFor();
   });
 
-  it('says that a session does not exist', async () => {
+  it.each(['rubbish', UNKNOWN_ID])('says that session %s does not exist', async (session) => {
     const { page } = notes;
     await follow({
       clinic: gateway.sandbox.ids.clinic(0),
       client: gateway.sandbox.ids.client(0),
-      session: UNKNOWN_ID,
+      session,
     });
     await page.getByText('There is no such session').waitFor();
     expect(await page.title()).toBe('Session not found · Live notes');

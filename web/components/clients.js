@@ -1,5 +1,5 @@
 import { byId, el } from '../dom.js';
-import { ask } from '../graphql.js';
+import { ask, Refused } from '../graphql.js';
 import { CLIENTS_OF } from '../operations.js';
 import { hrefOf, scopeOf } from '../route.js';
 import { countWords, dateWords, initialsOf, nameOf } from '../words.js';
@@ -27,13 +27,22 @@ export function createClients(onFailure) {
     const name = find.value.trim() || undefined;
     if (after === undefined) {
       list.replaceChildren();
-      found.textContent = 'Loading …';
+      more.hidden = true;
     }
+    found.textContent = 'Loading …';
     const { clinic, clinician } = route;
     const { kind } = scopeOf({ clinic, clinician });
-    const { data } = await ask(CLIENTS_OF[kind], { clinic, clinician, name, after });
-    if (asked !== turn) return;
-    const clients = data.scope?.clients;
+    try {
+      const { data, errors } = await ask(CLIENTS_OF[kind], { clinic, clinician, name, after });
+      if (asked !== turn) return;
+      if (errors.length > 0) throw new Refused(errors);
+      draw(data.scope?.clients, name);
+    } catch (error) {
+      if (asked === turn) onFailure(error, found, () => read(after));
+    }
+  }
+
+  function draw(clients, name) {
     list.append(...(clients?.nodes ?? []).map(entryOf));
     next = clients?.pageInfo.hasNextPage ? clients.pageInfo.endCursor : undefined;
     more.hidden = next === undefined;
@@ -64,9 +73,9 @@ export function createClients(onFailure) {
 
   find.addEventListener('input', () => {
     clearTimeout(typing);
-    typing = setTimeout(() => void read().catch(onFailure), TYPING_PAUSE_MS);
+    typing = setTimeout(() => void read(), TYPING_PAUSE_MS);
   });
-  more.addEventListener('click', () => void read(next).catch(onFailure));
+  more.addEventListener('click', () => void read(next));
 
   return { show };
 }

@@ -1,6 +1,6 @@
 import { byId } from '../dom.js';
 import { createEditForm } from './edit-form.js';
-import { ask } from '../graphql.js';
+import { ask, Refused, Unreachable } from '../graphql.js';
 import { noteView, statusOf } from './note-view.js';
 import { SESSION } from '../operations.js';
 import { createSidePanel } from './side-panel.js';
@@ -11,32 +11,41 @@ const CANNOT_EDIT = {
   failed: 'There is no note to edit: the recording could not be transcribed.',
   waiting: 'There is no note to edit yet.',
   writing: 'The note is still being written.',
+  unknown: 'The note could not be loaded.',
 };
+
+const NO_SESSION = 'There is no such session, or you may not see it.';
 
 /** One session: its note, transcript, decision making and scores. */
 export function createDetail({ onFailure, onTitle, onStatus }) {
-  const [box, blank, title, hint, note] = [
+  const [box, blank, title, hint, problem, note] = [
     'session',
     'blank',
     'detail-title',
     'detail-hint',
+    'session-problem',
     'note',
   ].map(byId);
-  const sidePanel = createSidePanel();
+  const sidePanel = createSidePanel(onFailure);
   const form = createEditForm({
     onAccepted: (sessionId, progressNote) => changed(sessionId, progressNote),
-    onLocked: () => refresh().catch(onFailure),
+    onLocked: () => refresh(),
   });
   let open = {};
   let shown;
   /** The last two complete versions: what the newer one changed is marked. */
   let versions = [];
   let reading = 0;
+  /** The server could not be reached the last time. */
+  let isOutdated = false;
 
   async function show({ session, client }) {
-    if (session === open.session) return;
+    // What could not be loaded is loaded again.
+    if (session === open.session && (shown || !session)) return;
     if (!session) blank.textContent = 'Open a session to read its note beside the transcript.';
     open = { session, client };
+    reading += 1;
+    isOutdated = false;
     shown = undefined;
     versions = [];
     box.hidden = true;
@@ -46,13 +55,12 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
         'This link is incomplete: it does not say which client the session belongs to.',
       );
     if (!session) return;
-    blank.textContent = 'Loading …';
-    try {
-      await refresh();
-    } catch (error) {
-      blank.textContent = 'The session could not be loaded. Reload the page to try again.';
-      throw error;
-    }
+    await load();
+  }
+
+  async function load() {
+    void sidePanel.showScores(open.client);
+    await refresh();
   }
 
   function explain(text) {
@@ -65,17 +73,30 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   /** Responses may overtake each other: only that of the last request is shown. */
   async function refresh() {
     const turn = (reading += 1);
-    const variables = { id: open.session, clientId: open.client };
-    const { session, events } = (await ask(SESSION, variables)).data;
-    if (turn !== reading) return;
-    // A session that no list has is known by its id only: it has nothing to show.
-    const isThere = session && (session.raw ?? session.progressNote ?? session.events.length > 0);
-    if (!isThere) return explain('There is no such session, or you may not see it.');
-    draw(session, events?.nodes ?? []);
+    if (!shown) blank.textContent = 'Loading …';
+    try {
+      const variables = { id: open.session, clientId: open.client };
+      const { data, errors } = await ask(SESSION, variables);
+      if (turn !== reading) return;
+      isOutdated = false;
+      const { session } = data;
+      // A session that no list has is known by its id only: it has nothing to show.
+      const isThere = session && (session.raw ?? session.progressNote ?? session.events.length > 0);
+      if (!isThere && errors.length > 0) throw new Refused(errors);
+      if (!isThere) return explain(NO_SESSION);
+      draw({ ...session, missing: new Set(errors.map(({ path }) => path?.[1])) });
+      problem.hidden = true;
+      if (errors.length > 0) onFailure(new Refused(errors), problem, load);
+    } catch (error) {
+      if (turn !== reading) return;
+      if (error.code === 'BAD_USER_INPUT') return explain(NO_SESSION);
+      isOutdated = error instanceof Unreachable;
+      onFailure(error, shown ? problem : blank, load);
+    }
   }
 
-  function draw(session, scores) {
-    shown = { session, scores };
+  function draw(session) {
+    shown = session;
     const { client, progressNote, raw } = session;
     title.textContent = nameOf(client);
     hint.textContent = [
@@ -88,13 +109,13 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     if (progressNote && !progressNote.isLoading) remember(progressNote.note);
     note.replaceChildren(...noteView(session, versions[1]).filter(Boolean));
     note.setAttribute('aria-busy', String(progressNote?.isLoading ?? false));
-    sidePanel.draw(session, scores);
+    sidePanel.draw(session);
     const status = statusOf(session);
     const reason = CANNOT_EDIT[status];
     form.aim({ noteId: progressNote?.id, sessionId: open.session }, reason);
     blank.hidden = true;
     box.hidden = false;
-    onStatus(session.id, status);
+    if (status !== 'unknown') onStatus(session.id, status);
     onTitle([nameOf(client), hint.textContent.split(' · ')[0]].filter(Boolean).join(', '));
   }
 
@@ -107,17 +128,23 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   /** The edit was accepted: shown at once. Its result arrives as an event. */
   function changed(sessionId, progressNote) {
     if (sessionId !== open.session || !shown || !progressNote) return;
-    draw({ ...shown.session, progressNote }, shown.scores);
+    draw({ ...shown, progressNote });
   }
 
   function apply(event) {
     // A link may have UUIDs; an event has global ids.
-    const { id, client } = shown?.session ?? { id: open.session, client: { id: open.client } };
+    const { id, client } = shown ?? { id: open.session, client: { id: open.client } };
     const isAboutThis = event.session ? event.session.id === id : event.client?.id === client?.id;
     if (!open.session || !isAboutThis) return;
     if (event.type === 'PROGRESS_NOTE_REGENERATED') form.clearMessage();
-    void refresh().catch(onFailure);
+    if (event.session) void refresh();
+    else void sidePanel.showScores(open.client);
   }
 
-  return { show, apply };
+  /** After a reconnect. */
+  function catchUp() {
+    if (isOutdated) void load();
+  }
+
+  return { show, apply, catchUp };
 }

@@ -1,11 +1,11 @@
-import { arrange, byId, el } from '../dom.js';
-import { ask, Unreachable } from '../graphql.js';
+import { byId } from '../dom.js';
+import { ask, Refused, Unreachable } from '../graphql.js';
 import { EVENTS, SESSIONS_OF } from '../operations.js';
 import { scopeOf } from '../route.js';
-import { sessionRow } from './session-row.js';
+import { drawRows } from './session-row.js';
 import { createSessions } from './sessions.js';
 import { subscribe } from '../subscribe.js';
-import { countWords, nameOf } from '../words.js';
+import { listWords, nameOf } from '../words.js';
 
 const RETRY_MS = 2_000;
 const INVALID_LINK =
@@ -13,7 +13,13 @@ const INVALID_LINK =
 
 /** The sessions of a clinic, a clinician or a client: read once, then kept up to date by events. */
 export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) {
-  const [title, hint, list, more] = ['feed-title', 'feed-hint', 'sessions', 'more'].map(byId);
+  const [title, hint, problem, list, more] = [
+    'feed-title',
+    'feed-hint',
+    'feed-problem',
+    'sessions',
+    'more',
+  ].map(byId);
   const sessions = createSessions();
   let route = {};
   let scope;
@@ -24,6 +30,8 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
   let pages = 0;
   let total = 0;
   let clientsRead = 0;
+  /** Why a part of the list is missing. */
+  let missing;
   /** Increased for each scope: a response to an earlier one is ignored. */
   let turn = 0;
 
@@ -32,20 +40,46 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
     route = wanted;
     scope = scopeOf(route);
     sessions.clear();
+    pages = 0;
     more.hidden = true;
     draw();
     title.textContent = 'Sessions';
     hint.textContent = 'Loading …';
+    problem.hidden = true;
+    await load();
+  }
+
+  /** Reads as many pages as were open, then subscribes after the cursor of the first one. */
+  async function load(open = 1) {
+    const asked = turn;
     onState('connecting');
-    const { cursor, record } = await read();
-    if (!cursor) return;
-    if (!record) {
-      onState('idle');
-      return explain('Link not valid', INVALID_LINK);
+    try {
+      const { cursor, record } = await read();
+      if (!cursor) return;
+      if (!record) return invalid();
+      title.textContent = record.name ?? nameOf(record);
+      onTitle(title.textContent);
+      while (asked === turn && next && pages < open) await read(next);
+      if (asked === turn) listen(cursor);
+    } catch (error) {
+      if (asked !== turn) return;
+      if (error.code === 'BAD_USER_INPUT') return invalid();
+      const isUnreachable = error instanceof Unreachable;
+      onState(isUnreachable ? 'waiting' : 'refused');
+      if (sessions.all().length === 0) hint.textContent = '';
+      onFailure(error, problem, reload);
+      if (isUnreachable) retry = setTimeout(() => void load(open), RETRY_MS);
     }
-    title.textContent = record.name ?? nameOf(record);
-    onTitle(title.textContent);
-    listen(cursor);
+  }
+
+  function reload() {
+    close();
+    return load(pages);
+  }
+
+  function invalid() {
+    onState('idle');
+    explain('Link not valid', INVALID_LINK);
   }
 
   /** Instead of a list. */
@@ -55,6 +89,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
     draw();
     title.textContent = heading;
     hint.textContent = text;
+    problem.hidden = true;
     byId('feed-tabs').hidden = true;
     onTitle(heading);
   }
@@ -67,39 +102,36 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       list: route.list,
       after,
     };
-    const { eventCursor, scope: record } = (await ask(SESSIONS_OF[scope.kind], variables)).data;
+    const { data, errors } = await ask(SESSIONS_OF[scope.kind], variables);
     if (asked !== turn) return {};
+    const { eventCursor, scope: record } = data;
+    // A record that is known by its id only has no lists.
+    const page = record?.clients ?? record?.sessions;
+    if (!page && errors.length > 0) throw new Refused(errors);
     if (after === undefined) {
       sessions.clear();
       pages = 0;
       clientsRead = 0;
+      missing = undefined;
     }
     pages += 1;
-    // A record that is known by its id only has no lists.
-    const page = record?.clients ?? record?.sessions;
+    if (errors.length > 0) missing = new Refused(errors);
     if (!page) return { cursor: eventCursor };
     const clients = record.clients ? page.nodes : [{ ...record, sessions: page }];
     for (const client of clients)
-      for (const session of client.sessions?.nodes ?? []) sessions.read(client, session);
+      for (const session of client.sessions?.nodes ?? [])
+        sessions.read(client, session, errors.length === 0);
     clientsRead += clients.length;
     total = page.totalCount;
     next = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : undefined;
     more.hidden = next === undefined;
     more.textContent = scope.kind === 'client' ? 'Show more sessions' : 'Show more clients';
     draw();
-    hint.textContent = hintWords();
+    const count = scope.kind === 'client' ? sessions.all().length : clientsRead;
+    hint.textContent = listWords(scope.kind, next && count, total, sessions.isNewestFirst());
+    problem.hidden = true;
+    if (missing) onFailure(missing, problem, reload);
     return { cursor: eventCursor, record };
-  }
-
-  function hintWords() {
-    const order = sessions.isNewestFirst() ? ', newest first' : '';
-    if (scope.kind === 'client') {
-      const count = sessions.all().length;
-      return `${next ? `${count} of ` : ''}${countWords(total, 'session')}${order}`;
-    }
-    const of = next ? `${clientsRead} of ` : '';
-    const whose = scope.kind === 'clinic' ? 'All clinicians. ' : '';
-    return `${whose}Sessions of ${of}${countWords(total, 'client')}${order}. New notes appear here by themselves.`;
   }
 
   function listen(cursor) {
@@ -111,24 +143,17 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       onEvent: apply,
       onState,
       // The log no longer has what came after our cursor: read everything again, and go on from there.
-      onExpired: () => resync().catch(onFailure),
+      onExpired: () => load(pages),
       onRefused,
     });
   }
 
-  /** Reads as many pages as were open, then subscribes after the cursor of the first one. */
-  async function resync() {
-    const open = pages;
-    onState('connecting');
+  async function readMore() {
+    const asked = turn;
     try {
-      const { cursor, record } = await read();
-      if (!record) return;
-      while (next && pages < open) await read(next);
-      listen(cursor);
+      await read(next);
     } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
-      onState('waiting');
-      retry = setTimeout(() => void resync().catch(onFailure), RETRY_MS);
+      if (asked === turn) onFailure(error, problem, readMore);
     }
   }
 
@@ -143,21 +168,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
 
   function draw() {
     frame = undefined;
-    const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
-    const items = sessions.all().map((row) => {
-      const look = JSON.stringify([row, row.id === route.session]);
-      const item = known.get(row.id);
-      if (item?.dataset.look === look) return item;
-      const entry = sessionRow(row, route, scope);
-      // In place, so that the focus stays on what has it.
-      const fresh = item ?? el('li', { 'data-id': row.id });
-      const hadFocus = fresh.contains(document.activeElement);
-      fresh.replaceChildren(entry);
-      if (hadFocus) entry.focus();
-      fresh.dataset.look = look;
-      return fresh;
-    });
-    arrange(list, items);
+    drawRows(list, sessions.all(), route, scope);
   }
 
   function close() {
@@ -167,7 +178,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
     subscription = undefined;
   }
 
-  more.addEventListener('click', () => void read(next).catch(onFailure));
+  more.addEventListener('click', () => void readMore());
 
   return {
     show,

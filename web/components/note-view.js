@@ -2,7 +2,10 @@ import { el, hiddenText, statusChip } from '../dom.js';
 import { noteStatusOf } from './sessions.js';
 import { dateTimeWords, eventWords, plainWords } from '../words.js';
 
-/** The note with its status, its sections and its history. `before` is the version shown until now. */
+/**
+ * The note with its status, its sections and its history. `before` is the version shown until now, and
+ * `session.missing` has the names of the fields that could not be loaded.
+ */
 export function noteView(session, before) {
   const { progressNote: note, events } = session;
   const status = statusOf(session);
@@ -16,13 +19,17 @@ export function noteView(session, before) {
       version > 1 ? el('span', { class: 'version' }, `Version ${version}`) : undefined,
       statusChip(status),
     ),
-    ...bodyOf(note, status, before),
+    ...bodyOf(note, isUnknown(session) ? 'unknown' : status, before),
     historyOf(events),
   ];
 }
 
-export function statusOf({ progressNote, transcriptStatus, events }) {
+const isUnknown = ({ progressNote, missing }) => !progressNote && missing.has('progressNote');
+
+export function statusOf(session) {
+  const { progressNote, transcriptStatus, events } = session;
   if (events.some(({ type }) => type === 'PROGRESS_NOTE_FINALIZED')) return 'locked';
+  if (isUnknown(session)) return 'unknown';
   if (!progressNote && transcriptStatus === 'FAILED') return 'failed';
   return noteStatusOf(progressNote);
 }
@@ -44,6 +51,7 @@ const EMPTY = {
   writing: 'The note is being written. It appears here by itself.',
   rewriting: 'The note is being rewritten. The new version appears here by itself.',
   failed: 'The recording could not be transcribed: there will be no note.',
+  unknown: 'The note could not be loaded.',
 };
 
 /** The Partner API does not document what a note's elements look like, so anything is shown. */

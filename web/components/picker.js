@@ -1,5 +1,5 @@
 import { byId, el } from '../dom.js';
-import { ask } from '../graphql.js';
+import { ask, Refused } from '../graphql.js';
 import { CLINICIANS, START } from '../operations.js';
 import { hrefOf } from '../route.js';
 import { countWords, initialsOf, nameOf } from '../words.js';
@@ -9,14 +9,22 @@ const OWN = 'own';
 
 /** The clinics that the viewer may open, and the clinicians of the chosen one. */
 export function createPicker(onFailure) {
-  const [select, find, list, found] = ['clinic', 'find', 'clinicians', 'found'].map(byId);
+  const [select, find, list, found, problem] = [
+    'clinic',
+    'find',
+    'clinicians',
+    'found',
+    'picker-problem',
+  ].map(byId);
   let own = [];
-  let people = [];
+  /** Undefined until they are loaded. */
+  let people;
   let chosen = {};
 
   /** Returns what to open on a first visit: the first clinic, or the only clinician. */
   async function load(route) {
-    const { viewer } = (await ask(START)).data;
+    const { data, errors } = await ask(START);
+    const { viewer } = data;
     own = viewer.clinicians;
     const groups = viewer.organizations?.nodes ?? [];
     const listed = groups.flatMap(({ clinics }) => clinics?.nodes ?? []);
@@ -28,6 +36,12 @@ export function createPicker(onFailure) {
         el('optgroup', { label: name ?? 'Organization' }, (clinics?.nodes ?? []).map(optionOf)),
       ),
     );
+    if (errors.length > 0 && select.options.length === 0) throw new Refused(errors);
+    problem.hidden = true;
+    if (errors.length > 0)
+      onFailure(new Refused(errors), problem, () =>
+        load(chosen).catch((error) => onFailure(error, problem, () => load(chosen))),
+      );
     const options = [...select.options].map(({ value }) => value);
     if (options.includes(route.clinic)) select.value = route.clinic;
     await show();
@@ -36,20 +50,24 @@ export function createPicker(onFailure) {
   }
 
   async function show() {
-    people = [];
+    people = undefined;
     found.textContent = 'Loading …';
     list.replaceChildren();
     const clinicId = select.value;
-    const loaded = clinicId === OWN ? own : clinicId ? await cliniciansOf(clinicId) : [];
-    // Another clinic was chosen while this one was read.
-    if (select.value !== clinicId) return;
-    people = loaded.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
-    draw();
+    try {
+      const loaded = clinicId === OWN ? own : clinicId ? await cliniciansOf(clinicId) : [];
+      // Another clinic was chosen while this one was read.
+      if (select.value !== clinicId) return;
+      people = loaded.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+      draw();
+    } catch (error) {
+      if (select.value === clinicId) onFailure(error, found, show);
+    }
   }
 
   function draw() {
     const wanted = find.value.trim().toLowerCase();
-    const shown = people.filter((person) => nameOf(person).toLowerCase().includes(wanted));
+    const shown = (people ?? []).filter((person) => nameOf(person).toLowerCase().includes(wanted));
     const clinic = select.value === OWN ? undefined : select.value;
     const all =
       clinic && !wanted ? [entryOf(hrefOf({ clinic }), '∗', 'All clinicians', isAll())] : [];
@@ -58,7 +76,7 @@ export function createPicker(onFailure) {
       return entryOf(href, initialsOf(person), nameOf(person), person.id === chosen.clinician);
     });
     list.replaceChildren(...all, ...each);
-    found.textContent = wordsFor(shown.length);
+    if (people) found.textContent = wordsFor(shown.length);
   }
 
   const isAll = () => chosen.clinic === select.value && !chosen.clinician;
@@ -70,7 +88,7 @@ export function createPicker(onFailure) {
   }
 
   select.addEventListener('change', () => {
-    void show().catch(onFailure);
+    void show();
     const clinic = select.value === OWN ? undefined : select.value;
     // On a phone the list of clinicians stays open.
     location.hash = hrefOf({
@@ -87,7 +105,7 @@ export function createPicker(onFailure) {
       const isOther = [...select.options].some(({ value }) => value === route.clinic);
       if (!isOther || select.value === route.clinic) return draw();
       select.value = route.clinic;
-      void show().catch(onFailure);
+      void show();
     },
   };
 }
@@ -110,7 +128,9 @@ const optionOf = ({ id, name }) => el('option', { value: id }, name ?? 'Clinic')
 async function cliniciansOf(clinicId) {
   const all = [];
   for (let after; ;) {
-    const { clinic } = (await ask(CLINICIANS, { clinicId, after })).data;
+    const { data, errors } = await ask(CLINICIANS, { clinicId, after });
+    if (errors.length > 0) throw new Refused(errors);
+    const { clinic } = data;
     all.push(...(clinic?.clinicians?.nodes ?? []));
     after = clinic?.clinicians?.pageInfo.hasNextPage && clinic.clinicians.pageInfo.endCursor;
     if (!after) return all;

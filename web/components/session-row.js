@@ -1,9 +1,27 @@
-import { el, hiddenText, statusChip } from '../dom.js';
+import { arrange, el, hiddenText, statusChip } from '../dom.js';
 import { hrefOf } from '../route.js';
 import { dateTimeWords, nameOf, plainWords } from '../words.js';
 
+/** Changes only the rows that look different: the focus stays on what has it. */
+export function drawRows(list, rows, route, scope) {
+  const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
+  const items = rows.map((row) => {
+    const look = JSON.stringify([row, row.id === route.session]);
+    const item = known.get(row.id);
+    if (item?.dataset.look === look) return item;
+    const entry = sessionRow(row, route, scope);
+    const fresh = item ?? el('li', { 'data-id': row.id });
+    const hadFocus = fresh.contains(document.activeElement);
+    fresh.replaceChildren(entry);
+    if (hadFocus) entry.focus();
+    fresh.dataset.look = look;
+    return fresh;
+  });
+  arrange(list, items);
+}
+
 /** One session in the list, as a link that opens it. */
-export function sessionRow(row, { clinic, clinician, list, session }, scope) {
+function sessionRow(row, { clinic, clinician, list, session }, scope) {
   const isOpen = row.id === session;
   const isNew = row.isNew && !isOpen;
   const isClient = scope?.kind === 'client';

@@ -10,8 +10,8 @@ const MAX_ROWS = 300;
 export function createSessions() {
   const rows = new Map();
 
-  /** From the lists, as read just now. */
-  function read(client, session) {
+  /** From the lists, as read just now. If the response was incomplete, a note that is not in it may exist. */
+  function read(client, session, isComplete) {
     const known = rows.get(session.id);
     rows.set(session.id, {
       ...known,
@@ -19,7 +19,10 @@ export function createSessions() {
       client: { id: client.id, firstName: client.firstName, lastName: client.lastName },
       at: dateIn(session.raw) ?? known?.at,
       kind: session.raw?.noteType ?? known?.kind,
-      status: noteStatusOf(session.progressNote, known),
+      status:
+        session.progressNote || known || isComplete
+          ? noteStatusOf(session.progressNote, known)
+          : 'unknown',
       preview: previewOf(session.progressNote?.note) || known?.preview,
       isNew: known?.isNew ?? false,
     });
@@ -68,7 +71,7 @@ export function noteStatusOf(note, known) {
 function statusAfter(event, known) {
   if (event.type === 'PROGRESS_NOTE_FINALIZED') return 'locked';
   if (event.progressNote) return noteStatusOf(event.progressNote, known);
-  const isWaiting = known === undefined || known.status === 'waiting';
+  const isWaiting = known === undefined || ['waiting', 'unknown'].includes(known.status);
   if (event.type === 'SESSION_TRANSCRIPT_ERROR') return isWaiting ? 'failed' : known.status;
   return isWaiting ? 'writing' : known.status;
 }

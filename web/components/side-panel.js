@@ -1,10 +1,10 @@
 import { byId, el } from '../dom.js';
-import { assessmentName, clockWords, dateTimeWords, plainWords } from '../words.js';
+import { createScores } from './scores.js';
+import { clockWords, plainWords } from '../words.js';
 
 /** Transcript, decision making and scores as tabs, with the usual keys. */
-export function createSidePanel() {
-  const panels = { Transcript: transcriptOf, 'Decision making': mdmOf, Scores: scoresOf };
-  const names = Object.keys(panels);
+export function createSidePanel(onFailure) {
+  const names = ['Transcript', 'Decision making', 'Scores'];
   const tabs = names.map((name, index) =>
     el(
       'button',
@@ -54,17 +54,20 @@ export function createSidePanel() {
       byId(button.dataset.target).scrollIntoView({ block: 'start' });
     });
 
+  const [transcript, mdm, scores] = bodies;
   return {
-    draw(session, scores) {
-      for (const [index, name] of names.entries())
-        bodies[index].replaceChildren(...[panels[name](session, scores)].flat());
+    draw(session) {
+      transcript.replaceChildren(transcriptOf(session));
+      mdm.replaceChildren(...mdmOf(session));
     },
+    showScores: createScores(scores, onFailure).show,
   };
 }
 
 const empty = (text) => el('p', { class: 'empty' }, text);
 
-function transcriptOf({ transcript, transcriptStatus }) {
+function transcriptOf({ transcript, transcriptStatus, missing }) {
+  if (missing.has('transcript')) return empty('The transcript could not be loaded.');
   if (!transcript)
     return empty(
       transcriptStatus === 'FAILED'
@@ -86,13 +89,16 @@ function transcriptOf({ transcript, transcriptStatus }) {
   );
 }
 
-function mdmOf({ mdm, mdmStatus }) {
+function mdmOf({ mdm, mdmStatus, missing }) {
+  if (missing.has('mdm')) return [empty('The decision making could not be loaded.')];
   if (!mdm)
-    return empty(
-      mdmStatus === 'FAILED'
-        ? 'The recording could not be transcribed.'
-        : 'None so far. Only a prescriber’s notes have these.',
-    );
+    return [
+      empty(
+        mdmStatus === 'FAILED'
+          ? 'The recording could not be transcribed.'
+          : 'None so far. Only a prescriber’s notes have these.',
+      ),
+    ];
   return [
     el('h4', {}, 'Problems addressed'),
     el(
@@ -130,30 +136,4 @@ function riskOf(risk) {
       ),
     ),
   ];
-}
-
-function scoresOf(_session, scores) {
-  if (scores.length === 0)
-    return empty('No scores yet. They appear when the client completes an assessment.');
-  return scores.map(({ assessmentId, assessmentScore: score, occurredAt }) =>
-    el(
-      'details',
-      { class: 'score' },
-      el(
-        'summary',
-        {},
-        el('strong', {}, assessmentName(assessmentId)),
-        el('span', { class: 'total' }, String(score?.totalScore ?? '–')),
-        el('time', { datetime: occurredAt }, dateTimeWords(occurredAt)),
-      ),
-      el(
-        'dl',
-        {},
-        (score?.answers ?? []).flatMap(({ questionDisplay, answerDisplay }) => [
-          el('dt', {}, questionDisplay ?? ''),
-          el('dd', {}, answerDisplay ?? ''),
-        ]),
-      ),
-    ),
-  );
 }

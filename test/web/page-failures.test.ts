@@ -1,0 +1,154 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { type LiveNotes, nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+
+const MESSAGE = 'The Partner API can’t be reached for now.';
+
+describe.skipIf(process.env['SKIP_CHROMIUM'])(
+  'live notes while the Partner API fails',
+  { timeout: 60_000 },
+  () => {
+    let gateway: Gateway;
+    let notes: LiveNotes;
+
+    beforeAll(async () => {
+      gateway = await openGateway();
+      notes = await openLiveNotes(gateway);
+      await notes.live();
+    }, 60_000);
+    afterEach(() => gateway.sandbox.clearAnswers());
+    afterAll(async () => {
+      await notes.close();
+      await gateway.close();
+    });
+
+    const fail = (route: string) =>
+      gateway.sandbox.answerNext(route, { status: 500, times: 1_000 });
+    async function follow(parts: Readonly<Record<string, string>>): Promise<void> {
+      await notes.page.goto(`${gateway.url}/#${new URLSearchParams(parts).toString()}`);
+    }
+    const openSession = (nth: number) =>
+      follow({
+        clinic: gateway.sandbox.ids.clinic(0),
+        client: gateway.sandbox.ids.client(nth),
+        session: gateway.sandbox.ids.session(nth, 0),
+      });
+
+    /** The Partner API works again, and the gateway notices after a moment. */
+    async function tryAgain(place: Locator, expected: Locator): Promise<void> {
+      gateway.sandbox.clearAnswers();
+      const button = place.getByRole('button', { name: 'Try again' });
+      const isLoaded = async () => {
+        if (await button.isVisible()) await button.click();
+        return (await expected.first().isVisible()) && !(await button.isVisible());
+      };
+      await expect.poll(isLoaded, { timeout: 25_000, interval: 500 }).toBe(true);
+    }
+
+    it('says that a session could not be loaded, not that there is none', async () => {
+      const { page } = notes;
+      fail('GET /clients/:clientId/sessions');
+      await openSession(30);
+      await page.locator('#blank').getByText(MESSAGE).waitFor();
+      expect(await page.getByText('There is no such session').count()).toBe(0);
+      await tryAgain(page.locator('#blank'), page.locator('#note h4'));
+    });
+
+    it.each([
+      [
+        31,
+        'progress-note',
+        'Transcript',
+        'The note could not be loaded.',
+        'No note yet',
+        '#note h4',
+      ],
+      [
+        32,
+        'transcript',
+        'Transcript',
+        'The transcript could not be loaded.',
+        'No transcript yet',
+        '.transcript li',
+      ],
+      [
+        33,
+        'mdm',
+        'Decision making',
+        'The decision making could not be loaded.',
+        'None so far',
+        '#panel-1 p',
+      ],
+    ])(
+      'of session %i, says that the %s could not be loaded',
+      async (nth, route, tab, words, none, part) => {
+        const { page } = notes;
+        fail(`GET /sessions/:sessionId/${route}`);
+        await openSession(nth);
+        await page.locator('#session-problem').getByText(MESSAGE).waitFor();
+        await page.getByRole('tab', { name: tab }).click();
+        await page.locator('#session').getByText(words).first().waitFor();
+        expect(await page.getByText(none).count()).toBe(0);
+        await tryAgain(page.locator('#session-problem'), page.locator(part));
+        await expect.poll(() => page.getByText(words).count()).toBe(0);
+      },
+    );
+
+    it('says that the sessions of a list could not be loaded', async () => {
+      const { page } = notes;
+      fail('GET /clients/:clientId/sessions');
+      await follow({ clinician: gateway.sandbox.ids.clinician(5) });
+      await page.locator('#feed-problem').getByText(MESSAGE).waitFor();
+      await tryAgain(page.locator('#feed-problem'), notes.rows);
+    });
+
+    it('marks the rows whose notes could not be loaded', async () => {
+      const { page } = notes;
+      fail('GET /sessions/:sessionId/progress-note');
+      await follow({ clinician: gateway.sandbox.ids.clinician(6) });
+      await page.locator('#feed-problem').getByText(MESSAGE).waitFor();
+      await notes.rows.filter({ hasText: 'Not loaded' }).first().waitFor();
+      expect(await notes.rows.filter({ hasText: 'No note' }).count()).toBe(0);
+      await tryAgain(page.locator('#feed-problem'), notes.rows.filter({ hasText: 'Ready' }));
+    });
+
+    it('says that the clients could not be loaded, not that the link is invalid', async () => {
+      const { page } = notes;
+      fail('GET /clinicians/:clinicianId/clients');
+      await follow({ clinician: gateway.sandbox.ids.clinician(7), show: 'clients' });
+      await page.locator('#clients-found').getByText(MESSAGE).waitFor();
+      expect(await page.getByText(/Link not valid|No clients yet/).count()).toBe(0);
+      expect(await page.locator('#state').textContent()).toBe('Disconnected');
+      await tryAgain(page.locator('#clients-found'), page.locator('#clients a'));
+      await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
+      await tryAgain(page.locator('#feed-problem'), notes.rows);
+      await notes.live();
+    });
+
+    it('says that the clinicians could not be loaded, not that there are none', async () => {
+      const { page } = notes;
+      fail('GET /clinics/:clinicId/clinicians');
+      await page.getByLabel('Clinic', { exact: true }).selectOption({ index: 1 });
+      await page.locator('#found').getByText(MESSAGE).waitFor();
+      expect(await page.getByText('Nobody works here yet.').count()).toBe(0);
+      await tryAgain(page.locator('#found'), page.getByText(/^\d+ clinicians$/));
+    });
+
+    it('says at the start that the clinics could not be loaded', async () => {
+      await using other = await openGateway();
+      other.sandbox.answerNext('GET /organizations', { status: 500, times: 1_000 });
+      const fresh = await openLiveNotes(other);
+      await fresh.page.locator('#failure').getByText(MESSAGE).waitFor();
+      expect(await fresh.page.getByText('no clinician').isVisible()).toBe(false);
+      other.sandbox.clearAnswers();
+      const clinician = await nameOfClinician(gateway, 1);
+      await tryAgain(
+        fresh.page.locator('#failure'),
+        fresh.page.getByRole('link', { name: clinician }),
+      );
+      await fresh.close();
+    });
+  },
+);
