@@ -8,12 +8,31 @@ import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 
 const { examples } = (await import(
   new URL('../../web/graphiql/examples.js', import.meta.url).href
-)) as { readonly examples: readonly { readonly query: string }[] };
+)) as { readonly examples: readonly { readonly query: string; readonly variables?: string }[] };
 const nameOf = (query: string) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '';
 const names = examples.map(({ query }) => nameOf(query));
 
 it.each(examples)('has an example that is valid: $query', ({ query }) => {
   expect(validate(schema, parse(query))).toEqual([]);
+});
+
+it('has comments that fit a window of 1280 pixels', () => {
+  const comments = examples.flatMap(({ query }) => query.match(/^#.*$/gm) ?? []);
+  expect(comments.filter((line) => line.length > 42)).toEqual([]);
+});
+
+it('edits a note by its global id, as often as the example is run', async () => {
+  await using gateway = await openGateway();
+  const [clients, edit] = examples;
+  const { data } = await gateway.query(clients!.query);
+  const found = data.organizations.nodes[0].clinics.nodes[0].clients.nodes;
+  for (const nth of [0, 1]) {
+    const noteId = found[nth].sessions.nodes[0].progressNote.id;
+    const variables = { ...JSON.parse(edit!.variables ?? '{}'), noteId };
+    const answer = await gateway.query(edit!.query, variables);
+    expect(answer.data.magicEdit).toMatchObject({ __typename: 'ProgressNoteChange' });
+  }
+  expect(edit!.query).toContain('issues');
 });
 
 it('serves a small page with a strict content security policy', async () => {

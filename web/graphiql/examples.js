@@ -1,7 +1,8 @@
 /** The tabs that GraphiQL opens with. */
 export const examples = [
   {
-    query: `# Clients with their sessions and notes in one request.
+    query: `# Clients with their sessions and notes
+# in one request.
 query Clients {
   organizations(first: 1) {
     nodes {
@@ -19,7 +20,7 @@ query Clients {
                 nodes {
                   transcriptStatus
                   progressNote {
-                    progressNoteId
+                    id
                     isLoading
                     isLocked
                     note
@@ -40,15 +41,15 @@ query Clients {
 `,
   },
   {
-    query: `# Requests a magic edit. Copy a progressNoteId from the
-# first tab into the variables. If you run it twice, the
-# idempotency key makes sure that the note is edited once.
-mutation Edit($noteId: ID!, $key: String) {
+    query: `# Requests a magic edit. Copy the id of a
+# progressNote in the first tab into the
+# variables. In an app, also send a new
+# idempotencyKey for each user action.
+mutation Edit($noteId: ID!) {
   magicEdit(
     input: {
       progressNoteId: $noteId
-      userInstructions: "Make the plan shorter."
-      idempotencyKey: $key
+      userInstructions: "Make it shorter."
     }
   ) {
     __typename
@@ -62,14 +63,18 @@ mutation Edit($noteId: ID!, $key: String) {
     ... on Problem {
       message
     }
+    ... on InvalidInput {
+      issues
+    }
   }
 }
 `,
-    variables: '{\n  "noteId": "",\n  "key": "first-try"\n}',
+    variables: '{\n  "noteId": ""\n}',
   },
   {
-    query: `# Notes as they become ready. Keep it running: in the
-# sandbox a session starts every few seconds.
+    query: `# Notes as they become ready. Keep it
+# running: in the sandbox a session
+# starts every few seconds.
 subscription Live {
   noteReady {
     cursor
@@ -80,7 +85,7 @@ subscription Live {
       lastName
     }
     progressNote {
-      progressNoteId
+      id
       note
     }
   }
