@@ -17,11 +17,15 @@ const STATES = {
   signedOut: 'Not signed in',
 };
 
+const NEWS_MS = 3_000;
+
 const state = byId('state');
 const failure = byId('failure');
 const news = byId('news');
 let route = {};
 let feedTitle = '';
+let latestNews = '';
+let pendingNews;
 
 function showState(name) {
   if (state.dataset.state === name) return;
@@ -55,7 +59,16 @@ function refused(message, code) {
 
 function apply(event) {
   detail.apply(event);
-  news.textContent = `${eventWords(event.type)}: ${nameOf(event.client)}`;
+  announce(`${eventWords(event.type)}: ${nameOf(event.client)}`);
+}
+
+/** A screen reader speaks the newest event only, once in a while. */
+function announce(text) {
+  latestNews = text;
+  pendingNews ??= setTimeout(() => {
+    news.textContent = latestNews;
+    pendingNews = undefined;
+  }, NEWS_MS);
 }
 
 const signIn = createSignIn(start, () => feed.close());

@@ -112,7 +112,10 @@ export function subscribe({
   }
 
   const hurry = () => waiting !== undefined && !document.hidden && connect();
+  // The browser may keep the socket open for minutes without a network.
+  const drop = () => waiting === undefined && abandon();
   addEventListener('online', hurry);
+  addEventListener('offline', drop);
   document.addEventListener('visibilitychange', hurry);
 
   function close() {
@@ -120,6 +123,7 @@ export function subscribe({
     clearTimeout(waiting);
     clearInterval(pinging);
     removeEventListener('online', hurry);
+    removeEventListener('offline', drop);
     document.removeEventListener('visibilitychange', hurry);
     socket?.close(1000);
   }

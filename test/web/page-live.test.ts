@@ -51,7 +51,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     const row = notes.rows.filter({ hasText: 'Today' }).filter({ hasText: client });
     await row.filter({ hasText: 'Ready' }).waitFor();
     expect(await notes.rows.first().textContent()).toContain(client);
-    expect(await notes.page.locator('#news').textContent()).toContain(client);
+    await notes.page.locator('#news').filter({ hasText: client }).waitFor({ state: 'attached' });
   });
 
   it('opens a session: note, transcript, decision making', async () => {
