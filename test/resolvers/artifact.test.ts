@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { createManualClock } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { artifactId } from '../support/global-id.ts';
 import { counted } from '../support/graph/counted.ts';
@@ -248,4 +249,25 @@ describe('an assessment score', () => {
       raw: body,
     });
   });
+});
+
+it('an event of one session leaves it cached that others have no note yet', async () => {
+  await using fresh = await openGateway({ clock: createManualClock() });
+  const { sandbox: api } = fresh;
+  const none = { status: 404, body: { error: { message: 'none' } }, times: 2 };
+  api.answerNext('GET /sessions/:sessionId/progress-note', none);
+  const NOTES = `{ a: session(id: "${api.ids.session(0, 0)}") { progressNote { id } }
+    b: session(id: "${api.ids.session(0, 1)}") { progressNote { id } } }`;
+  expect((await fresh.query(NOTES)).data).toEqual({
+    a: { progressNote: null },
+    b: { progressNote: null },
+  });
+  api.finalize(api.ids.note(0, 0));
+  await api.delivered();
+  const { data, calls } = await counted(fresh, NOTES);
+  expect(data).toEqual({
+    a: { progressNote: { id: expect.any(String) } },
+    b: { progressNote: null },
+  });
+  expect(calls).toBe(1);
 });
