@@ -23,7 +23,7 @@ export class Unauthenticated extends CodedError {
 }
 
 export interface Authenticator {
-  /** The viewer whose token this is (`Bearer …`), or a rejection: `Unauthenticated`, or `UPSTREAM_UNAVAILABLE` without keys. */
+  /** The viewer whose token this is (`Bearer …`). Rejects with `Unauthenticated`, or `UPSTREAM_UNAVAILABLE` without keys. */
   readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
 }
 

@@ -37,14 +37,13 @@ export function createIssuerKeys(
   let reloading: Promise<void> | undefined;
 
   async function reload(): Promise<void> {
-    attemptedAt = now();
     try {
       await keys.reload();
       fetchedAt = now();
     } catch {
       onFailure();
     } finally {
-      // An issuer that hangs is not asked again at once.
+      // At the end of the attempt: an issuer that hangs is not asked again at once.
       attemptedAt = now();
       reloading = undefined;
     }

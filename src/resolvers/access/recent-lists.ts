@@ -9,7 +9,7 @@ const PROOF_MS = 60_000;
 
 const MAX_LISTS = 20_000;
 const MAX_ROWS = 200_000;
-const MAX_CONTRADICTIONS = 50_000;
+const MAX_CLIENTS = 50_000;
 
 /** The lists that prove which parent a record belongs to. */
 const PROVING: ReadonlySet<ListName> = new Set([
@@ -43,16 +43,11 @@ export type RecentLists = ReturnType<typeof createRecentLists>;
 
 export function createRecentLists(now: () => number) {
   const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
-  const named = new LRUCache<string, EventLocation>({
-    maxSize: MAX_CONTRADICTIONS,
-    sizeCalculation: () => 1,
-  });
+  const perClient = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
+  const named = new LRUCache<string, EventLocation>(perClient);
 
   /** When an assessment of a client last came, which names no list. */
-  const assessed = new LRUCache<string, number>({
-    maxSize: MAX_CONTRADICTIONS,
-    sizeCalculation: () => 1,
-  });
+  const assessed = new LRUCache<string, number>(perClient);
 
   /** Whether an event since then named this list's clinician or clinic, or another. Undefined if none named any. */
   function isNamed({ name, id }: ListRef, row: string, at: number): boolean | undefined {
