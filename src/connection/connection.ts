@@ -1,4 +1,4 @@
-import { hasCode } from '../errors.ts';
+import { OperationError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
 import { hashOfList, hashedIds, type CursorCodec } from './cursor.ts';
@@ -30,6 +30,7 @@ export interface Edge<T extends Row> {
 
 /** A list that changes faster than it can be read is shown as it was read. */
 const MAX_REREADS = 3;
+const PAGE_MISSING = 'The Partner API has no page of this list where its length calls for one.';
 
 /**
  * Reads the pages that the selected fields need. Synchronous when they are cached. Throws `BadInput` at once, before
@@ -127,10 +128,16 @@ export class Connection<T extends Row> implements PageInfo {
     if (typeof high !== 'number') return whenLoaded(this.read(high, true), again);
     this.window = windowOf(request, { low, high }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
-    if (pages.every((page) => this.pages.has(page))) return this;
+    if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
     return whenLoaded(this.read(pages), () =>
-      this.rereads === MAX_REREADS ? this : this.locate(request, need, pages),
+      this.rereads === MAX_REREADS ? this.complete(pages) : this.locate(request, need, pages),
     );
+  }
+
+  /** Throws if the API has no page that the list's length calls for: its rows must not be left out unnoticed. */
+  private complete(pages: readonly number[]): this {
+    if (pages.every((page) => this.pages.get(page)?.total !== undefined)) return this;
+    throw new OperationError('UPSTREAM_BAD_RESPONSE', PAGE_MISSING);
   }
 
   /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */

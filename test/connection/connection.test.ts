@@ -193,4 +193,15 @@ describe('a connection', () => {
     };
     await expect(ask({ last: 5 }, list)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  it('fails when a page is not found that the length of the list calls for', async () => {
+    const opened = createUpstream(30).open({ hint: 30 });
+    const list = {
+      ...opened,
+      loadPage: (page: number, since?: number) =>
+        page === 2 ? Promise.reject(notFound()) : opened.loadPage(page, since),
+    };
+    await expect(ask({ first: 25 }, list)).rejects.toMatchObject({ code: 'UPSTREAM_BAD_RESPONSE' });
+    await expect(ask({ first: 10 }, list)).resolves.toMatchObject({ total: 30 });
+  });
 });
