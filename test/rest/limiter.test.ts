@@ -16,17 +16,13 @@ const createCallQueue = (rank: Rank): CallQueue => ({ rank, calls: [] });
 function oneSlot() {
   const limiter = createLimiter(createFakeClock(), 1);
   const sent: string[] = [];
-  const call = (name: string, queue: CallQueue) => ({
-    queue,
-    isOver: false,
-    send: () => void sent.push(name),
-  });
+  const call = (name: string) => ({ isWaiting: false, send: () => void sent.push(name) });
   const add = (name: string, queue: CallQueue) => {
-    const added = call(name, queue);
-    limiter.take(added);
+    const added = call(name);
+    limiter.take(added, queue);
     return added;
   };
-  expect(limiter.take(call('first', createCallQueue('read')))).toBe(true);
+  expect(limiter.take(call('first'), createCallQueue('read'))).toBe(true);
   const drain = () => {
     for (let i = 0; i < 20; i++) limiter.release();
     return sent;
@@ -49,12 +45,21 @@ describe('the limiter', () => {
     expect(drain()).toEqual(['token', 'write', 'read']);
   });
 
+  it('sends a call that two operations need once, in the turn of the first that has one', () => {
+    const { add, drain, limiter } = oneSlot();
+    const [large, change] = [createCallQueue('read'), createCallQueue('write')];
+    const calls = [1, 2, 3].map((n) => add(`large ${n}`, large));
+    limiter.join(calls[2]!, change);
+    expect(drain()).toEqual(['large 3', 'large 1', 'large 2']);
+    expect(limiter.state().queued).toBe(0);
+  });
+
   it('skips calls that were aborted', () => {
     const { add, drain, limiter } = oneSlot();
     const queue = createCallQueue('read');
-    add('gone', queue).isOver = true;
+    add('gone', queue).isWaiting = false;
     add('here', queue);
-    add('gone too', createCallQueue('read')).isOver = true;
+    add('gone too', createCallQueue('read')).isWaiting = false;
     expect(drain()).toEqual(['here']);
     expect(limiter.state().queued).toBe(0);
   });
@@ -67,7 +72,7 @@ describe('the limiter', () => {
       sent += 1;
       limiter.release();
     };
-    for (let i = 0; i <= 10_000; i++) limiter.take({ queue, isOver: false, send });
+    for (let i = 0; i <= 10_000; i++) limiter.take({ isWaiting: false, send }, queue);
     limiter.release();
     expect(sent).toBe(10_000);
   });
@@ -97,7 +102,7 @@ describe('rate and quota', () => {
     let sent = 0;
     const send = () => (sent += 1);
     for (let i = 0; i < 30; i++) {
-      if (limiter.take({ queue: createCallQueue('read'), isOver: false, send })) send();
+      if (limiter.take({ isWaiting: false, send }, createCallQueue('read'))) send();
     }
     expect(sent).toBe(1);
     for (let i = 0; i < 100; i++) clock.advance(10);

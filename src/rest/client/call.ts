@@ -14,7 +14,7 @@ import { anotherRecord } from '../records.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
 import type { Client, Target } from './client.ts';
-import type { CallQueue, QueuedCall } from './limiter.ts';
+import type { QueuedCall } from './limiter.ts';
 import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
@@ -37,8 +37,8 @@ const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
  */
 export class Call implements QueuedCall {
   isOver = false;
+  isWaiting = false;
   readonly target: Target;
-  readonly queue: CallQueue;
   private readonly client: Client;
   private readonly breaker: Breaker;
   /** The operation that began it. */
@@ -57,7 +57,6 @@ export class Call implements QueuedCall {
     this.client = client;
     this.target = target;
     this.usage = usage;
-    this.queue = usage.queue;
     this.beganAt = client.clock.now();
     this.breaker = client.breakerOf(target.endpoint.template);
   }
@@ -66,6 +65,7 @@ export class Call implements QueuedCall {
     const waiter = { usage, ...Promise.withResolvers<CacheEntry>() };
     this.waiters.push(waiter);
     usage.pending.add(this);
+    this.client.limiter.join(this, usage.queue);
     return waiter.promise;
   }
 
@@ -74,7 +74,7 @@ export class Call implements QueuedCall {
     const { isAuthorized, template } = this.target.endpoint;
     if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
     if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
-    if (limiter.take(this)) this.send();
+    if (limiter.take(this, this.usage.queue)) this.send();
   }
 
   /** The caller holds a slot of the limiter. */
@@ -193,6 +193,7 @@ export class Call implements QueuedCall {
     const { isWrite, missing, template } = this.target.endpoint;
     if (missing && error instanceof PartnerNotFound) return this.resolve(missing.value, 0);
     this.isOver = true;
+    this.isWaiting = false;
     this.client.detach(this);
     const isDefinite = !isWrite || (error instanceof PartnerError && DEFINITE.has(error.code));
     const unclear = this.failures.find(({ isUnclear }) => isUnclear && !isDefinite)?.error;

@@ -6,9 +6,8 @@ export type Rank = (typeof RANKS)[number];
 
 /** A call that may have to wait for a slot. */
 export interface QueuedCall {
-  readonly queue: CallQueue;
-  /** True once the call has ended: it is skipped. */
-  readonly isOver: boolean;
+  /** True while it waits for a slot. A call that has ended, or was sent from another queue, is skipped. */
+  isWaiting: boolean;
   /** Called with a slot held, which the call releases. */
   send(): void;
 }
@@ -75,7 +74,11 @@ export function createLimiter(
     try {
       while (queued > 0 && tryStart()) {
         const next = nextCall();
-        if (!next) break;
+        if (!next) {
+          permits += 1;
+          break;
+        }
+        next.isWaiting = false;
         inFlight += 1;
         next.send();
       }
@@ -92,23 +95,31 @@ export function createLimiter(
         const call = queue.calls.shift();
         if (queue.calls.length > 0) queues.push(queue);
         queued -= 1;
-        if (call && !call.isOver) return call;
+        if (call?.isWaiting) return call;
       }
     }
     return undefined;
   }
 
+  function enqueue(call: QueuedCall, queue: CallQueue): void {
+    if (queue.calls.push(call) === 1) waiting[queue.rank].push(queue);
+    queued += 1;
+  }
+
   return {
     /** True: the call holds a slot and may be sent now. False: it is queued, and `send` is called when its turn comes. */
-    take(call: QueuedCall): boolean {
+    take(call: QueuedCall, queue: CallQueue): boolean {
       if (queued === 0 && tryStart()) {
         inFlight += 1;
         return true;
       }
-      const { calls, rank } = call.queue;
-      if (calls.push(call) === 1) waiting[rank].push(call.queue);
-      queued += 1;
+      call.isWaiting = true;
+      enqueue(call, queue);
       return false;
+    },
+    /** Another operation needs the call too. If it still waits, it is sent when the first of the two has its turn. */
+    join(call: QueuedCall, queue: CallQueue): void {
+      if (call.isWaiting) enqueue(call, queue);
     },
     /** A call that was not sent does not count for the rate. */
     release(isSent = true): void {
