@@ -155,7 +155,8 @@ export class Connection<T extends Row> implements PageInfo {
   /**
    * The pages to read before the list's length is certain; undefined once the pages read agree on it, and no two have
    * the same row. Otherwise the list changed between two reads, or one came from the cache: those that contradict the
-   * newest are dropped, those among them that are wanted are read again, and from then on past the cache.
+   * newest are dropped, those among them that are wanted are read again, and from then on past the cache. If a page is not
+   * found that the others call for, the list may have become shorter since they were read, and page one shows it.
    */
   private unsettled(wanted: readonly number[]): readonly number[] | undefined {
     const { pages, total: newest } = this;
@@ -164,14 +165,19 @@ export class Connection<T extends Row> implements PageInfo {
     if (this.rereads === MAX_REREADS) return undefined;
     // Once only: the list itself may have a row twice.
     const changedAt = pages.size > 1 && this.rereads === 0 ? repeatedAt(pages.values()) : 0;
-    const isInconsistent = ([page, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
-      total === undefined ? firstOffsetOf(page) < newest : total !== newest || askedAt < changedAt;
-    const dropped = [...pages].filter(isInconsistent).map(([page]) => page);
+    const isShorter = Array.from(pages).some(
+      ([page, { total }]) => total === undefined && firstOffsetOf(page) < newest,
+    );
+    const isInconsistent = ({ total, askedAt = 0 }: ReadPage<T>) =>
+      total !== undefined && (total !== newest || askedAt < changedAt);
+    const dropped = [...pages.keys()].filter(
+      (page) => isShorter || isInconsistent(pages.get(page)!),
+    );
     if (dropped.length === 0) return undefined;
     this.rereads += 1;
     this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
     for (const page of dropped) pages.delete(page);
-    return dropped.filter((page) => wanted.includes(page));
+    return isShorter ? [1] : dropped.filter((page) => wanted.includes(page));
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {

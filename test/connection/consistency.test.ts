@@ -34,6 +34,26 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual([1, 2, 3, 1, 2]);
   });
 
+  it.each([
+    { read: 'was cached', hint: 11, asked: [2, 1] },
+    { read: 'was read before', hint: undefined, asked: [1, 2, 1] },
+  ])('are read again when the last page is gone since page one $read', async ({ hint, asked }) => {
+    const upstream = createUpstream(11);
+    const cache = new Map(hint ? [[1, upstream.pageNow(1)]] : []);
+    const list = upstream.open({
+      cache,
+      strict: true,
+      ...(hint && { hint }),
+      onCall: (page) => {
+        if (page === 2) upstream.rows = upstream.rows.slice(0, 10);
+      },
+    });
+    const { nodes, totalCount } = await ask({ first: 20 }, list);
+    expect(ids(nodes)).toEqual(ids(upstream.rows));
+    expect(totalCount).toBe(10);
+    expect(list.asked).toEqual(asked);
+  });
+
   it('are left as they are after three rounds, and what the window needs is read', async () => {
     const upstream = createUpstream(30);
     const list = upstream.open({
