@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, openUpstream, pageBody } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
@@ -127,6 +128,18 @@ describe('a missing response', () => {
     );
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.partner.state().inFlight).toBe(0);
+  });
+
+  it('is unavailable before the operation would end, however long the attempts are', async () => {
+    const clock = createFakeClock();
+    await using setup = await setUp(() => {}, { clock, timeoutMs: 5_000, random: () => 0 });
+    await setup.partner.check();
+    const read = codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    for (const [at, ms] of [5_000, 5_000, 4_500].entries()) {
+      await setup.upstream.arrived(at + 1);
+      clock.advance(ms);
+    }
+    expect(await read).toBe('UPSTREAM_UNAVAILABLE');
   });
 
   it('is unavailable when the body arrives too slowly', async () => {

@@ -6,7 +6,7 @@ import { isOpen } from '../access/prove.ts';
 import { BadInput } from '../../errors.ts';
 import { ofClinician } from '../lookup/places.ts';
 import type { ClientRef } from '../refs.ts';
-import { type Invalid, type Missing, auditedWrite, rejectionOf } from './write.ts';
+import { type Invalid, type Missing, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 
 export interface Minted {
   readonly kind: 'minted';
@@ -65,7 +65,11 @@ export function assignSecondaryClinicians(
     try {
       const { writes } = ctx.partner;
       const raw = await writes.assignSecondaryClinicians(clientId, clinicianIds, ctx.usage);
-      return { kind: 'assigned', client: { ...client, open: true }, raw };
+      return {
+        kind: 'assigned',
+        client: { ...client, open: true },
+        raw: answerAbout(raw, undefined, clientId),
+      };
     } catch (error) {
       return rejectionOf(error);
     } finally {

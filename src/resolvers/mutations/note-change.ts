@@ -11,7 +11,7 @@ import { opened } from '../access/prove.ts';
 import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';
 import { NotFound, missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
-import { type Rejected, auditedWrite, rejectionOf } from './write.ts';
+import { type Rejected, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 
 export interface NoteChange {
   readonly kind: 'changed';
@@ -135,7 +135,9 @@ async function perform(
   const noteId = await currentNoteId(target, ctx);
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
-    return { kind: 'changed', noteId, cursor, raw: await send(noteId) };
+    const { id, clientId, named } = target.session ?? {};
+    const raw = answerAbout(await send(noteId), id, clientId ?? named?.clientId);
+    return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
     await ctx.milestones.markLocked(noteId);

@@ -1,6 +1,9 @@
 import { BadInput, CodedError, OperationError, StoreUnavailable } from '../../errors.ts';
 import type { Context } from '../../context.ts';
+import { isObject } from '../../json.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
+import { isOther } from '../../rest/records.ts';
+import type { Uuid } from '../../uuid.ts';
 import { NotFound } from '../errors.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
@@ -21,6 +24,15 @@ function missingOf(error: unknown): Missing {
   if (error instanceof PartnerNotFound) return { kind: 'missing' };
   if (error instanceof NotFound) return { kind: 'missing', message: error.message };
   throw error;
+}
+
+/** What the Partner API answered. Null if it names another session or client: it must not be shown or stored. */
+export function answerAbout(raw: unknown, sessionId?: Uuid, clientId?: Uuid): unknown {
+  const names = isObject(raw) ? raw : {};
+  const isForeign =
+    (sessionId && isOther(names['sessionId'], sessionId)) ||
+    (clientId && (isOther(names['clientId'], clientId) || isOther(names['patientId'], clientId)));
+  return isForeign ? null : raw;
 }
 
 /** A write may not be sent without the store and space for the audit log. */

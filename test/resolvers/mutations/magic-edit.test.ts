@@ -32,6 +32,27 @@ describe('a magic edit', () => {
     expect(more).toEqual([]);
   });
 
+  it.each(['sessionId', 'clientId', 'patientId'])(
+    'shows no response that names another %s, and stores none',
+    async (name) => {
+      const { ids } = gateway.sandbox;
+      gateway.sandbox.answerNext(changes.magicEdit.route, {
+        takesEffect: true,
+        body: { [name]: randomUUID(), note: ['Of another patient.'] },
+      });
+      const input = {
+        sessionId: ids.session(0, 0),
+        clientId: ids.client(0),
+        idempotencyKey: randomUUID(),
+      };
+      for (let time = 1; time <= 2; time += 1) {
+        const { result } = await magicEdit(gateway, ids.note(0, 0), input);
+        expect(result).toMatchObject({ type: 'ProgressNoteChange', raw: null });
+      }
+      expect(countOf(gateway, 'magicEdit')).toBe(1);
+    },
+  );
+
   it.each([
     ['5,000 characters', 'a'.repeat(5_000)],
     ['5,000 characters and white space around them', `  ${'a'.repeat(5_000)} \n `],

@@ -43,6 +43,12 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(1);
   });
 
+  it('shows no response that names another client', async () => {
+    gateway.sandbox.answerNext(ROUTE, { body: { clientId: gateway.sandbox.ids.client(1) } });
+    const { result } = await assign(uuids(1));
+    expect(result).toMatchObject({ type: 'SecondaryCliniciansAssigned', raw: null });
+  });
+
   it('accepts 50 different clinicians, however often each is listed', async () => {
     gateway.sandbox.answerNext(ROUTE, { body: {} });
     const { result } = await assign([...uuids(50), ...uuids(50)]);
