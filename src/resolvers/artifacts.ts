@@ -1,5 +1,10 @@
 import type { Context } from '../context.ts';
-import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
+import type {
+  AssessmentEvent,
+  PartnerEvent,
+  ProgressNoteEvent,
+  SessionEvent,
+} from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type Endpoint, endpoints } from '../rest/endpoints.ts';
 import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
@@ -7,8 +12,7 @@ import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from './errors.ts';
-import { above } from './records.ts';
-import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
+import type { ClientRef, NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
 
 /**
  * Records with a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the partner's,
@@ -109,8 +113,16 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
   );
 }
 
-export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
-  above('Session', sessionId, { clientId });
+/** What an event links to needs proof: the client may have moved since, and where to is not for all who see the event. */
+export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef => ({
+  type: 'Session',
+  id: sessionId,
+  clientId,
+});
+export const clientOfEvent = ({ clientId }: PartnerEvent): ClientRef => ({
+  type: 'Client',
+  id: clientId,
+});
 
 /** The session in the id or the arguments; for `partner`, who needs no proof, also the one in the record. */
 export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
@@ -195,7 +207,7 @@ export const scoreOfEvent = (
   { scoreId, clientId }: AssessmentEvent,
   _args: unknown,
   ctx: Context,
-) => ifOpen(above('Client', clientId), ctx, () => loadScore({ id: scoreId, clientId }, ctx));
+) => ifOpen({ type: 'Client', id: clientId }, ctx, () => loadScore({ id: scoreId, clientId }, ctx));
 
 function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
   return whenLoaded(ctx.loaders.record(endpoints.score, id), (record) => {

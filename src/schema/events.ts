@@ -1,5 +1,6 @@
 import type * as Events from '../events/partner-event.ts';
 import {
+  clientOfEvent,
   mdms,
   noteOfEvent,
   scoreOfEvent,
@@ -72,7 +73,7 @@ builder.interfaceType('SessionEvent', {
     }),
     client: t.field({
       ...required('Client', 'The client of the session.'),
-      resolve: ({ clientId }) => above('Client', clientId),
+      resolve: clientOfEvent,
     }),
     clinician: t.field({
       ...required('Clinician', 'The clinician of the session.'),
@@ -159,7 +160,7 @@ builder.objectType('AssessmentCompleted', {
   fields: (t) => ({
     client: t.field({
       ...required('Client', 'The client who was assessed.'),
-      resolve: ({ clientId }) => above('Client', clientId),
+      resolve: clientOfEvent,
     }),
     assessmentId: t.expose(
       'assessmentId',

@@ -4,7 +4,7 @@ import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound, missingArgument } from '../errors.ts';
 import { type FindOptions, findInList } from '../lookup/find-in-list.ts';
-import { grantedLists, isGranted, knownParents, search } from '../lookup/find.ts';
+import { grantedLists, isGranted, knownParents, search } from '../lookup/search.ts';
 import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
 import { type AuditedRecord, auditDenial, auditRead } from './audit-reads.ts';
 

@@ -10,6 +10,8 @@ const PROOF_MS = 60_000;
 const MAX_LISTS = 20_000;
 const MAX_ROWS = 200_000;
 const MAX_CLIENTS = 50_000;
+/** More places than a client's events name within a minute. */
+const MAX_LOCATIONS = 4;
 
 /** The lists that prove which parent a record belongs to. */
 const PROVING: ReadonlySet<ListName> = new Set([
@@ -44,17 +46,17 @@ export type RecentLists = ReturnType<typeof createRecentLists>;
 export function createRecentLists(now: () => number) {
   const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
   const perClient = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
-  const named = new LRUCache<string, EventLocation>(perClient);
+  /** Where the last events of a client were, each place once. Events come in any order: a later one does not void another. */
+  const named = new LRUCache<string, readonly EventLocation[]>(perClient);
 
   /** When an assessment of a client last came, which names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
-  /** Whether an event since then named this list's clinician or clinic, or another. Undefined if none named any. */
-  function isNamed({ name, id }: ListRef, row: string, at: number): boolean | undefined {
-    const event = named.get(row);
-    if (!event || event.at < at) return undefined;
-    if (name === 'clientsOfClinician') return event.clinicianId === id;
-    return name === 'clientsOfClinic' ? event.clinicId === id : undefined;
+  /** Whether an event since then named this list's clinician or clinic; or, if `other`, another one. */
+  function isNamed({ name, id }: ListRef, row: string, at: number, other = false): boolean {
+    const ids = (named.get(row) ?? []).filter((event) => event.at >= at);
+    if (name === 'clientsOfClinician') return ids.some((e) => (e.clinicianId === id) !== other);
+    return name === 'clientsOfClinic' && ids.some((e) => (e.clinicId === id) !== other);
   }
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
@@ -77,7 +79,7 @@ export function createRecentLists(now: () => number) {
       if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;
-      return (named.get(id)?.at ?? -Infinity) < read.at;
+      return (named.get(id) ?? []).every(({ at }) => at < read.at);
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
     record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
@@ -101,7 +103,7 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && isNamed(list, id, at) !== false;
+      return at !== undefined && at + PROOF_MS > now() && !isNamed(list, id, at, true);
     },
     /** True once if an event since the list was read contradicts it: the record is not where it was, or is there now. */
     isDoubtful(list: ListRef, id: string): boolean {
@@ -111,8 +113,8 @@ export function createRecentLists(now: () => number) {
       const lastRead = Math.max(known.doubtedAt ?? 0, ...known.pages.values());
       const isDoubtful =
         at === undefined
-          ? isNamed(list, id, lastRead) === true
-          : isNamed(list, id, at) === false && known.rows.delete(id);
+          ? isNamed(list, id, lastRead)
+          : isNamed(list, id, at, true) && known.rows.delete(id);
       if (isDoubtful) known.doubtedAt = now();
       return isDoubtful;
     },
@@ -124,7 +126,11 @@ export function createRecentLists(now: () => number) {
     eventNamed(event: EventFacts): void {
       if (!isSessionEvent(event)) return void assessed.set(event.clientId, now());
       const { clientId, clinicianId, clinicId } = event;
-      named.set(clientId, { at: now(), clinicianId, clinicId });
+      const others = (named.get(clientId) ?? []).filter(
+        (last) => last.clinicianId !== clinicianId || last.clinicId !== clinicId,
+      );
+      const location = { at: now(), clinicianId, clinicId };
+      named.set(clientId, [location, ...others].slice(0, MAX_LOCATIONS));
     },
     /** 0 if this process has not seen one. */
     assessedAt: (clientId: string): number => assessed.get(clientId) ?? 0,

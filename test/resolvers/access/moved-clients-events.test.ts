@@ -241,3 +241,15 @@ it('a note’s id without its client is completed by the argument', async () => 
   expect(byShortId).toMatchObject({ data: { progressNote: { progressNoteId: id } } });
   expect(byShortId.data).toEqual(byBareId.data);
 });
+
+it('an event of a client who has moved does not show the old clinic where they are now', async () => {
+  await sessionOf(0);
+  gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+  clock.advance(MINUTE_PAST);
+  const viewer = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+  const { data } = await viewer(`{ events { nodes { ... on SessionEvent {
+    client { clientId firstName clinic { clinicId } } session { sessionId client { clientId } } } } } }`);
+  const [{ client, session }] = data.events.nodes;
+  expect(client).toEqual({ clientId: ids.client(0), firstName: null, clinic: null });
+  expect(session).toEqual({ sessionId: expect.any(String), client: null });
+});

@@ -147,6 +147,33 @@ describe('a client who moves to another clinician', () => {
     expect((await old(BY_ID, namesOf(0))).data).toEqual(HIDDEN);
   });
 
+  it('is hidden from the old clinician although a late event of theirs follows that of the new one', async () => {
+    const [old, fresh] = await Promise.all(
+      [0, 20].map((nth) => viewerWith(gateway, [`clinician:${ids.clinician(nth)}`])),
+    );
+    const NAME = 'query($client: ID!) { client(id: $client) { firstName } }';
+    expect((await old!(NAME, namesOf(0))).data.client).not.toBeNull();
+    expect((await fresh!(NAME, namesOf(0))).data.client).toBeNull();
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    gateway.sandbox.startSession(ids.client(0));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    gateway.sandbox.emit({
+      eventType: 'transcript_ready',
+      timeStamp: new Date().toISOString(),
+      payload: {
+        sessionId: ids.session(0, 0),
+        clientId: ids.client(0),
+        clinicianId: ids.clinician(0),
+        clinicId: ids.clinic(0),
+        organizationId: ids.organization(0),
+      },
+    });
+    await gateway.sandbox.delivered();
+    expect((await old!(NAME, namesOf(0))).data.client).toBeNull();
+    expect((await fresh!(NAME, namesOf(0))).data.client).not.toBeNull();
+  });
+
   it('is hidden from the old clinician in a cached answer too, as soon as an event names the new one', async () => {
     const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
     const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
@@ -314,4 +341,16 @@ describe('an assessment of a client found in no list yet', () => {
       expect(own.data.events.nodes).toEqual([{ assessmentScoreId: score, client }]);
     },
   );
+});
+
+it('a list of a clinician who is not open is not read, although the arguments name them beside an open clinic', async () => {
+  const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+  const CLIENT = `query($id: ID!, $clinic: ID, $clinician: ID) {
+    client(id: $id, clinicId: $clinic, clinicianId: $clinician) { firstName clinic { clinicId } } }`;
+  const id = ids.client(0);
+  const first = await ask(CLIENT, { id });
+  gateway.sandbox.resetCounts();
+  const variables = { id, clinic: ids.clinic(0), clinician: ids.clinician(36) };
+  expect((await ask(CLIENT, variables)).data).toEqual(first.data);
+  expect(gateway.sandbox.countOf('GET /clinicians/:id/clients')).toBe(0);
 });
