@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
-import { corsHeadersOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
@@ -31,7 +30,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     res.setHeader('cache-control', 'no-store');
     if (parts.isShortOfMemory()) {
       req.resume();
-      res.setHeaders(new Map(Object.entries(corsHeadersOf(parts.origins, req.headers.origin))));
+      res.setHeaders(new Map(Object.entries(parts.origins.corsHeaders(req.headers.origin))));
       res.setHeader('retry-after', '5');
       parts.observer.rejected('UPSTREAM_UNAVAILABLE', { requestId: requestIdOf(res), status: 503 });
       return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');

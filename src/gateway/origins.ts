@@ -33,8 +33,6 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
   }
 
   return {
-    /** A page of another host: the browser needs CORS headers to call. */
-    isAllowed,
     /** True if the origin is allowed, of the same host, or absent. Others are logged. */
     admits({ origin, host }: IncomingHttpHeaders, requestId?: string): boolean {
       if (origin === undefined || isAllowed(origin)) return true;
@@ -42,6 +40,29 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
       if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
       report(from, requestId);
       return false;
+    },
+    /** For Yoga. */
+    cors({ headers }: Request): CORSOptions {
+      const origin = headers.get('origin');
+      if (origin === null || !isAllowed(origin)) return false;
+      return {
+        // With more than one in the list, Yoga also says that the answer varies by origin.
+        origin: [origin, origin],
+        methods: ['POST'],
+        allowedHeaders: ALLOWED_HEADERS,
+        exposedHeaders: [REQUEST_ID_HEADER],
+        credentials: false,
+        maxAge: MAX_AGE_SECONDS,
+      };
+    },
+    /** For responses that don't go through Yoga. */
+    corsHeaders(origin: string | undefined): Record<string, string> {
+      if (origin === undefined || !isAllowed(origin)) return {};
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': REQUEST_ID_HEADER,
+        vary: 'Origin',
+      };
     },
   };
 }
@@ -58,32 +79,3 @@ const ALLOWED_HEADERS = [
   'apollographql-client-name',
   'apollographql-client-version',
 ];
-
-/** For responses that don't go through Yoga. */
-export function corsHeadersOf(
-  { isAllowed }: Origins,
-  origin: string | undefined,
-): Record<string, string> {
-  if (origin === undefined || !isAllowed(origin)) return {};
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': REQUEST_ID_HEADER,
-    vary: 'Origin',
-  };
-}
-
-export function corsOf({ isAllowed }: Origins) {
-  return ({ headers }: Request): CORSOptions => {
-    const origin = headers.get('origin');
-    if (origin === null || !isAllowed(origin)) return false;
-    return {
-      // With more than one in the list, Yoga also says that the answer varies by origin.
-      origin: [origin, origin],
-      methods: ['POST'],
-      allowedHeaders: ALLOWED_HEADERS,
-      exposedHeaders: [REQUEST_ID_HEADER],
-      credentials: false,
-      maxAge: MAX_AGE_SECONDS,
-    };
-  };
-}

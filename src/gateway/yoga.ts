@@ -13,7 +13,6 @@ import type { CodedError } from '../errors.ts';
 import type { Usage } from '../rest/usage.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
-import { corsOf } from './origins.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
@@ -90,7 +89,7 @@ export function createGatewayYoga(
     parserAndValidationCache: false,
     // Yoga also passes a message and a flag, and the second parameter of ours is a request id.
     maskedErrors: { maskError: (error) => maskError(error) },
-    cors: corsOf(parts.origins),
+    cors: parts.origins.cors,
     plugins: [
       useViewer(parts.authenticator),
       useHttpRequests(parts),

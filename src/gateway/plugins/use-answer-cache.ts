@@ -7,7 +7,6 @@ import { LRUCache } from 'lru-cache';
 import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
-import { corsHeadersOf } from '../origins.ts';
 import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
@@ -105,7 +104,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
       if (!known || !isValid(known, services)) return false;
       known.onHit(requestIdOf(res));
       res.writeHead(200, {
-        ...corsHeadersOf(parts.origins, req.headers.origin),
+        ...parts.origins.corsHeaders(req.headers.origin),
         'content-type': `${json}; charset=utf-8`,
         'content-length': known.bytes,
       });
