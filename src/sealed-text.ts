@@ -11,6 +11,10 @@ export function derivedKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `partner-graph ${purpose}`, 32));
 }
 
+/** Compares in constant time. */
+export const isSame = (a: Buffer, b: Buffer): boolean =>
+  a.length === b.length && timingSafeEqual(a, b);
+
 export type Sealer = ReturnType<typeof createSealer>;
 type Keys = ReturnType<typeof keysOf>;
 

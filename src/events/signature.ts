@@ -1,5 +1,7 @@
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+
+import { isSame } from '../sealed-text.ts';
 
 /** The Partner API does not document its signatures, so everything here is configured. */
 export interface SignatureSettings {
@@ -23,8 +25,8 @@ export function createVerifier(settings: SignatureSettings): Verify {
     .filter((secret) => secret !== '')
     .map((secret) => createSecretKey(secret, 'utf8'));
 
-  const macOf = (key: KeyObject, body: Uint8Array): string =>
-    createHmac(algorithm, key).update(body).digest(encoding);
+  const macOf = (key: KeyObject, body: Uint8Array): Buffer =>
+    Buffer.from(createHmac(algorithm, key).update(body).digest(encoding));
   // An unknown algorithm fails at start and not at the first delivery.
   for (const key of keys) macOf(key, new Uint8Array());
 
@@ -34,12 +36,7 @@ export function createVerifier(settings: SignatureSettings): Verify {
     const sent = value.slice(prefix.length);
     if (sent === '') return false;
     // Hex may be in either case. Base64 is compared as text: another spelling of the same bytes is rejected.
-    const given = encoding === 'hex' ? sent.toLowerCase() : sent;
+    const given = Buffer.from(encoding === 'hex' ? sent.toLowerCase() : sent);
     return keys.map((key) => isSame(macOf(key, body), given)).includes(true);
   };
-}
-
-function isSame(expected: string, given: string): boolean {
-  const [left, right] = [Buffer.from(expected), Buffer.from(given)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
+import { isSame } from '../sealed-text.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
@@ -112,9 +112,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 function mayReadMetrics(req: IncomingMessage, token: string | undefined): boolean {
   if (token === undefined) return LOOPBACK.has(req.socket.remoteAddress ?? '');
-  const given = Buffer.from(req.headers.authorization ?? '');
-  const wanted = Buffer.from(`Bearer ${token}`);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return isSame(Buffer.from(req.headers.authorization ?? ''), Buffer.from(`Bearer ${token}`));
 }
 
 function json(res: ServerResponse, status: number, body: object): void {

@@ -1,6 +1,6 @@
-import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
 
-import { derivedKey } from '../sealed-text.ts';
+import { derivedKey, isSame } from '../sealed-text.ts';
 import type { NoteTarget } from '../resolvers/artifacts.ts';
 import { BadInput } from '../errors.ts';
 import type { NodeType, Parents, SessionRef } from '../resolvers/refs.ts';
@@ -98,8 +98,6 @@ function uuidAt(bytes: Buffer, at: number): Uuid | undefined {
   const hex = bytes.toString('hex', at, at + UUID_BYTES);
   return toUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));
 }
-
-const isSame = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** The session in the id of a note, transcript or MDM. */
 export const sessionIn = ({ sessionId: id, clientId }: NodeId): SessionRef | undefined =>
