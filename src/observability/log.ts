@@ -35,22 +35,18 @@ export function createLog(level: string, destination: pino.DestinationStream = p
 }
 
 let [stampedAt, stamp] = [0, ''];
-/** ISO 8601. Lines of the same millisecond share the text: making it takes a good part of the time of a line. */
+/** ISO 8601, made once a millisecond: with pino's own, a cached answer takes a tenth more CPU. */
 function timestamp(): string {
   const now = Date.now();
   if (now !== stampedAt) [stampedAt, stamp] = [now, `,"time":"${new Date(now).toISOString()}"`];
   return stamp;
 }
 
-const WITHHELD = '[withheld]';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 
 /** Codes, route templates and the like. No address, no id of a person, nothing longer than a sentence. */
 export const plainText = (text: string): string =>
-  /^[\w .,:;/{}()[\]<>=-]{0,160}$/.test(text) && !UUID.test(text) ? text : WITHHELD;
-/** A name may be as long as the document. */
-export const operationName = (name = 'anonymous'): string =>
-  /^\w{1,64}$/.test(name) ? name : WITHHELD;
+  /^[\w .,:;/{}()[\]<>=-]{0,160}$/.test(text) && !UUID.test(text) ? text : '[withheld]';
 const plainValue = (value: unknown) =>
   typeof value === 'number' ? value : plainText(String(value));
 /** Without the line breaks and terminal codes that JSON does not escape. */

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
-import { createLog, operationName, type LogFields } from '../../src/observability/log.ts';
+import { operationName } from '../../src/gateway/plugins/use-upstream-cost.ts';
+import { createLog, type LogFields } from '../../src/observability/log.ts';
 import { Unauthenticated } from '../../src/viewer/authenticate.ts';
 
 const ID = '7b0e4c52-1f4d-4a39-9d3c-0a5f6b1c2d3e';

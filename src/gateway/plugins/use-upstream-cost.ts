@@ -4,7 +4,6 @@ import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
-import { operationName } from '../../observability/log.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
@@ -84,6 +83,10 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
 /** Operation ids are a random prefix per process and a counter, which costs less than a random id each time. */
 const ID_PREFIX = randomBytes(4).toString('hex');
 let operationCount = 0;
+
+/** For logs, metrics and traces. A name may be as long as the document. */
+export const operationName = (name = 'anonymous'): string =>
+  /^\w{1,64}$/.test(name) ? name : '[withheld]';
 
 const argumentsRejected = ({ issues, nodes, path }: ArgumentProblem) =>
   operationRejected('BAD_USER_INPUT', issues.join('; '), { nodes, path, extensions: { issues } });
