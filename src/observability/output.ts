@@ -45,8 +45,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       progressAt = performance.now();
       // Whole lines are removed. The rest of a line that was cut short is written next.
       const whole = chunk.subarray(0, chunk.lastIndexOf('\n', written - 1) + 1);
-      const isCut = whole.length < chunk.length;
-      queue.splice(0, isCut ? whole.toString('latin1').split('\n').length - 1 : CHUNK_LINES);
+      queue.splice(0, whole.toString('latin1').split('\n').length - 1);
       [written, bytes] = [written - whole.length, bytes - whole.length];
     }
     progressAt = performance.now();
