@@ -64,7 +64,7 @@ export function noteRef(
   ctx: Context,
 ): NoteRef {
   const note = session?.note?.record === record ? session.note : newNoteRef(record, session, ctx);
-  ctx.audit?.recordRead(note.auditName);
+  ctx.audit?.read.add(note.auditName);
   return note;
 }
 
@@ -150,7 +150,7 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
     whenLoaded(load(session, ctx), (record) => {
       if (record === 'not-ready') return null;
       requireClient(endpoint, session, record.clientId, ctx);
-      ctx.audit?.recordRead(`${type}:${session.id}`);
+      ctx.audit?.read.add(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });
 
@@ -199,7 +199,7 @@ export async function scoreById(name: ScoreName, ctx: Context): Promise<ScoreRef
   const { id, clientId } = name;
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
   const score = open ? await loadScore(name, ctx) : null;
-  if (!score) ctx.audit?.recordDenied(`AssessmentScore:${id}`);
+  if (!score) ctx.audit?.denied.add(`AssessmentScore:${id}`);
   return score;
 }
 
@@ -213,7 +213,7 @@ function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef |
   return whenLoaded(ctx.loaders.record(endpoints.score, id), (record) => {
     if (!record) return null;
     ctx.loaders.requireSame(endpoints.score, id, record.clientId, clientId);
-    ctx.audit?.recordRead(`AssessmentScore:${id}`);
+    ctx.audit?.read.add(`AssessmentScore:${id}`);
     return { type: 'AssessmentScore', id, record, open: true, clientId };
   });
 }

@@ -114,8 +114,8 @@ function connectionOf<N extends ListName>(
 ): Loaded<Connection<RowOf<N>>> {
   const { name, id, filter } = list;
   // Even an empty result of a filter reveals something about patients, so the read is audited.
-  if (filter && name === 'clientsOfClinic') ctx.audit?.recordRead(`Clinic:${id}`);
-  if (filter && name === 'clientsOfClinician') ctx.audit?.recordRead(`Clinician:${id}`);
+  if (filter && name === 'clientsOfClinic') ctx.audit?.read.add(`Clinic:${id}`);
+  if (filter && name === 'clientsOfClinician') ctx.audit?.read.add(`Clinician:${id}`);
   return openConnection(
     args,
     need,

@@ -12,11 +12,11 @@ it('names the operation and the request in the lines of reads, denials, changes 
   const { lines, audit } = capture();
   const operation = audit.begin('anna', 'Note', 'op-1', 'request-1');
   operation.writeNow('magicEdit: changed', 'ProgressNote:a');
-  operation.recordRead('ProgressNote:a');
-  operation.recordRead('ProgressNote:a');
-  operation.recordDenied('Clinic:b');
+  operation.read.add('ProgressNote:a');
+  operation.read.add('ProgressNote:a');
+  operation.denied.add('Clinic:b');
   operation.finish();
-  audit.prepareRepeated('anna', 'Note', 'op-1', ['ProgressNote:a'])('request-1');
+  operation.prepareRepeated()?.('request-1');
   const about = { subject: 'anna', operation: 'Note', id: 'op-1', requestId: 'request-1' };
   expect(lines).toMatchObject([
     { ...about, outcome: 'magicEdit: changed', records: ['ProgressNote:a'] },
@@ -31,7 +31,7 @@ it('puts at most a hundred records into a line, and writes no line without a rec
   audit.begin('anna', 'Rows').finish();
   expect(lines).toEqual([]);
   const operation = audit.begin('anna', 'Rows');
-  for (let i = 0; i < 250; i += 1) operation.recordRead(`Client:${i}`);
+  for (let i = 0; i < 250; i += 1) operation.read.add(`Client:${i}`);
   operation.finish();
   expect(lines.map(({ records }) => records.length)).toEqual([100, 100, 50]);
 });

@@ -78,10 +78,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const usage = { calls: 0, cached: validities.length, coalesced: 0, retried: 0 };
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
-    const { subject } = context.requester!;
-    const read = [...(context.audit?.read ?? [])];
-    const auditHit =
-      read.length > 0 ? services.audit?.prepareRepeated(subject, name, id, read) : undefined;
+    const auditHit = context.audit?.prepareRepeated();
     const operation = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(operation, usage);
     const onHit = (requestId: string): void => {

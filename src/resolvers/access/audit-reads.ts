@@ -18,17 +18,17 @@ export const auditNameOf = (type: string, id: string): string | undefined =>
 /** Audits a read of the record, and returns it. */
 export function auditRead<R extends AuditedRecord>(record: R, { audit }: Context): R {
   const name = audit && (record.auditName ?? auditNameOf(record.type, record.id));
-  if (name) audit.recordRead(name);
+  if (name) audit.read.add(name);
   return record;
 }
 
 /** Every type is audited except assessments, which are questionnaires. */
 export function auditDenial({ type, id }: AuditedRecord, ctx: Context): void {
-  if (type !== 'Assessment') ctx.audit?.recordDenied(`${type}:${id}`);
+  if (type !== 'Assessment') ctx.audit?.denied.add(`${type}:${id}`);
 }
 
 export function auditEventRead(event: PartnerEvent, ctx: Context): void {
-  ctx.audit?.recordRead(
+  ctx.audit?.read.add(
     isSessionEvent(event) ? `Session:${event.sessionId}` : `AssessmentScore:${event.scoreId}`,
   );
 }
