@@ -16,15 +16,12 @@ const MAX_WAIT_MS = 15_000;
 const MIN_POLL_MS = 25;
 const MAX_POLL_MS = 400;
 
-type Claim =
-  | {
-      readonly state: 'running';
-      readonly print: string;
-      readonly since: number;
-      readonly id: string;
-    }
-  | { readonly state: 'done'; readonly print: string; readonly outcome: unknown }
-  | { readonly state: 'unknown'; readonly print: string };
+/** The fingerprint is that of the input. */
+type Claim = { readonly fingerprint: string } & (
+  | { readonly state: 'running'; readonly since: number; readonly id: string }
+  | { readonly state: 'done'; readonly outcome: unknown }
+  | { readonly state: 'unknown' }
+);
 
 const KEY_REUSED = '"idempotencyKey" was used before, with other input.';
 const FIRST_UNKNOWN =
@@ -38,27 +35,27 @@ const firstCallUnknown = () => new OperationError('OUTCOME_UNKNOWN', FIRST_UNKNO
 export type Once = ReturnType<typeof createOnce>;
 
 /**
- * Runs a task at most once per key, over all instances: later callers get the first one's outcome. `print` is the
- * input's fingerprint. A failure without effect frees the key; an unclear one keeps it. Each claim has an id of its own
- * and is deleted by its value: a command that reaches the store late deletes no other claim.
+ * Runs a task at most once per key, over all instances: later callers get the first one's outcome. A failure without
+ * effect frees the key; an unclear one keeps it. Each claim has an id of its own and is deleted by its value: a command
+ * that reaches the store late deletes no other claim.
  */
 export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
   const maxRunMs = operationMs + WRITE_MS;
   const late = createLateWrites(keys, KEPT_MS);
 
-  async function once<T>(key: string, print: string, run: () => Promise<T>): Promise<T> {
+  async function once<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
-      const mine = textOf({ state: 'running', print, since: now(), id: crypto.randomUUID() });
+      const mine = textOf({ state: 'running', fingerprint, since: now(), id: crypto.randomUUID() });
       const theirs = late.valueOf(key) ?? (await claim(key, mine));
-      if (theirs === undefined) return runAndSettle(key, mine, print, run);
+      if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
       // Nothing was sent for it, or without effect.
       if (late.isDeleted(theirs)) {
         await keys.delete(key, theirs);
         continue;
       }
       const first = JSON.parse(theirs) as Claim;
-      if (first.print !== print) throw new BadInput(KEY_REUSED);
+      if (first.fingerprint !== fingerprint) throw new BadInput(KEY_REUSED);
       if (first.state === 'done') return first.outcome as T;
       if (first.state === 'unknown') throw firstCallUnknown();
       // Its process must have died.
@@ -83,7 +80,7 @@ export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => numb
   async function runAndSettle<T>(
     key: string,
     mine: string,
-    print: string,
+    fingerprint: string,
     run: () => Promise<T>,
   ): Promise<T> {
     let outcome: T;
@@ -91,11 +88,11 @@ export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => numb
       outcome = await run();
     } catch (error) {
       if (hasCode(error, 'OUTCOME_UNKNOWN'))
-        await late.put(key, textOf({ state: 'unknown', print }));
+        await late.put(key, textOf({ state: 'unknown', fingerprint }));
       else await keys.delete(key, mine).catch(() => late.deleteClaim(key, mine));
       throw error;
     }
-    await late.put(key, textOf({ state: 'done', print, outcome }));
+    await late.put(key, textOf({ state: 'done', fingerprint, outcome }));
     return outcome;
   }
 

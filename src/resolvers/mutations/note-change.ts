@@ -123,8 +123,8 @@ async function onceByKey(
     return run();
   }
   const { noteId = '', session } = target;
-  const print = digest([action, noteId, session?.id ?? '', input]);
-  return ctx.once(`once:${digest([ctx.viewer.subject, key])}`, print, run);
+  const fingerprint = digest([action, noteId, session?.id ?? '', input]);
+  return ctx.once(`once:${digest([ctx.viewer.subject, key])}`, fingerprint, run);
 }
 
 async function perform(
