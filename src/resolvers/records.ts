@@ -60,8 +60,8 @@ export async function byId<R extends ListedRef>(
 }
 
 /** A link upward or from an event: only ids may be shown until a list proves access. */
-export const above = <T extends ListedRef['type']>(type: T, id: Uuid, parents?: Parents) =>
-  ({ type, id, open: false, above: true, ...parents }) as NodeOfType<T>;
+export const linkTo = <T extends ListedRef['type']>(type: T, id: Uuid, parents?: Parents) =>
+  ({ type, id, open: false, linked: true, ...parents }) as NodeOfType<T>;
 
 /**
  * Resolves a link to a parent if the viewer may read the record, or came up from a record that they may read. Otherwise
@@ -72,9 +72,9 @@ function parentLink<R extends ListedRef, T extends ListedRef['type']>(
   parentIdOf: (ref: R, ctx: Context) => Loaded<Uuid | undefined>,
 ) {
   const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
-    whenLoaded(parentIdOf(ref, ctx), (id) => (id ? above(type, id) : null));
+    whenLoaded(parentIdOf(ref, ctx), (id) => (id ? linkTo(type, id) : null));
   return (ref: R, _args: unknown, ctx: Context) =>
-    ref.open || ref.above ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
+    ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
 }
 
 export const organizationOfClinic = parentLink(
@@ -93,7 +93,7 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
   whenLoaded(
     client.clinicId || client.clinicianId ? client : find(client, ctx),
     ({ clinicId, clinicianId }: Parents = {}) =>
-      clinicianId && !clinicId ? clinicIdOf(above('Clinician', clinicianId), ctx) : clinicId,
+      clinicianId && !clinicId ? clinicIdOf(linkTo('Clinician', clinicianId), ctx) : clinicId,
   ),
 );
 

@@ -20,8 +20,8 @@ interface Listed<Type extends string, List extends ListName, Id = Uuid> extends 
   readonly record?: RecordOf<List>;
   /** The viewer may read the record: it was reached from an open one, or proven. Otherwise only its id may be shown. */
   readonly open?: boolean;
-  /** Reached by going up from what the viewer may see: its id and the ids of its parents may be shown. */
-  readonly above?: true;
+  /** Reached by a link from what the viewer may see: its id and the ids of its parents may be shown. */
+  readonly linked?: true;
   /** The parents that the arguments name: the only place to look in, and no proof. */
   readonly named?: Parents | undefined;
   /** The name of a patient's record in the audit log, for rows of a list. */

@@ -7,7 +7,7 @@ import {
   sessionOfEvent,
   transcripts,
 } from '../resolvers/artifacts.ts';
-import { above } from '../resolvers/records.ts';
+import { linkTo } from '../resolvers/records.ts';
 import { builder, lowerCase, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 
@@ -77,15 +77,15 @@ builder.interfaceType('SessionEvent', {
     }),
     clinician: t.field({
       ...required('Clinician', 'The clinician of the session.'),
-      resolve: ({ clinicianId, clinicId }) => above('Clinician', clinicianId, { clinicId }),
+      resolve: ({ clinicianId, clinicId }) => linkTo('Clinician', clinicianId, { clinicId }),
     }),
     clinic: t.field({
       ...required('Clinic', 'The clinic of the clinician.'),
-      resolve: ({ clinicId, organizationId }) => above('Clinic', clinicId, { organizationId }),
+      resolve: ({ clinicId, organizationId }) => linkTo('Clinic', clinicId, { organizationId }),
     }),
     organization: t.field({
       ...required('Organization', 'The organization of the clinic.'),
-      resolve: ({ organizationId }) => above('Organization', organizationId),
+      resolve: ({ organizationId }) => linkTo('Organization', organizationId),
     }),
   }),
 });

@@ -41,7 +41,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   }
   if (lists.length > 0 || known.length > 0) return undefined;
   // Upward links too: if the id may be shown, the record may be looked up.
-  if (!ref.above && !isGranted(ref, ctx)) return search(ref, ctx);
+  if (!ref.linked && !isGranted(ref, ctx)) return search(ref, ctx);
   const limit = ctx.lookupMaxCalls;
   const budget = { pagesLeft: limit, limit, argument: ARGUMENTS[ref.type] ?? '' };
   const places = ref.type === 'Client' ? await ctx.places.of(ref.id) : [];
