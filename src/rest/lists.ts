@@ -116,7 +116,3 @@ export function listKeyOf(ref: ListRef): string {
   }
   return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
 }
-
-export function pageKeyOf(listKey: string, page: number): string {
-  return `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
-}

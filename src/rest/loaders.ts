@@ -6,15 +6,7 @@ import type { CacheEntry } from './cache.ts';
 import type { Client, Target } from './client/client.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
-import {
-  listKeyOf,
-  lists,
-  pageKeyOf,
-  pathOf,
-  type ListName,
-  type ListRef,
-  type RecordOf,
-} from './lists.ts';
+import { listKeyOf, lists, pathOf, type ListName, type ListRef, type RecordOf } from './lists.ts';
 import type { Usage } from './usage.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
@@ -44,7 +36,7 @@ export class Loaders {
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
     const endpoint = lists[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
     const listKey = listKeyOf(list);
-    const key = pageKeyOf(listKey, page);
+    const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
     const path = pathOf(list);
     return this.read({ endpoint, id: list.id, key, path, page, listKey, since: since ?? 0 });
   }
