@@ -1,6 +1,7 @@
 import { type Uuid, toUuid } from '../uuid.ts';
 
-const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 'session'] as const;
+/** The kinds of records that a grant may name. */
+export const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 'session'] as const;
 
 export type GrantedKind = (typeof RECORD_KINDS)[number];
 

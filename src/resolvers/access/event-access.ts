@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
+import { RECORD_KINDS } from '../../viewer/viewer.ts';
 import { NotFound } from '../errors.ts';
 import { isClientUnder } from '../lookup/search.ts';
 import type { ListedRef } from '../refs.ts';
@@ -18,16 +19,8 @@ export async function isVisible(
   ctx: Context,
 ): Promise<boolean> {
   const { reach } = ctx;
-  if (isSessionEvent(event)) {
-    return (
-      reach.isPartner ||
-      reach.holds('client', event.clientId) ||
-      reach.holds('session', event.sessionId) ||
-      reach.holds('clinician', event.clinicianId) ||
-      reach.holds('clinic', event.clinicId) ||
-      reach.holds('organization', event.organizationId)
-    );
-  }
+  if (isSessionEvent(event))
+    return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));
   if (!(await areParentsOpen(filter, ctx))) return false;
   const client = { type: 'Client', id: event.clientId } as const;
   const absentSince = ctx.recentLists.assessedAt(event.clientId);
