@@ -41,8 +41,6 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** What the transports and plugins share. */
 function createParts(options: GatewayOptions) {
   const { config, schema, log, metrics } = options;
-  const { trustedDocuments, limits } = config;
-  const introspection = config.http.graphiql;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
   return {
@@ -51,12 +49,9 @@ function createParts(options: GatewayOptions) {
     maskError: createMaskError(onUnexpected),
     observer: createOperationObserver(log, metrics),
     isShortOfMemory: createMemoryPressure(),
-    connections: createOpenConnections(limits),
+    connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
-    /** Undefined: any document may run. */
-    trusted: trustedDocuments
-      ? readTrustedDocuments(trustedDocuments, schema, { limits, introspection })
-      : undefined,
+    trusted: readTrustedDocuments(config, schema),
   };
 }
 

@@ -2,29 +2,23 @@ import { readFileSync } from 'node:fs';
 
 import type { GraphQLSchema } from 'graphql';
 
-import { ConfigError } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { isObject } from '../json.ts';
 import { requestRejected } from './client-error.ts';
-import {
-  type DocumentOptions,
-  documentProblems,
-  parseWithinLimits,
-} from './plugins/use-document-limits.ts';
+import { documentProblems, parseWithinLimits } from './plugins/use-document-limits.ts';
 
-export type TrustedDocuments = ReturnType<typeof readTrustedDocuments>;
+export type TrustedDocuments = NonNullable<ReturnType<typeof readTrustedDocuments>>;
 
 /**
  * Reads `TRUSTED_DOCUMENTS`: a JSON object, hash → document, as graphql-codegen and Relay's compiler write it. Throws
- * one error with everything that is wrong with it. Yoga's plugin for persisted operations is not used: it sees only
- * requests that Yoga's own HTTP layer has parsed, and here no request is.
+ * one error with everything that is wrong with it. Undefined if it is not set: any document may run. Yoga's plugin for
+ * persisted operations is not used: it sees only requests that Yoga's own HTTP layer has parsed, and here no request is.
  */
-export function readTrustedDocuments(
-  file: string,
-  schema: GraphQLSchema,
-  options: DocumentOptions,
-) {
-  const entries = Object.entries(readJson(file));
+export function readTrustedDocuments(config: Config, schema: GraphQLSchema) {
+  if (!config.trustedDocuments) return undefined;
+  const entries = Object.entries(readJson(config.trustedDocuments));
   const problems = entries.flatMap(([id, text]) =>
-    problemsOf(text, schema, options).map((problem) => `${shortened(id)}: ${problem}`),
+    problemsOf(text, config, schema).map((problem) => `${shortened(id)}: ${problem}`),
   );
   if (entries.length === 0) problems.push('it holds no document, so nothing could run');
   if (problems.length > 0) throw refused(problems);
@@ -53,19 +47,19 @@ function readJson(file: string): object {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     throw refused([code ? `the file can't be read${code}` : 'the file is not valid JSON']);
   }
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
+  if (isObject(json)) return json;
   throw refused(['the file must hold a JSON object, hash → document']);
 }
 
 function problemsOf(
   text: unknown,
+  { limits, http }: Config,
   schema: GraphQLSchema,
-  { limits, introspection }: DocumentOptions,
 ): readonly string[] {
   if (typeof text !== 'string') return ['must be the text of a document'];
   try {
     const document = parseWithinLimits(text, limits);
-    return documentProblems(schema, document, introspection).map(({ message }) => message);
+    return documentProblems(schema, document, http.graphiql).map(({ message }) => message);
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

@@ -93,7 +93,7 @@ export function createGatewayYoga(
     plugins: [
       useViewer(parts.authenticator),
       useHttpRequests(parts),
-      useDocumentLimits({ limits: config.limits, introspection: config.http.graphiql }),
+      useDocumentLimits(config),
       answers.plugin,
       useErrorMasking(maskError),
       useUpstreamCost(parts),

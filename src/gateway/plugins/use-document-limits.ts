@@ -13,15 +13,10 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import type { Limits } from '../../config.ts';
+import type { Config, Limits } from '../../config.ts';
 import { type ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 import { ValuesOfCorrectTypeRule } from './input-values.ts';
-
-export interface DocumentOptions {
-  readonly limits: Limits;
-  readonly introspection: boolean;
-}
 
 /** Mostly for the syntax tree, which takes about 500 bytes per token. */
 const CACHE_BYTES = 12 * 1024 * 1024;
@@ -33,7 +28,7 @@ export const MAX_REPORTED_ERRORS = 5;
  * Rejects documents with too many characters, tokens, levels, aliases, root fields or directives (`onParse`), and
  * invalid ones (`onValidate`). Valid ones are cached, within a limit in bytes.
  */
-export function useDocumentLimits({ limits, introspection }: DocumentOptions): GatewayPlugin {
+export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
   const cache = new LRUCache<string, DocumentNode>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ tokenCount = 0 }, source) =>
@@ -53,7 +48,7 @@ export function useDocumentLimits({ limits, introspection }: DocumentOptions): G
         return;
       }
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        documentProblems(schema, document, introspection),
+        documentProblems(schema, document, http.graphiql),
       );
       return ({ result }) => {
         if (result.length === 0) cache.set(query!, documentAST);
