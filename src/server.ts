@@ -124,7 +124,7 @@ export async function openServer(
       audit: config.logLevel === 'silent' ? undefined : log.audit,
       auditProblem: () => output?.problem(),
     },
-    authenticator: createAuthenticator(config.auth, clock, () =>
+    authenticate: createAuthenticator(config.auth, clock, () =>
       log.error("the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
     ),
     webhookSecret: connection.clientSecret,

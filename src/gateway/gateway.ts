@@ -8,7 +8,7 @@ import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createOperationObserver, ingestObserver } from '../observability/observers.ts';
-import type { Authenticator } from '../viewer/authenticate.ts';
+import type { Authenticate } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
 import { createOpenConnections } from './open-connections.ts';
@@ -25,7 +25,7 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   readonly services: Services;
-  readonly authenticator: Authenticator;
+  readonly authenticate: Authenticate;
   readonly webhookSecret: string;
   /** The clock that the Partner API's answers expire by. */
   readonly clock: Clock;

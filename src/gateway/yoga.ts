@@ -91,7 +91,7 @@ export function createGatewayYoga(
     maskedErrors: { maskError: (error) => maskError(error) },
     cors: parts.origins.cors,
     plugins: [
-      useViewer(parts.authenticator),
+      useViewer(parts.authenticate),
       useHttpRequests(parts),
       useDocumentLimits(config),
       answers.plugin,

@@ -22,10 +22,8 @@ export class Unauthenticated extends CodedError {
   }
 }
 
-export interface Authenticator {
-  /** The viewer whose token this is (`Bearer …`). Rejects with `Unauthenticated`, or `UPSTREAM_UNAVAILABLE` without keys. */
-  readonly authenticate: (authorization: string | undefined) => Promise<Viewer>;
-}
+/** The viewer whose token this is (`Bearer …`). Rejects with `Unauthenticated`, or `UPSTREAM_UNAVAILABLE` without keys. */
+export type Authenticate = (authorization: string | undefined) => Promise<Viewer>;
 
 /** Node accepts 16 KiB of headers in all, and a token over WebSocket has the same limit. */
 const MAX_TOKEN_LENGTH = 16_384;
@@ -41,8 +39,8 @@ export function createAuthenticator(
   auth: Config['auth'],
   clock: Pick<Clock, 'now' | 'wallNow'> = systemClock,
   onKeysUnavailable: () => void = () => {},
-): Authenticator {
-  if (auth.kind === 'open') return { authenticate: () => Promise.resolve(SANDBOX_VIEWER) };
+): Authenticate {
+  if (auth.kind === 'open') return () => Promise.resolve(SANDBOX_VIEWER);
 
   const { issuer, audience } = auth;
   const key: JWTVerifyGetKey =
@@ -83,14 +81,12 @@ export function createAuthenticator(
     ignoreFetchAbort: true,
   });
 
-  return {
-    async authenticate(authorization) {
-      const header = typeof authorization === 'string' ? authorization.trim() : '';
-      if (header === '') throw new Unauthenticated('missing');
-      const cached = viewers.get(header);
-      if (cached && clock.wallNow() < (cached.expiresAt ?? 0)) return cached;
-      return viewers.forceFetch(header, { forceRefresh: true });
-    },
+  return async (authorization) => {
+    const header = authorization?.trim() ?? '';
+    if (header === '') throw new Unauthenticated('missing');
+    const cached = viewers.get(header);
+    if (cached && clock.wallNow() < (cached.expiresAt ?? 0)) return cached;
+    return viewers.forceFetch(header, { forceRefresh: true });
   };
 }
 

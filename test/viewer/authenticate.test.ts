@@ -22,7 +22,7 @@ function sign(claims: Claims, secret = SECRET, alg = 'HS256'): Promise<string> {
 
 function withSecret(now = () => NOW, issuer?: string, audience?: string) {
   const auth = { kind: 'secret', secret: SECRET, issuer, audience } as const;
-  const { authenticate } = createAuthenticator(auth, { now, wallNow: now });
+  const authenticate = createAuthenticator(auth, { now, wallNow: now });
   return { bearer: (token: string) => authenticate(`Bearer ${token}`), authenticate };
 }
 
@@ -159,7 +159,7 @@ describe('grants', () => {
 
 describe('without AUTH_*', () => {
   it('treats every caller as a partner viewer', async () => {
-    const { authenticate } = createAuthenticator({ kind: 'open' });
+    const authenticate = createAuthenticator({ kind: 'open' });
     for (const header of [undefined, 'Bearer nonsense'])
       expect(await authenticate(header)).toMatchObject({
         subject: 'sandbox',
@@ -192,7 +192,7 @@ async function openIssuer() {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const url = `http://127.0.0.1:${port}/keys`;
-  const { authenticate } = createAuthenticator(
+  const authenticate = createAuthenticator(
     { kind: 'jwks', url, issuer: undefined, audience: undefined },
     { now: () => clock.now, wallNow: () => clock.now + clock.aheadMs },
     () => (clock.failures += 1),

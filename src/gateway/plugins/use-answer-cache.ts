@@ -96,7 +96,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const { json } = acceptedBy(req.headers.accept);
     if (!json || requestProblem(req, bodyBytes)) return false;
     try {
-      const viewer = await parts.authenticator.authenticate(req.headers.authorization);
+      const viewer = await parts.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
       if (!known || !isValid(known, services)) return false;
       known.onHit(requestIdOf(res));

@@ -1,12 +1,12 @@
 import { CodedError } from '../../errors.ts';
-import type { Authenticator } from '../../viewer/authenticate.ts';
+import type { Authenticate } from '../../viewer/authenticate.ts';
 import type { GatewayPlugin } from '../yoga.ts';
 
 /**
  * Authenticates each HTTP request before its body is read, and puts the viewer, or the error, into the context
  * (`onRequest`). WebSocket connections are authenticated when they are initialized.
  */
-export function useViewer({ authenticate }: Authenticator): GatewayPlugin {
+export function useViewer(authenticate: Authenticate): GatewayPlugin {
   return {
     async onRequest({ serverContext }) {
       try {

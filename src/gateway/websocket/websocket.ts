@@ -45,7 +45,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         Object.assign(connectionParams, { authorization: undefined, Authorization: undefined });
       try {
         const token = typeof given === 'string' ? given : undefined;
-        const viewer = await parts.authenticator.authenticate(token);
+        const viewer = await parts.authenticate(token);
         // ws emits one message a turn: an operation that was sent along with this message is not acknowledged yet.
         await nextTurn();
         await nextTurn();
