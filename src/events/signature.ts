@@ -1,27 +1,21 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
+import type { Config } from '../config.ts';
 import { isSame } from '../sealed-text.ts';
 
 /** The Partner API does not document its signatures, so everything here is configured. */
-export interface SignatureSettings {
-  readonly header: string;
-  readonly algorithm: string;
-  readonly encoding: 'hex' | 'base64' | 'base64url';
-  readonly prefix: string;
-  readonly secret: string;
-  /** Still accepted while the secret is rotated. */
-  readonly previousSecret?: string | undefined;
-}
+export type SignatureSettings = Config['webhook'] & { readonly secret: string };
 
 export type Verify = (headers: IncomingHttpHeaders, body: Uint8Array) => boolean;
 
 /** True only if the header has a valid MAC of exactly these bytes. Never throws, whatever the header holds. */
 export function createVerifier(settings: SignatureSettings): Verify {
-  const { algorithm, encoding, prefix } = settings;
+  const { algorithm, encoding, prefix, secret: current, previousSecret = '' } = settings;
   const header = settings.header.toLowerCase();
   // Anyone could sign with an empty key, so an empty secret is ignored. Without a secret nothing is accepted.
-  const keys = [settings.secret, settings.previousSecret ?? '']
+  // The previous one is still accepted while the secret is rotated.
+  const keys = [current, previousSecret]
     .filter((secret) => secret !== '')
     .map((secret) => createSecretKey(secret, 'utf8'));
 

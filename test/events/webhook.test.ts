@@ -185,8 +185,9 @@ describe('a delivery without a valid signature', () => {
 
   it('gets 401 with any signature where no secret is configured', async () => {
     await using store = await openTestStore();
-    const unset = { header: 'x-signature', algorithm: 'sha256', prefix: '', secret: '' };
-    const verify = createVerifier({ ...unset, encoding: 'hex' });
+    const signed = { algorithm: 'sha256', encoding: 'hex', prefix: '' } as const;
+    const unset = { secret: '', previousSecret: undefined };
+    const verify = createVerifier({ ...signed, ...unset, header: 'x-signature' });
     await using receiver = await openWebhookReceiver(store, { verify });
     expect((await receiver.deliver(delivery('transcript_ready'))).status).toBe(401);
   });

@@ -58,6 +58,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
       encoding: 'hex',
       prefix: '',
       secret: SECRET,
+      previousSecret: undefined,
     }),
     now: Date.now,
     applied: () => Promise.resolve(),
