@@ -1,5 +1,5 @@
 import type { PageInfo } from '../connection/connection.ts';
-import { sizeOf } from '../connection/window.ts';
+import { type WindowArgs, sizeOf } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
@@ -15,9 +15,7 @@ import type { SessionRef } from './refs.ts';
 /** Most events that one operation reads, matching or not, in all its fields together. */
 const MAX_READ = 2_000;
 
-interface EventsArgs {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
+interface EventsArgs extends Pick<WindowArgs, 'first' | 'after'> {
   readonly filter: EventFilter;
 }
 

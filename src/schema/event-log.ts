@@ -91,8 +91,8 @@ const resumable = builder.args((t) => ({
 }));
 
 /**
- * Options of a subscription to events of these types; by default to those of the GraphQL type, or to all. Each event is
- * the root value of its own execution.
+ * Options of a subscription to events of these types, by default of the GraphQL type. Each event is the root value of
+ * its own execution.
  */
 const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   type: T,
@@ -106,9 +106,8 @@ const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
     { filter, after }: { filter?: FilterInput; after?: string | null | undefined },
     ctx: Context,
   ) => {
-    const wanted = eventFilterOf(filter, ctx.ids);
-    const both = wanted.types ? types.filter((each) => wanted.types?.includes(each)) : types;
-    const narrowed = types.length > 0 ? { ...wanted, types: both } : wanted;
+    const { types: wanted = types, ...ids } = eventFilterOf(filter, ctx.ids);
+    const narrowed = { ...ids, types: types.filter((each) => wanted.includes(each)) };
     return subscribeToEvents(narrowed, after, ctx) as Promise<AsyncIterable<never>>;
   },
   resolve: (event: unknown) => event as never,
@@ -118,7 +117,7 @@ builder.subscriptionType({
   description:
     'Live events, each delivered once. Pass the last `cursor` you received as `after` to resume.',
   fields: (t) => ({
-    events: t.field(live('PartnerEvent', 'All events.')),
+    events: t.field(live('PartnerEvent', 'All events.', EVENT_TYPES)),
     noteReady: t.field(
       live('ProgressNoteEvent', 'A note was generated, or generated again after an edit.', [
         'progress_note_generated',
