@@ -72,8 +72,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { url = '/', method = 'GET' } = req;
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
-    const query = url.indexOf('?');
-    const path = query < 0 ? url : url.slice(0, query);
+    const [path = ''] = url.split('?', 1);
     // Yoga answers all methods but one that the Fetch API does not have.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
     const methods = others.get(path);
