@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { toUuid, type Uuid } from '../uuid.ts';
 import { answersOf, crisisInterventionOf, riskOf, totalScoreOf } from './assumed-names.ts';
 import { isObject, objectsOf, textOf, type JsonObject } from '../json.ts';
@@ -79,15 +81,11 @@ export function readAssessment(raw: JsonObject) {
   return id ? { id, name: textOf(raw['name']), raw } : undefined;
 }
 
-/** The date as written. Going through a Date would shift it by the machine's time zone. */
-export function calendarDateOf(value: unknown): string | null {
-  const date = typeof value === 'string' ? /^\d{4}-\d{2}-\d{2}(?=$|T)/.exec(value)?.[0] : undefined;
-  if (!date) return null;
-  const midnight = new Date(`${date}T00:00:00Z`);
-  // A day that is not in the calendar either fails to parse or rolls over into the next month.
-  const exists = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
-  return exists ? date : null;
-}
+const calendarDate = z.iso.date();
+
+/** The date as written, if it is in the calendar. Going through a Date would shift it by the machine's time zone. */
+export const calendarDateOf = (value: unknown): string | null =>
+  calendarDate.safeParse(textOf(value)?.split('T', 1)[0]).data ?? null;
 
 /** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
 export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>
