@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -103,7 +103,7 @@ function serveFile(
   async function prepare() {
     const plain = Buffer.from(await load());
     // Weak, since it is the same for both encodings.
-    const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+    const etag = `W/"${hash('sha256', plain, 'base64url').slice(0, 22)}"`;
     return { plain, zipped: await zip(plain), etag };
   }
   let reading: ReturnType<typeof prepare> | undefined;

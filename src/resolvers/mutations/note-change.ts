@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import { BadInput } from '../../errors.ts';
 import type { Context } from '../../context.ts';
@@ -208,4 +208,4 @@ function keyIssues(key: Key): string[] {
 
 /** Only digests are stored: no viewer's name and no instructions. */
 const digest = (parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+  hash('sha256', JSON.stringify(parts), 'base64url');
