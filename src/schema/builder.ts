@@ -72,18 +72,15 @@ export function attributes<R extends NodeRef>(
   t: PothosSchemaTypes.ObjectFieldBuilder<Types, R>,
   described: { readonly [K in AttributesOf<R>]?: string | FieldOptions },
 ): FieldMap {
-  const fieldOf = (name: string, about: string | FieldOptions) =>
-    t.field({
+  const fields: FieldMap = {};
+  for (const [name, about = ''] of Object.entries<string | FieldOptions | undefined>(described)) {
+    fields[name] = t.field({
       ...(typeof about === 'string' ? optional('String', about) : about),
       extensions: ATTRIBUTE,
       resolve: attribute<R, AttributesOf<R>>(name as AttributesOf<R>) as never,
     });
-  return Object.fromEntries(
-    Object.entries<string | FieldOptions | undefined>(described).map(([name, about = '']) => [
-      name,
-      fieldOf(name, about),
-    ]),
-  );
+  }
+  return fields;
 }
 
 /** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
