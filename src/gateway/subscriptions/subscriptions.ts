@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import {
-  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   type ValidatedExecutionArgs,
@@ -80,9 +80,6 @@ export function createSubscriptions(parts: GatewayParts) {
   const { hub, audit } = services;
   const resultOf = createEventResults(parts);
   const groups = new Map<string, ReturnType<typeof openGroup>>();
-  /** Cached documents with the same text are the same object. */
-  const documents = new WeakMap<DocumentNode, number>();
-  let lastDocument = 0;
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
   const outages = new LRUCache<string, number>(OUTAGE);
   const running = new Set<Subscription>();
@@ -221,10 +218,9 @@ export function createSubscriptions(parts: GatewayParts) {
 
   /** Opens a subscription in the group of those that are equal to it. */
   function openerFor(context: Required<GatewayContext>, { filter }: Replay) {
-    const { operation, requester: viewer } = context;
+    const { operation, requester: viewer, params } = context;
     const { name, estimated, args } = operation!;
-    const document = documents.get(args.document) ?? (lastDocument += 1);
-    documents.set(args.document, document);
+    const document = hash('sha256', params.query!, 'base64url');
     const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
     // Without the context, which would keep the first member's connection in memory.
     const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
