@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 
 import type { ExecutionArgs } from 'graphql';
 
-import type { Limits } from '../../config.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { OpenConnection } from '../open-connections.ts';
@@ -17,14 +16,14 @@ import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
  * sent events, and the response counts as one of the viewer's connections while it is open.
  */
 export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptions): GatewayPlugin {
-  const { connections, metrics, config } = parts;
+  const { connections } = parts;
 
   async function subscribeOverSse(args: ExecutionArgs) {
     const context = args.contextValue as Required<GatewayContext>;
     const { res, requester } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
     if (!connections.enter(requester.subject)) return { errors: [tooMany()] };
-    const stream = createStream(res, requester, config.limits, metrics.slowConsumerClosed);
+    const stream = createStream(res, requester, parts);
     context.sink = stream;
     let subscription: Subscription | undefined;
     res.once('close', () => {
@@ -82,8 +81,7 @@ const resultOf = (json: string): Result => ({ value: { stringify: () => json } }
 function createStream(
   res: ServerResponse,
   { expiresAt = Number.POSITIVE_INFINITY }: Viewer,
-  limits: Limits,
-  onSlow: () => void,
+  { config, metrics }: GatewayParts,
 ): Sink & OpenConnection & AsyncIterableIterator<object, undefined> {
   /** Resolves the pending `next`. */
   let resolve: ((result: Result) => void) | undefined;
@@ -91,7 +89,7 @@ function createStream(
 
   /** The client reads nothing, so a graceful end would not reach it. */
   function disconnectSlowClient(): void {
-    onSlow();
+    metrics.slowConsumerClosed();
     res.destroy();
   }
 
@@ -117,7 +115,7 @@ function createStream(
         resolve = undefined;
         return;
       }
-      backlog ??= new Backlog(limits);
+      backlog ??= new Backlog(config.limits);
       const isPut = backlog.put(json, res.writableLength);
       return isPut ? backlog.caughtUp : disconnectSlowClient();
     },
