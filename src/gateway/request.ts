@@ -6,7 +6,6 @@ import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types with different rules for the status. */
 const JSON_TYPES = ['application/graphql-response+json', 'application/json'] as const;
-type JsonType = (typeof JSON_TYPES)[number];
 const PLAIN = { json: 'application/json', stream: false } as const;
 
 /**
@@ -24,7 +23,7 @@ export function acceptedBy(header: string | undefined) {
   return { json, stream: ranges.some(({ type }) => type === 'text/event-stream') };
 }
 
-function jsonTypeOf(range: string): JsonType | undefined {
+function jsonTypeOf(range: string) {
   if (range === '*/*' || range === 'application/*') return 'application/json';
   return JSON_TYPES.find((type) => type === range);
 }

@@ -59,11 +59,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   sink?: Sink;
 }
 
-export interface HttpContext extends GatewayContext {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-}
-
+export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'req' | 'res'>>;
 export type ExecutionContext = GatewayContext & Context & { readonly operation: Operation };
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
 export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
