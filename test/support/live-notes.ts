@@ -1,7 +1,8 @@
 import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 
 import { type WatchOptions, type Watched, openPage } from './browser.ts';
-import { type Gateway, tokenFor } from './gateway.ts';
+import { type Gateway, openGateway, tokenFor } from './gateway.ts';
 
 export interface LiveNotes extends Watched {
   readonly rows: Locator;
@@ -10,6 +11,10 @@ export interface LiveNotes extends Watched {
   /** Resolves once the page follows the events. */
   live(): Promise<void>;
   nameOf(nth: number): Promise<string>;
+  /** Opens a link to the page, which has its state after the `#`. */
+  follow(parts: Readonly<Record<string, string>>): Promise<void>;
+  /** By a link, the latest session of a client of the first clinic. */
+  openSession(client: number): Promise<void>;
 }
 
 /** A server of the page: in this process, or in a separate one that can be killed. */
@@ -26,13 +31,35 @@ export async function openLiveNotes(
   await page.addInitScript(`sessionStorage.setItem('live-notes-token', '${token}')`);
   await page.goto(gateway.url);
   const rows = page.locator('#sessions a');
+  const { ids } = gateway.sandbox;
+  const follow = async (parts: Readonly<Record<string, string>>) =>
+    void (await page.goto(`${gateway.url}/#${new URLSearchParams(parts).toString()}`));
   return {
     ...watched,
     rows,
     rowOf: (client) => rows.filter({ hasText: client }).first(),
     live: () => page.locator('#state[data-state=live]').waitFor(),
     nameOf: (nth) => nameOfClient(gateway, nth),
+    follow,
+    openSession: (nth) =>
+      follow({ clinic: ids.clinic(0), client: ids.client(nth), session: ids.session(nth, 0) }),
   };
+}
+
+/** One gateway and one tab for all tests of a block. */
+export function shareLiveNotes(use: (gateway: Gateway, notes: LiveNotes) => void): void {
+  let gateway: Gateway;
+  let notes: LiveNotes;
+  beforeAll(async () => {
+    gateway = await openGateway();
+    notes = await openLiveNotes(gateway);
+    await notes.live();
+    use(gateway, notes);
+  });
+  afterAll(async () => {
+    await notes?.close();
+    await gateway?.close();
+  });
 }
 
 export async function nameOfClient(gateway: Serving, nth: number): Promise<string> {

@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway } from '../support/gateway.ts';
-import { type LiveNotes, openLiveNotes } from '../support/live-notes.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { type LiveNotes, shareLiveNotes } from '../support/live-notes.ts';
 
 const EDIT = 'POST /progress-notes/:progressNoteId/magic-edit';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_000 }, () => {
   let gateway: Gateway;
   let notes: LiveNotes;
-
-  beforeAll(async () => {
-    gateway = await openGateway();
-    notes = await openLiveNotes(gateway);
-    await notes.live();
-  }, 60_000);
+  shareLiveNotes((...opened) => ([gateway, notes] = opened));
   beforeEach(() => gateway.sandbox.resetCounts());
-  afterAll(async () => {
-    await notes.close();
-    await gateway.close();
-  });
 
   async function open(nth: number): Promise<void> {
-    const { ids } = gateway.sandbox;
-    const route = { clinic: ids.clinic(0), client: ids.client(nth), session: ids.session(nth, 0) };
-    await notes.page.goto(`${gateway.url}/#${new URLSearchParams(route).toString()}`);
+    await notes.openSession(nth);
     await notes.page.locator('#detail-title', { hasText: await notes.nameOf(nth) }).waitFor();
   }
   const field = () => notes.page.getByLabel('Magic edit');
@@ -72,8 +61,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
       keys.push(JSON.stringify(input));
       return keys.length <= 4 ? route.abort() : route.continue();
     });
+    await page.clock.install();
     await field().fill('Make the plan shorter.');
     await click();
+    for (const [at, waitMs] of [1_000, 3_000, 6_000].entries()) {
+      await expect.poll(() => keys.length).toBe(at + 1);
+      await page.clock.fastForward(waitMs);
+    }
     await state().getByText('The server can’t be reached.').waitFor();
     await click();
     await expect.poll(() => field().inputValue()).toBe('');

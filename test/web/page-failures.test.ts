@@ -1,8 +1,13 @@
 import type { Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../support/gateway.ts';
-import { type LiveNotes, nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+import {
+  type LiveNotes,
+  nameOfClinician,
+  openLiveNotes,
+  shareLiveNotes,
+} from '../support/live-notes.ts';
 
 const MESSAGE = 'The Partner API can’t be reached for now.';
 
@@ -12,29 +17,11 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   () => {
     let gateway: Gateway;
     let notes: LiveNotes;
-
-    beforeAll(async () => {
-      gateway = await openGateway();
-      notes = await openLiveNotes(gateway);
-      await notes.live();
-    }, 60_000);
+    shareLiveNotes((...opened) => ([gateway, notes] = opened));
     afterEach(() => gateway.sandbox.clearAnswers());
-    afterAll(async () => {
-      await notes.close();
-      await gateway.close();
-    });
 
     const fail = (route: string) =>
       gateway.sandbox.answerNext(route, { status: 500, times: 1_000 });
-    async function follow(parts: Readonly<Record<string, string>>): Promise<void> {
-      await notes.page.goto(`${gateway.url}/#${new URLSearchParams(parts).toString()}`);
-    }
-    const openSession = (nth: number) =>
-      follow({
-        clinic: gateway.sandbox.ids.clinic(0),
-        client: gateway.sandbox.ids.client(nth),
-        session: gateway.sandbox.ids.session(nth, 0),
-      });
 
     /** The Partner API works again, and the gateway notices after a moment. */
     async function tryAgain(place: Locator, expected: Locator): Promise<void> {
@@ -50,7 +37,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('says that a session could not be loaded, not that there is none', async () => {
       const { page } = notes;
       fail('GET /clients/:clientId/sessions');
-      await openSession(30);
+      await notes.openSession(30);
       await page.locator('#blank').getByText(MESSAGE).waitFor();
       expect(await page.getByText('There is no such session').count()).toBe(0);
       await tryAgain(page.locator('#blank'), page.locator('#note h4'));
@@ -86,7 +73,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       async (nth, route, tab, words, none, part) => {
         const { page } = notes;
         fail(`GET /sessions/:sessionId/${route}`);
-        await openSession(nth);
+        await notes.openSession(nth);
         await page.locator('#session-problem').getByText(MESSAGE).waitFor();
         await page.getByRole('tab', { name: tab }).click();
         await page.locator('#session').getByText(words).first().waitFor();
@@ -99,7 +86,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('says that the sessions of a list could not be loaded', async () => {
       const { page } = notes;
       fail('GET /clients/:clientId/sessions');
-      await follow({ clinician: gateway.sandbox.ids.clinician(5) });
+      await notes.follow({ clinician: gateway.sandbox.ids.clinician(5) });
       await page.locator('#feed-problem').getByText(MESSAGE).waitFor();
       await tryAgain(page.locator('#feed-problem'), notes.rows);
     });
@@ -107,7 +94,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('marks the rows whose notes could not be loaded', async () => {
       const { page } = notes;
       fail('GET /sessions/:sessionId/progress-note');
-      await follow({ clinician: gateway.sandbox.ids.clinician(6) });
+      await notes.follow({ clinician: gateway.sandbox.ids.clinician(6) });
       await page.locator('#feed-problem').getByText(MESSAGE).waitFor();
       await notes.rows.filter({ hasText: 'Not loaded' }).first().waitFor();
       expect(await notes.rows.filter({ hasText: 'No note' }).count()).toBe(0);
@@ -117,7 +104,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('says that the clients could not be loaded, not that the link is invalid', async () => {
       const { page } = notes;
       fail('GET /clinicians/:clinicianId/clients');
-      await follow({ clinician: gateway.sandbox.ids.clinician(7), show: 'clients' });
+      await notes.follow({ clinician: gateway.sandbox.ids.clinician(7), show: 'clients' });
       await page.locator('#clients-found').getByText(MESSAGE).waitFor();
       expect(await page.getByText(/Link not valid|No clients yet/).count()).toBe(0);
       expect(await page.locator('#state').textContent()).toBe('Disconnected');

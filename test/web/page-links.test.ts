@@ -1,32 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
-import { type LiveNotes, openLiveNotes } from '../support/live-notes.ts';
+import { type Gateway, tokenFor } from '../support/gateway.ts';
+import { type LiveNotes, openLiveNotes, shareLiveNotes } from '../support/live-notes.ts';
 
 const UNKNOWN_ID = '11111111-1111-4111-8111-111111111111';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 60_000 }, () => {
   let gateway: Gateway;
   let notes: LiveNotes;
-
-  beforeAll(async () => {
-    gateway = await openGateway();
-    notes = await openLiveNotes(gateway);
-    await notes.live();
-  }, 60_000);
-  afterAll(async () => {
-    await notes.close();
-    await gateway.close();
-  });
-
-  async function follow(parts: Readonly<Record<string, string>>): Promise<void> {
-    await notes.page.goto(`${gateway.url}/#${new URLSearchParams(parts).toString()}`);
-  }
+  shareLiveNotes((...opened) => ([gateway, notes] = opened));
   const clinician = () => gateway.sandbox.ids.clinician(3);
 
   it('finds a client of a clinician by name', async () => {
     const { page } = notes;
-    await follow({ clinician: clinician() });
+    await notes.follow({ clinician: clinician() });
     await page.getByRole('link', { name: 'Clients' }).click();
     await page.getByText(/^20 of 3\d clients$/).waitFor();
     const name = await notes.nameOf(16);
@@ -39,7 +26,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
 
   it('shows all sessions of a client, page by page', async () => {
     const { page } = notes;
-    await follow({
+    await notes.follow({
       clinician: gateway.sandbox.ids.clinician(29 % 13),
       list: gateway.sandbox.ids.client(29),
     });
@@ -57,7 +44,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
 
   it.each(['rubbish', UNKNOWN_ID])('says that session %s does not exist', async (session) => {
     const { page } = notes;
-    await follow({
+    await notes.follow({
       clinic: gateway.sandbox.ids.clinic(0),
       client: gateway.sandbox.ids.client(0),
       session,
@@ -67,16 +54,16 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
   });
 
   it('says that a link to a session is incomplete', async () => {
-    await follow({ session: gateway.sandbox.ids.session(0, 0) });
+    await notes.follow({ session: gateway.sandbox.ids.session(0, 0) });
     await notes.page.getByText('This link is incomplete').waitFor();
   });
 
   it.each(['rubbish', UNKNOWN_ID])('explains a link to clinician %s', async (id) => {
     const { page } = notes;
-    await follow({ clinician: id });
+    await notes.follow({ clinician: id });
     await page.getByRole('heading', { name: 'Link not valid' }).waitFor();
     expect(await page.locator('#state').textContent()).toBe('Choose a clinician');
-    await follow({ clinician: clinician() });
+    await notes.follow({ clinician: clinician() });
     await notes.live();
   });
 

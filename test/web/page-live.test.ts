@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway } from '../support/gateway.ts';
-import { type LiveNotes, nameOfClinician, openLiveNotes } from '../support/live-notes.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { type LiveNotes, nameOfClinician, shareLiveNotes } from '../support/live-notes.ts';
 
 const dateIn = async (page: Page) =>
   (await page.locator('#detail-hint').textContent())?.split(' · ')[0];
@@ -11,19 +11,10 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
   let gateway: Gateway;
   let notes: LiveNotes;
   let sessionId: string;
-
-  beforeAll(async () => {
-    gateway = await openGateway();
-    notes = await openLiveNotes(gateway);
-  }, 60_000);
-  afterAll(async () => {
-    await notes.close();
-    await gateway.close();
-  });
+  shareLiveNotes((...opened) => ([gateway, notes] = opened));
 
   it('opens with the live feed of the first clinic, without a click', async () => {
     const { page } = notes;
-    await notes.live();
     expect(await page.locator('#feed-title').textContent()).toBe('Fernhollow Downtown');
     expect(await page.title()).toBe('Fernhollow Downtown · Live notes');
     expect(await page.locator('#feed-hint').textContent()).toContain('All clinicians.');

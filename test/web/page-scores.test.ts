@@ -10,7 +10,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     it('has the newest ones, however long the log is', async () => {
       await using gateway = await openGateway();
       const { sandbox } = gateway;
-      const [client, session] = [sandbox.ids.client(0), sandbox.ids.session(0, 0)];
+      const client = sandbox.ids.client(0);
       // One request reads 2,000 events of the log at most, and 50 of the client's.
       sandbox.burst(2_001);
       await sandbox.delivered();
@@ -19,8 +19,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       const notes = await openLiveNotes(gateway);
       const { page } = notes;
       await notes.live();
-      const route = new URLSearchParams({ clinic: sandbox.ids.clinic(0), client, session });
-      await page.goto(`${gateway.url}/#${route.toString()}`);
+      await notes.openSession(0);
       await page.getByRole('tab', { name: 'Scores' }).click();
       const scores = page.locator('.score');
       await expect.poll(() => scores.count(), { timeout: 20_000 }).toBe(50);
