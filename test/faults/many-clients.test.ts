@@ -117,14 +117,15 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
     destroy(slow);
   });
 
-  it('are not affected by one reader that stalls, which is closed with 1013', async () => {
-    // Fewer would fit into the stalled reader's buffers.
-    const events = isFull ? 2 * CLIENTS : 200;
+  // A few clients and events are a test of test/gateway/websocket/ws-slow.test.ts.
+  const inFull = isFull ? it : () => undefined;
+  inFull('are not affected by one reader that stalls, which is closed with 1013', async () => {
+    const events = 2 * CLIENTS;
     await using deployment = await openDeployment();
     const { server, sandbox } = deployment;
     const gateway = server as unknown as Gateway;
     const token = await tokenFor(['partner']);
-    const query = `subscription { noteReady { cursor progressNote { ${noteOf(isFull ? 1 : 15)} } } }`;
+    const query = `subscription { noteReady { cursor progressNote { ${noteOf(1)} } } }`;
     const stalled = await silentSubscriber(server.url, token, query);
     using _ = keepAlive([stalled]);
     const well = await Promise.all([1, 2, 3].map(async () => dialIn(gateway, token)));

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
 import { names } from '../../src/store/redis/names.ts';
-import { follow } from '../support/faults/follower.ts';
-import { cursorNow } from '../support/faults/losses.ts';
 import { NO_LOSSES, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { post, tokenFor } from '../support/gateway.ts';
@@ -33,42 +31,6 @@ describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, 
     expect(await settle()).toEqual(NO_LOSSES);
     // The subscriber's socket stayed open.
     expect(follower.connections).toBe(1);
-  });
-
-  it('sends EVENTS_EXPIRED to subscribers after a flush, and they resume from the new log', async () => {
-    await using redis = await startRedis();
-    await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
-    const { server, sandbox, url } = deployment;
-    const after = await cursorNow(server.query);
-    const follower = follow({ url, after, token: await tokenFor(['partner']) });
-    const before = crypto.randomUUID();
-    expect(await sendOne(server.url, sandbox, before)).toBe(200);
-    await follower.receives(new Set([before]));
-    redis.cli('FLUSHALL');
-    await until(() => follower.codes.includes('EVENTS_EXPIRED'));
-    const next = crypto.randomUUID();
-    expect(await sendOne(server.url, sandbox, next)).toBe(200);
-    await follower.receives(new Set([before, next]));
-    const events = `query($after: EventCursor) { events(after: $after) { nodes { cursor } } }`;
-    const { errors } = await server.query(events, { after });
-    expect(errors).toMatchObject([{ extensions: { code: 'EVENTS_EXPIRED' } }]);
-    follower.close();
-  });
-
-  it('acknowledges nothing while the replica of Redis is down', async () => {
-    await using primary = await startRedis('--repl-diskless-sync-delay', '0');
-    await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
-    await until(() => primary.cli('INFO', 'replication').includes('state=online'));
-    await using deployment = await openDeployment({ env: { REDIS_URL: primary.url } });
-    const { server, sandbox } = deployment;
-    const noteId = crypto.randomUUID();
-    expect(await sendOne(server.url, sandbox)).toBe(200);
-    await replica.kill();
-    expect(await sendOne(server.url, sandbox, noteId)).toBe(503);
-    expect((await server.ready()).text).toMatch(/replica/);
-    await replica.start();
-    await until(async () => (await sendOne(server.url, sandbox, noteId)) === 200);
-    expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('2');
   });
 
   it('locks a note although Redis could not store it, and stores it later', async () => {

@@ -24,7 +24,7 @@ const quarantine = (...args: string[]) =>
     );
   });
 
-it.each([['reply'], ['--help'], ['replay', 'all']])('prints its usage for %j', async (...args) => {
+it.each([['reply'], ['replay', 'all']])('prints its usage for %j', async (...args) => {
   const { code, stdout, stderr } = await quarantine(...args);
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^Usage:\n {2}npm run quarantine .* lists/);

@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { rmSync } from 'node:fs';
 
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { delivery } from '../support/events/deliveries.ts';
+import { createFilledStore } from '../support/events/open-hub.ts';
 import { openGateway } from '../support/gateway.ts';
 import { openLiveNotes } from '../support/live-notes.ts';
 
@@ -8,12 +12,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
   { timeout: 120_000 },
   () => {
     it('has the newest ones, however long the log is', async () => {
-      await using gateway = await openGateway();
+      // One request reads 2,000 events of the log at most, and 50 of the client's.
+      const others = Array.from({ length: 2_001 }, () => delivery('transcript_ready'));
+      const storeDir = await createFilledStore(others);
+      onTestFinished(() => rmSync(storeDir, { recursive: true }));
+      await using gateway = await openGateway({ storeDir });
       const { sandbox } = gateway;
       const client = sandbox.ids.client(0);
-      // One request reads 2,000 events of the log at most, and 50 of the client's.
-      sandbox.burst(2_001);
-      await sandbox.delivered();
       for (let count = 0; count < 51; count += 1) sandbox.completeAssessments(client);
       await sandbox.delivered();
       const notes = await openLiveNotes(gateway);

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { type Socket, connect } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -11,19 +10,6 @@ import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
 describe.concurrent('a process', { timeout: 120_000 }, () => {
-  it('that is suspended for two seconds loses no socket and no event', async () => {
-    await using deployment = await openDeployment();
-    const { sender, follower, settle } = await deployment.load();
-    const received = follower.received.length;
-    deployment.server.signal('SIGSTOP');
-    await setTimeout(2_000);
-    deployment.server.signal('SIGCONT');
-    await sender.more(40);
-    expect(await settle()).toEqual(NO_LOSSES);
-    expect(follower.received.length).toBeGreaterThan(received);
-    expect([follower.closeCodes, sender.refusals]).toEqual([[1006], 0]);
-  });
-
   it('that runs out of file descriptors serves open connections, and later new ones', async () => {
     await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
     const { server, sandbox } = deployment;

@@ -64,13 +64,6 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
     );
   });
 
-  it('and says that Redis is not reachable, without its password', async () => {
-    const url = `redis://:hunter2@127.0.0.1:${await freePort()}`;
-    expect(await refusal({ REDIS_URL: url })).toBe(
-      'Redis, as REDIS_URL names it, cannot be reached: ECONNREFUSED',
-    );
-  });
-
   it('and says that it may not write to the store’s directory', async () => {
     const parent = createStoreDir();
     const dir = join(parent, 'closed');
@@ -92,9 +85,8 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
     const under = [...(ownMounts ?? []), 'sh', '-c', mount, dir];
     const message = (at: string) =>
       `${at} is on a read-only file system: mount it for writing, or set EVENT_STORE_DIR to another directory`;
-    expect(await refusal({}, dir, under)).toBe(message(dir));
-    const below = join(dir, 'new');
-    expect(await storeRefusal(below, under)).toContain(message(below));
+    for (const at of [dir, join(dir, 'new')])
+      expect(await storeRefusal(at, under)).toContain(message(at));
     rmSync(dir, { recursive: true });
   });
 

@@ -98,7 +98,7 @@ describe('a message to a client', () => {
 
 describe('one webhook', () => {
   const LIMIT = 40;
-  const SUBSCRIPTIONS = 20;
+  const SUBSCRIPTIONS = 5;
 
   it('makes no more calls for a viewer than one operation may, and every subscription gets its event', async () => {
     await using narrow = await openGateway({

@@ -339,29 +339,6 @@ describe('a session’s event', () => {
   });
 });
 
-it('a viewer who may read few events of a long log reads it in parts, each with a cursor to continue from', async () => {
-  await using busy = await openGateway();
-  const { sandbox } = busy;
-  // The first of these is long past when the last has come.
-  const mine = sandbox.startSession(ids.client(20));
-  sandbox.settle();
-  sandbox.burst(2_100);
-  sandbox.startSession(ids.client(20));
-  sandbox.settle();
-  await sandbox.delivered();
-  const ask = await viewerWith(busy, [`client:${ids.client(20)}`, `session:${mine.sessionId}`]);
-  const document = `query($after: EventCursor) { events(first: 100, after: $after) {
-    nodes { ... on SessionEvent { client { clientId } } } pageInfo { hasNextPage endCursor } } }`;
-  const { data } = await ask(document);
-  const { nodes, pageInfo } = data.events;
-  expect(pageInfo.hasNextPage).toBe(true);
-  const next = (await ask(document, { after: pageInfo.endCursor })).data.events;
-  expect([nodes.length, next.nodes.length]).toEqual([expect.any(Number), expect.any(Number)]);
-  expect(nodes.length > 0 && next.nodes.length > 0).toBe(true);
-  expect(next.pageInfo.hasNextPage).toBe(false);
-  for (const { client } of [...nodes, ...next.nodes]) expect(client.clientId).toBe(ids.client(20));
-});
-
 it('a subscription may name a record that its other ids lead to, without an earlier read', async () => {
   await using cold = await openGateway({ sandbox: gateway.sandbox });
   const filter = { clinicianId: ids.clinician(7), clientId: ids.client(7) };

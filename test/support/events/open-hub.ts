@@ -1,3 +1,7 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { readEnvelope } from '../../../src/events/envelope.ts';
 import { createEventCursors } from '../../../src/events/event-cursor.ts';
 import {
@@ -8,7 +12,7 @@ import {
 } from '../../../src/events/event-hub.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
-import type { QuarantineEntry } from '../../../src/store/store.ts';
+import { openStore, type QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
 
 export const eventCursors = createEventCursors(createSealer('a secret for tests', 'event cursor'));
@@ -36,6 +40,15 @@ export async function append(log: EventLog, ...deliveries: readonly unknown[]): 
     return envelope.events.map(({ entry }) => entry);
   });
   await log.append(entries);
+}
+
+/** The directory of a store with the events of these deliveries, for a gateway to open. The caller removes it. */
+export async function createFilledStore(deliveries: readonly unknown[]): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'event-log-'));
+  await using store = await openStore({ kind: 'embedded', dir }, { retentionMs: 1e9 });
+  for (let at = 0; at < deliveries.length; at += 1_000)
+    await append(store.log, ...deliveries.slice(at, at + 1_000));
+  return dir;
 }
 
 /** An entry that only another version of the gateway can read. */
