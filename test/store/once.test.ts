@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
 import { createOnce } from '../../src/store/once.ts';
 import type { KeyStore } from '../../src/store/store.ts';
-import { type Engine, engines, range } from '../support/store/engines.ts';
+import { engines, range } from '../support/store/engines.ts';
 
 const coded = (code: string) => new OperationError(code, code);
 const failing = (code: string) => async (): Promise<never> => Promise.reject(coded(code));
@@ -21,14 +21,10 @@ function createAction() {
   };
 }
 
-describe.each(engines)('an idempotent run over the $name store', ({ create }) => {
-  let engine: Engine;
-  beforeEach(async () => {
-    engine = await create();
-  });
-  afterEach(() => engine[Symbol.asyncDispose]());
-
+// Some wait, each for its own store, so they run in parallel.
+describe.concurrent.each(engines)('an idempotent run over the $name store', ({ create }) => {
   it('runs one of twenty, and returns its outcome to all', async () => {
+    await using engine = await create();
     const stores = await engine.open(2);
     const onces = stores.map(({ keys }) => createOnce(keys));
     const { run, runs } = createAction();
@@ -40,6 +36,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   });
 
   it('rejects the key for other input, while it runs and afterwards', async () => {
+    await using engine = await create();
     const [{ keys }] = await engine.open();
     const once = createOnce(keys);
     const { run, runs } = createAction();
@@ -54,6 +51,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   });
 
   it('has an unknown outcome for ever after an unclear end, even after a restart', async () => {
+    await using engine = await create();
     const [{ keys }] = await engine.open();
     const { run, runs } = createAction();
     const first = createOnce(keys)('k', 'p', run);
@@ -68,6 +66,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   });
 
   it('has an unknown outcome for a claim whose process must have crashed', async () => {
+    await using engine = await create();
     const [{ keys }] = await engine.open();
     const { run, runs } = createAction();
     void createOnce(keys, 15_000, () => Date.now() - 60_000)('k', 'p', run);
@@ -79,6 +78,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   });
 
   it('frees the key after a failure that had no effect', async () => {
+    await using engine = await create();
     const [{ keys }] = await engine.open();
     const once = createOnce(keys);
     const refused = once('k', 'p', failing('UPSTREAM_UNAVAILABLE'));
@@ -87,6 +87,7 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   });
 
   it('runs the next in line if the first was aborted before anything was sent', async () => {
+    await using engine = await create();
     const [{ keys }] = await engine.open();
     const once = createOnce(keys);
     const { run, runs } = createAction();

@@ -167,8 +167,8 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('CONFIG', 'SET', 'client-output-buffer-limit', 'pubsub 1mb 0 0');
     const long = { ...eventOf('long'), body: JSON.stringify('x'.repeat(20_000)) };
     await log.append(range(1, 100).map((n) => ({ ...long, key: `${n}` })));
-    const pages = await Promise.all(range(1, 50).map(() => log.read(0, 100)));
-    expect(pages.map(({ events }) => events.length)).toEqual(Array(50).fill(100));
+    const pages = await Promise.all(range(1, 10).map(() => log.read(0, 100)));
+    expect(pages.map(({ events }) => events.length)).toEqual(Array(10).fill(100));
   });
 
   it('detects that an older copy of the log took over, and agrees on the new epoch', async () => {

@@ -182,10 +182,13 @@ describe('sizes', () => {
     expect((await post(gateway.url, body(262_145), { authorization })).status).toBe(413);
   });
 
-  it('rejects a Content-Length over the limit before the body is sent', async () => {
-    const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
-    expect(await raw(`${head}Content-Length: 262145\r\n\r\n`)).toMatch(/^HTTP\/1.1 413/);
-  });
+  it.each(['/graphql', '/webhooks'])(
+    'rejects a Content-Length over the limit before the body is sent: %s',
+    async (path) => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+      expect(await raw(`${head}Content-Length: 262145\r\n\r\n`)).toMatch(/^HTTP\/1.1 413/);
+    },
+  );
 
   it('stops reading a body without a length at the limit', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;

@@ -80,7 +80,7 @@ describe('assessment_completed, which names only its client', () => {
   });
 });
 
-describe('while the lists can’t be read', () => {
+describe.concurrent('while the lists can’t be read', () => {
   const document = `subscription($after: EventCursor) { events(after: $after) {
     __typename ... on AssessmentCompleted { assessmentScoreId } } }`;
 
@@ -139,7 +139,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     ... on AssessmentCompleted { assessmentScoreId } ... on TranscriptReady { cursor } } }`;
 
   it.each(['partner', 'own'])('finds an assessment in the log, as a viewer of %s', async (kind) => {
-    for (const [filter, isMatch] of filters()) {
+    const found = filters().map(async ([filter, isMatch]) => {
       await using cold = await openGateway();
       const [score] = cold.sandbox.completeAssessments(ids.client(0));
       await cold.sandbox.delivered();
@@ -147,7 +147,8 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
       const { data, errors } = await ask(EVENTS, { filter });
       const nodes = isMatch ? [{ assessmentScoreId: score }] : [];
       expect([filter, errors, data.events.nodes]).toEqual([filter, undefined, nodes]);
-    }
+    });
+    await Promise.all(found);
   });
 
   it.each(['live', 'resumed'])('delivers an assessment that is %s', async (kind) => {

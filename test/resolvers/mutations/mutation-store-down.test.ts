@@ -1,30 +1,35 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { type Change, change, changes, countOf, envelope } from '../../support/mutation/edits.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 
-describe.skipIf(!redisAvailable)('with the store down', () => {
-  let redis: RedisServer;
-  let gateway: Gateway;
-  beforeEach(async () => {
-    redis = await startRedis();
-    gateway = await openGateway({ env: { REDIS_URL: redis.url } });
-    await gateway.query('{ partner { __typename } }');
-    gateway.sandbox.resetCounts();
-  });
-  afterEach(async () => {
-    await gateway.close();
-    await redis[Symbol.asyncDispose]();
-  });
+let redis: RedisServer;
+let gateway: Gateway;
+async function open() {
+  redis = await startRedis();
+  gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+  await gateway.query('{ partner { __typename } }');
+}
+async function close() {
+  await gateway.close();
+  await redis[Symbol.asyncDispose]();
+}
 
-  const nothingSent = [
-    {
-      message:
-        'Nothing was changed: this gateway can’t reach its own store. Try again in a moment.',
-      extensions: { code: 'UPSTREAM_UNAVAILABLE' },
-    },
-  ];
+const nothingSent = [
+  {
+    message: 'Nothing was changed: this gateway can’t reach its own store. Try again in a moment.',
+    extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+  },
+];
+
+describe.skipIf(!redisAvailable)('with the store down', () => {
+  beforeAll(async () => {
+    await open();
+    await redis.kill();
+  });
+  afterAll(close);
+  beforeEach(() => gateway.sandbox.resetCounts());
 
   it.each<[Change, object]>([
     ['magicEdit', { idempotencyKey: 'k' }],
@@ -33,7 +38,6 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
     ['regenerate', {}],
     ['update', {}],
   ])('%s with %j is not sent, and the error says so', async (name, input) => {
-    await redis.kill();
     const noteId = gateway.sandbox.ids.note(0, 0);
     const { result, errors } = await change(gateway, name, noteId, input);
     expect(result).toBeNull();
@@ -42,7 +46,6 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
   });
 
   it('clinicians are not assigned: other instances would not learn of it', async () => {
-    await redis.kill();
     const { client, clinician } = gateway.sandbox.ids;
     const { errors } = await gateway.query(`mutation { assignSecondaryClinicians(input: {
       clientId: "${client(0)}", clinicianIds: ["${clinician(1)}"] }) { __typename } }`);
@@ -50,22 +53,29 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('an edit without a key is not sent while the store hangs', async () => {
-    process.kill(redis.pid, 'SIGSTOP');
-    const { errors } = await change(gateway, 'update', gateway.sandbox.ids.note(0, 0));
-    process.kill(redis.pid, 'SIGCONT');
-    expect(errors).toMatchObject(nothingSent);
-    expect(gateway.sandbox.countOf()).toBe(0);
-  });
-
   it('a clinician’s access is checked in lists, so that they can sign in', async () => {
-    await redis.kill();
     const { clinic, clinician } = gateway.sandbox.ids;
     const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
     const document = `mutation($id: ID!) {
       authenticateClinician(input: { clinicianId: $id }) { is: __typename } }`;
     const { data } = await gateway.query(document, { id: clinician(0) }, { authorization });
     expect(data.authenticateClinician.is).toBe('ClinicianTokens');
+  });
+});
+
+describe.skipIf(!redisAvailable)('with a store that fails for a while', () => {
+  beforeEach(async () => {
+    await open();
+    gateway.sandbox.resetCounts();
+  });
+  afterEach(close);
+
+  it('an edit without a key is not sent while the store hangs', async () => {
+    process.kill(redis.pid, 'SIGSTOP');
+    const { errors } = await change(gateway, 'update', gateway.sandbox.ids.note(0, 0));
+    process.kill(redis.pid, 'SIGCONT');
+    expect(errors).toMatchObject(nothingSent);
+    expect(gateway.sandbox.countOf()).toBe(0);
   });
 
   it('an edit succeeds once the store is back', async () => {
