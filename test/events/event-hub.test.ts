@@ -140,31 +140,6 @@ describe('the hub, when something fails,', () => {
     expect(positions(received)).toEqual([1]);
     expect([failures, opened.problems]).toEqual([3, ['follow']]);
   });
-
-  it('reports a replaced log as lost, and rejects cursors of the old one as expired', async () => {
-    await using store = await openTestStore();
-    await using other = await openTestStore();
-    const lost = Promise.withResolvers<void>();
-    const replaced = Promise.withResolvers<void>();
-    let current = store.log;
-    const log: typeof store.log = {
-      ...store.log,
-      bounds: () => current.bounds(),
-      read: (after, limit) => current.read(after, limit),
-      changed: (position) => (current === store.log ? replaced.promise : current.changed(position)),
-    };
-    await append(store.log, delivery('transcript_ready'));
-    await using opened = await openTestHub(log, {
-      onProblem: (problem) => problem === 'lost' && lost.resolve(),
-    });
-    const cursor = opened.hub.cursorAt(opened.hub.position);
-    current = other.log;
-    replaced.resolve();
-    await lost.promise;
-    expect(opened.hub.position).toBe(0);
-    await expect(opened.hub.resume(cursor)).rejects.toThrow(EventsExpired);
-    expect(await opened.hub.resume(opened.hub.cursorAt(opened.hub.position))).toBe(0);
-  });
 });
 
 describe('a cursor', () => {

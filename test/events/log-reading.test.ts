@@ -80,21 +80,6 @@ describe('reading the log', () => {
     expect(await Promise.all(mine)).toHaveLength(10);
     expect(reads.most).toBe(2);
   });
-
-  it('of a session returns the events of that session only', async () => {
-    await using store = await openTestStore();
-    await using opened = await openTestHub(store.log);
-    const sessionId = uuid();
-    await append(
-      store.log,
-      delivery('transcript_ready', { sessionId }),
-      delivery('transcript_ready'),
-    );
-    await append(store.log, delivery('progress_note_generated', { sessionId }));
-    await caughtUp(opened.hub, store.log);
-    const types = (await opened.hub.ofSession(sessionId, 10)).map(({ type }) => type);
-    expect(types).toEqual(['transcript_ready', 'progress_note_generated']);
-  });
 });
 
 describe('redriving the quarantine', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
 import { dialIn, subscribe } from '../support/ws/raw-socket.ts';
 
 let open: Gateway;
@@ -227,29 +227,6 @@ describe('the errors of invalid input', () => {
     socket.send(subscribe('window', '{ organizations(first: 200) { totalCount } }'));
     expect((await socket.next()).payload).toMatchObject([
       { path: ['organizations'], locations: [{ line: 1, column: 3 }] },
-    ]);
-  });
-});
-
-describe('the error of a token', () => {
-  it.each([
-    ['that is missing', 'A bearer token is required, but none was sent.', () => ''],
-    ['that is malformed', 'The bearer token is not valid.', () => 'Bearer nonsense'],
-    [
-      'that has expired',
-      'The bearer token has expired.',
-      async () => `Bearer ${await tokenFor(['partner'], { expiresInSeconds: -1 })}`,
-    ],
-  ])('%s: %s', async (_, message, make) => {
-    const { status, errors } = await open.query(
-      '{ __typename }',
-      {},
-      { authorization: await make() },
-    );
-    expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
-      401,
-      message,
-      'UNAUTHENTICATED',
     ]);
   });
 });

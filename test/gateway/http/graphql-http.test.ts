@@ -60,13 +60,4 @@ describe('GraphQL over HTTP by GET', () => {
   it('skips no other audit', () => {
     expect(audits.filter(({ id }) => BY_GET.has(id))).toHaveLength(BY_GET.size);
   });
-
-  it('rejects a query by GET with the method to use, and serves the IDE to a browser', async () => {
-    const url = `${gateway.url}/graphql?query={__typename}`;
-    const refused = await fetch(url, { headers: { accept: 'application/json' } });
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
-    const page = await fetch(url, { headers: { accept: 'text/html' } });
-    expect(page.headers.get('content-type')).toContain('text/html');
-    await page.body?.cancel();
-  });
 });

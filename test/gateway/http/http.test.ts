@@ -252,20 +252,6 @@ describe('bodies', () => {
   });
 });
 
-describe('authentication', () => {
-  it.each([undefined, 'Bearer x', 'Basic YTpi', 'Bearer a.b.c'])(
-    'rejects %s before reading the body',
-    async (bad) => {
-      const { status, errors } = await post(
-        gateway.url,
-        '{not json',
-        bad ? { authorization: bad } : {},
-      );
-      expect([status, errors?.[0]?.extensions.code]).toEqual([401, 'UNAUTHENTICATED']);
-    },
-  );
-});
-
 const INTROSPECTIONS = [
   '{ __schema { types { name } } }',
   '{ __type(name: "Query") { fields { name } } }',

@@ -32,20 +32,10 @@ const more = { isLast: false } as const;
 describe('invalid frames', () => {
   it.each<[string, number, () => Buffer[]]>([
     ['a continuation of no message', 1002, () => [frameOf(HELLO, { opcode: 0 })]],
-    ['a message inside another', 1002, () => [frameOf('{', more), frameOf(HELLO)]],
     ['one that is not masked', 1002, () => [frameOf(HELLO, { isMasked: false })]],
     ['one that is compressed', 1002, () => [frameOf(deflateRawSync(HELLO), { reserved: 4 })]],
-    ['one with a reserved bit', 1002, () => [frameOf(HELLO, { reserved: 1 })]],
-    ['one of an unknown kind', 1002, () => [frameOf(HELLO, { opcode: 3 })]],
-    ['a control frame of an unknown kind', 1002, () => [frameOf('', { opcode: 11 })]],
     ['a ping in parts', 1002, () => [frameOf('x', { opcode: 9, ...more })]],
     ['a ping of 126 bytes', 1002, () => [frameOf('x'.repeat(126), { opcode: 9 })]],
-    ['a close frame of one byte', 1002, () => [frameOf('x', { opcode: 8 })]],
-    [
-      'a close frame with a reserved code',
-      1002,
-      () => [frameOf(Buffer.from([0x03, 0xed]), { opcode: 8 })],
-    ],
     ['text that is not UTF-8', 1007, () => [frameOf(Buffer.from([0x7b, 0xff, 0x7d]))]],
     ['a length over the limit', 1009, () => [Buffer.from('81ff7fffffffffffffff00000000', 'hex')]],
     [
@@ -115,7 +105,6 @@ describe('an invalid first message', () => {
     ['a payload of null', 4403, () => null],
     ['a payload that is text', 4400, () => AUTHORIZED()],
     ['a payload that is a list', 4400, () => [AUTHORIZED()]],
-    ['a token in a list', 4403, () => ({ authorization: [AUTHORIZED()] })],
     ['a token in headers', 4403, () => ({ headers: { authorization: AUTHORIZED() } })],
     ['a token without its scheme', 4403, () => ({ authorization: token })],
     ['a token under an upper-case key', 4403, () => ({ AUTHORIZATION: AUTHORIZED() })],

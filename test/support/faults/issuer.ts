@@ -3,14 +3,15 @@ import type { AddressInfo } from 'node:net';
 
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 
-/** An issuer of tokens that counts how often its keys are fetched. */
+/** An issuer of tokens that counts how often its keys are fetched, and can be down. */
 export async function openIssuer() {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
   let fetches = 0;
+  let isDown = false;
   const server = createServer((_req, res) => {
     fetches += 1;
-    res.writeHead(200, { connection: 'close' }).end(JSON.stringify({ keys }));
+    res.writeHead(isDown ? 500 : 200, { connection: 'close' }).end(JSON.stringify({ keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -22,6 +23,7 @@ export async function openIssuer() {
       AUTH_AUDIENCE: 'gateway',
     },
     fetches: () => fetches,
+    setDown: (down: boolean) => void (isDown = down),
     token: (subject: string) =>
       new SignJWT({ grants: ['partner'] })
         .setProtectedHeader({ alg: 'ES256', kid: 'one' })
