@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { EventsExpired } from '../../src/events/event-cursor.ts';
-import { redrive } from '../../src/events/quarantine.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
 import { append, appendUnreadable, caughtUp, openTestHub } from '../support/events/open-hub.ts';
@@ -79,27 +78,5 @@ describe('reading the log', () => {
     held.resolve();
     expect(await Promise.all(mine)).toHaveLength(10);
     expect(reads.most).toBe(2);
-  });
-});
-
-describe('redriving the quarantine', () => {
-  it('publishes entries that can be read now, once, and keeps the rest', async () => {
-    await using store = await openTestStore();
-    await using opened = await openTestHub(store.log);
-    const received: number[] = [];
-    opened.hub.subscribe({}, ({ position }) => void received.push(position));
-    const held = [{ eventType: 'x', payload: {} }, delivery('transcript_ready')];
-    for (const json of [...held, held[1]]) {
-      const body = JSON.stringify(json);
-      await store.quarantine.add({ receivedAt: 1_000, reason: 'unknown eventType', body });
-    }
-    const { log } = store;
-    const before = Date.now();
-    expect(await redrive(store)).toEqual({ deliveries: 2, events: 1, left: 1 });
-    expect(await redrive(store)).toEqual({ deliveries: 0, events: 0, left: 1 });
-    await caughtUp(opened.hub, log);
-    expect(received).toEqual([1]);
-    const [replayed] = (await log.read(0, 5)).events;
-    expect(replayed!.receivedAt).toBeGreaterThan(before - 1_000);
   });
 });

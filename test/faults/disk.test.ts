@@ -24,7 +24,8 @@ describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
       const { status, text } = await server.ready();
       expect(status).toBe(503);
       expect(text).toContain('disk is full');
-      expect((await server.query(LISTS)).errors).toBeUndefined();
+      for (const query of [LISTS, '{ events { nodes { cursor } } }'])
+        expect((await server.query(query)).errors).toBeUndefined();
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 
       const failures = server.stdout.filter((line) =>

@@ -203,17 +203,6 @@ describe('an artifact that does not exist yet', () => {
   });
 });
 
-describe('a finalized note', () => {
-  it('is locked once its event has arrived, and never reported as unlocked', async () => {
-    const LOCKED = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
-    const id = ids.note(6, 0);
-    expect((await counted(gateway, LOCKED, { id })).data.progressNote.isLocked).toBeNull();
-    sandbox.finalize(id);
-    await sandbox.delivered();
-    expect((await counted(gateway, LOCKED, { id })).data.progressNote.isLocked).toBe(true);
-  });
-});
-
 describe('an assessment score', () => {
   const SCORE = `query($id: ID!) { assessmentScore(id: $id) { ${leavesOf('AssessmentScore')} client { clientId } } }`;
 

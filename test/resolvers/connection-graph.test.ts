@@ -48,32 +48,6 @@ describe('a window', () => {
     });
   });
 
-  it('continues after a cursor, and back before it', async () => {
-    const head = await window({ first: 7 });
-    const next = await window({ first: 7, after: head.pageInfo.endCursor });
-    expect(next.ids).toEqual(clients(7, 14));
-    expect(next.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: true });
-    const back = await window({ last: 3, before: next.pageInfo.startCursor });
-    expect(back.ids).toEqual(clients(4, 7));
-  });
-
-  it('starts from the end with last, and from either end between two cursors', async () => {
-    const tail = await window({ last: 4 });
-    expect(tail.ids).toEqual(clients(416, 420));
-    expect(tail.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
-    const { edges } = await window({ first: 30 });
-    const between = { after: edges[4].cursor, before: edges[25].cursor };
-    expect((await window({ ...between, first: 5 })).ids).toEqual(clients(5, 10));
-    expect((await window({ ...between, last: 5 })).ids).toEqual(clients(20, 25));
-    expect((await window({ ...between, first: 100 })).ids).toEqual(clients(5, 25));
-    expect((await window({ after: edges[9].cursor, before: edges[3].cursor })).ids).toEqual([]);
-  });
-
-  it('may have up to a hundred rows', async () => {
-    expect((await window({ first: 100 })).ids).toEqual(clients(0, 100));
-    expect((await window({ last: 100 })).ids).toEqual(clients(320, 420));
-  });
-
   it.each([
     [25, 0],
     [26, 9],

@@ -174,17 +174,6 @@ const ODD = `query($id: ID!) { clinician(id: $id) { clients { totalCount nodes {
 const row = (n: number, fields: object) => ({ id: ids.client(n), ...fields });
 
 describe('a list with rows that are not as documented', () => {
-  it('returns an unknown status as UNKNOWN, and the rest unchanged', async () => {
-    gateway.sandbox.answerNext(
-      '/clinicians/:id/clients',
-      rows(row(0, { status: 'on_hold', shoeSize: 9 })),
-    );
-    const { data, errors } = await counted(gateway, ODD, { id: ids.clinician(20) });
-    expect(errors).toBeUndefined();
-    expect(data.clinician.clients.nodes[0]).toMatchObject({ status: 'UNKNOWN', email: null });
-    expect(data.clinician.clients.nodes[0].raw).toEqual(row(0, { status: 'on_hold', shoeSize: 9 }));
-  });
-
   it('never shifts a date, and returns an invalid one as null', async () => {
     const dates = [
       '1990-03-01',

@@ -9,19 +9,6 @@ const numbered: Script = ({ number }, response) =>
   answer(response, 200, { isLoading: false, note: [number] });
 
 describe('the budget of an operation', () => {
-  it('ends with QUERY_TOO_EXPENSIVE, and the rest of the result stays', async () => {
-    await using setup = await setUp(numbered);
-    const usage = createUsage({ maxCalls: 3 });
-    const loaders = setup.partner.loadersFor(usage);
-    const settled = await Promise.allSettled(
-      [1, 2, 3, 4, 5].map(async (n) => loaders.record(endpoints.note, id(n))),
-    );
-    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect(await codeOf(loaders.record(endpoints.note, id(6)))).toBe('QUERY_TOO_EXPENSIVE');
-    expect(setup.upstream.seen).toHaveLength(3);
-    expect(usage.calls).toBe(3);
-  });
-
   it('includes retries', async () => {
     await using setup = await setUp((_, response) => answer(response, 500, {}));
     const loaders = loadersOf(setup.partner, { maxCalls: 2 });

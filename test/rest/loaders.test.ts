@@ -156,35 +156,6 @@ describe('the loaders of concurrent operations', () => {
 });
 
 describe('identical reads in flight', () => {
-  it('are one call, which counts for the first operation', async () => {
-    const { release, script } = held();
-    await using setup = await setUp(script);
-    const [first, second] = [createUsage(), createUsage()];
-    const loaded = [first, second].map(async (usage) =>
-      setup.partner.loadersFor(usage).record(endpoints.note, id(1)),
-    );
-    await setup.upstream.arrived(1);
-    release(0);
-    const [one, other] = await Promise.all(loaded);
-    expect(one).toBe(other);
-    expect(first).toMatchObject({ calls: 1, coalesced: 0 });
-    expect(second).toMatchObject({ calls: 0, coalesced: 1 });
-  });
-
-  it('continue for one operation when the other is aborted', async () => {
-    const { release, script } = held();
-    await using setup = await setUp(script);
-    const leaving = createUsage();
-    const left = setup.partner.loadersFor(leaving).record(endpoints.note, id(1));
-    const stayed = loadersOf(setup.partner).record(endpoints.note, id(1));
-    await setup.upstream.arrived(1);
-    leaving.end();
-    expect(await codeOf(left)).toBe('TIMEOUT');
-    release(0);
-    expect(await stayed).toMatchObject({ note: [1] });
-    expect(setup.upstream.seen).toHaveLength(1);
-  });
-
   it('are aborted when all their operations are, and the next one makes a new call', async () => {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>();
     await using setup = await setUp((request, response) => {
@@ -213,19 +184,6 @@ describe('identical reads in flight', () => {
       'TIMEOUT',
     );
     expect(setup.upstream.seen).toEqual([]);
-  });
-
-  it('fail separately from others of the same operation', async () => {
-    await using setup = await setUp((request, response) =>
-      request.path.endsWith(id(2))
-        ? answer(response, 409, { error: {} })
-        : numbered(request, response),
-    );
-    const loaders = loadersOf(setup.partner);
-    const settled = await Promise.allSettled(
-      [1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n))),
-    );
-    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
   it('do not wait for one another', async () => {

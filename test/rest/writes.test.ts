@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import type { Partner } from '../../src/rest/partner.ts';
@@ -108,35 +107,12 @@ describe('a write', () => {
     expect(setup.upstream.seen).toHaveLength(1);
   });
 
-  it('rejected with an expired token is sent once more, and takes effect once', async () => {
-    let executed = 0;
-    await using setup = await setUp((request, response) => {
-      if (request.token === 'token-1') return answer(response, 401, envelope(401, 'expired'));
-      executed += 1;
-      answer(response, 200, {});
-    });
-    await magicEdit(setup.partner);
-    expect(executed).toBe(1);
-    expect(setup.upstream.seen).toHaveLength(2);
-  });
-
   it('whose connection is refused was not sent: it is unavailable, not unknown', async () => {
     const upstream = await openUpstream(hangs);
     await using partner = createPartner(upstream.connection, { random: () => 0 });
     await partner.check();
     await upstream[Symbol.asyncDispose]();
     expect(await codeOf(magicEdit(partner))).toBe('UPSTREAM_UNAVAILABLE');
-  });
-
-  it('is not aborted at the end of its operation once it is sent', async () => {
-    const held: ServerResponse[] = [];
-    await using setup = await setUp((_, response) => void held.push(response));
-    const ending = createUsage();
-    const edit = magicEdit(setup.partner, ending);
-    await setup.upstream.arrived(1);
-    ending.end();
-    for (const response of held) answer(response, 200, { done: true });
-    expect(await edit).toEqual({ done: true });
   });
 
   it('is not sent if its operation ends while it is queued', async () => {
@@ -163,13 +139,6 @@ describe('a write', () => {
 });
 
 describe('an issued pair of tokens', () => {
-  it('is returned unchanged', async () => {
-    const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 600.5, Extra: { x: [1] } };
-    await using setup = await setUp((_, response) => answer(response, 200, pair));
-    expect(await mint(setup.partner)).toEqual(pair);
-    expect(setup.upstream.seen[0]?.headers['content-length']).toBe('0');
-  });
-
   const pair = { AccessToken: 'a', RefreshToken: 'r', ExpiresIn: 600 };
   it.each([
     ['has other names', { accessToken: 'a', refreshToken: 'r', expiresIn: 600 }],

@@ -1,27 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { DAY_MS, eventOf, range } from '../support/store/engines.ts';
 
-/** A separate file system of two megabytes; null where the user may not mount one. */
-function mountSmallDisk(): string | null {
-  const dir = mkdtempSync(join(tmpdir(), 'small-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', dir], { stdio: 'ignore' });
-    return dir;
-  } catch {
-    rmSync(dir, { recursive: true });
-    return null;
-  }
-}
-
-const smallDisk = mountSmallDisk();
 const open = (dir: string) => openStore({ kind: 'embedded', dir }, { retentionMs: DAY_MS });
 
 describe('the embedded store', () => {
@@ -133,39 +118,5 @@ describe('the embedded store', () => {
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await store.log.read(0, 10)).events).toHaveLength(2);
-  });
-
-  it.skipIf(process.platform !== 'linux')('acknowledges nothing more after the disk failed', () => {
-    const child = fileURLToPath(new URL('../support/store/limited-child.ts', import.meta.url));
-    // In blocks of 512 or 1024 bytes, depending on the shell: enough for the schema, not for the event.
-    const command = `ulimit -f 1000; exec "$0" --disable-warning=ExperimentalWarning "$1" "$2"`;
-    const output = execFileSync('sh', ['-c', command, process.execPath, child, dir], {
-      encoding: 'utf8',
-    });
-    expect(JSON.parse(output)).toEqual({
-      outcomes: ['appended', 'unavailable', 'unavailable'],
-      problems: [expect.stringMatching(/^the event store stopped: disk I\/O error/)],
-    });
-  });
-
-  describe.skipIf(!smallDisk)('on a full disk', () => {
-    const disk = smallDisk ?? '';
-    afterEach(() => {
-      execFileSync('umount', [disk]);
-      rmSync(disk, { recursive: true });
-    });
-
-    it('rejects appends, still reads, and recovers when there is space again', async () => {
-      await using store = await open(disk);
-      await store.log.append([eventOf('a')]);
-      const fill = () => writeFileSync(join(disk, 'filler'), 'x'.repeat(4_000_000));
-      expect(fill).toThrow('ENOSPC');
-      await expect(store.log.append([eventOf('b')])).rejects.toThrow('disk is full');
-      await expect(store.check()).rejects.toThrow(StoreUnavailable);
-      expect(await store.log.ofSubject('none', 1_000)).toEqual([]);
-      rmSync(join(disk, 'filler'));
-      await store.check();
-      expect(await store.log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
-    });
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventLog } from '../../src/store/event-log.ts';
-import { DAY_MS, engines, epochOf, eventOf, follow, range } from '../support/store/engines.ts';
+import { engines, epochOf, eventOf, follow, range } from '../support/store/engines.ts';
 import type { Engine } from '../support/store/engines.ts';
 
 async function positionsFrom(log: EventLog, after: number, upTo: number): Promise<number[]> {
@@ -46,20 +46,5 @@ describe.each(engines)('following the $name log', ({ create }) => {
     expect(near).toEqual(range(4_991, 5_000));
     const { log: again } = await engine.reopen();
     expect(await positionsFrom(again, 4_995, 5_000)).toEqual(range(4_996, 5_000));
-  });
-
-  it('reports that events were trimmed', async () => {
-    const now = Date.now();
-    const [{ log }] = await engine.open(1, { retentionMs: DAY_MS, clock: () => now });
-    await log.append([eventOf('a', { receivedAt: now - 2 * DAY_MS }), eventOf('b')]);
-    await log.trim();
-    await expect(follow(log, 0, await epochOf(log)).next()).rejects.toThrow('trimmed');
-    expect(await positionsFrom(log, 1, 2)).toEqual([2]);
-  });
-
-  it('reports that the log has not reached a position', async () => {
-    const [{ log }] = await engine.open();
-    await log.append([eventOf('a')]);
-    await expect(follow(log, 2, await epochOf(log)).next()).rejects.toThrow('replaced');
   });
 });

@@ -6,7 +6,6 @@ import type { KeyStore } from '../../src/store/store.ts';
 import { engines, range } from '../support/store/engines.ts';
 
 const coded = (code: string) => new OperationError(code, code);
-const failing = (code: string) => async (): Promise<never> => Promise.reject(coded(code));
 
 /** Records its runs, each of which a test resolves or rejects. */
 function createAction() {
@@ -23,18 +22,6 @@ function createAction() {
 
 // Some wait, each for its own store, so they run in parallel.
 describe.concurrent.each(engines)('an idempotent run over the $name store', ({ create }) => {
-  it('runs one of twenty, and returns its outcome to all', async () => {
-    await using engine = await create();
-    const stores = await engine.open(2);
-    const onces = stores.map(({ keys }) => createOnce(keys));
-    const { run, runs } = createAction();
-    const calls = range(0, 19).map(async (n) => onces[n % onces.length]?.('k', 'p', run));
-    await expect.poll(() => runs.length).toBe(1);
-    runs[0]?.resolve('done');
-    expect(new Set(await Promise.all(calls))).toEqual(new Set(['done']));
-    expect(runs).toHaveLength(1);
-  });
-
   it('rejects the key for other input, while it runs and afterwards', async () => {
     await using engine = await create();
     const [{ keys }] = await engine.open();
@@ -48,42 +35,6 @@ describe.concurrent.each(engines)('an idempotent run over the $name store', ({ c
     await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
     await expect(createOnce(keys)('k', 'q', run)).rejects.toThrow(BadInput);
     expect(runs).toHaveLength(1);
-  });
-
-  it('has an unknown outcome for ever after an unclear end, even after a restart', async () => {
-    await using engine = await create();
-    const [{ keys }] = await engine.open();
-    const { run, runs } = createAction();
-    const first = createOnce(keys)('k', 'p', run);
-    await expect.poll(() => runs.length).toBe(1);
-    runs[0]?.reject(coded('OUTCOME_UNKNOWN'));
-    await expect(first).rejects.toThrow('OUTCOME_UNKNOWN');
-    const { keys: again } = await engine.reopen();
-    await expect(createOnce(again)('k', 'p', run)).rejects.toMatchObject({
-      code: 'OUTCOME_UNKNOWN',
-    });
-    expect(runs).toHaveLength(1);
-  });
-
-  it('has an unknown outcome for a claim whose process must have crashed', async () => {
-    await using engine = await create();
-    const [{ keys }] = await engine.open();
-    const { run, runs } = createAction();
-    void createOnce(keys, 15_000, () => Date.now() - 60_000)('k', 'p', run);
-    await expect.poll(() => runs.length).toBe(1);
-    await expect(createOnce(keys)('k', 'p', run)).rejects.toMatchObject({
-      code: 'OUTCOME_UNKNOWN',
-    });
-    expect(runs).toHaveLength(1);
-  });
-
-  it('frees the key after a failure that had no effect', async () => {
-    await using engine = await create();
-    const [{ keys }] = await engine.open();
-    const once = createOnce(keys);
-    const refused = once('k', 'p', failing('UPSTREAM_UNAVAILABLE'));
-    await expect(refused).rejects.toThrow('UPSTREAM_UNAVAILABLE');
-    expect(await once('k', 'p', async () => 'second')).toBe('second');
   });
 
   it('runs the next in line if the first was aborted before anything was sent', async () => {

@@ -77,6 +77,7 @@ describe('over WebSocket', () => {
       `mutation { authenticateClinician(input: { clinicianId: "${gateway.sandbox.ids.clinician(0)}" }) { __typename } }`,
     );
     expect(payload.errors[0].message).toContain('HTTP only');
+    expect(gateway.sandbox.countOf('POST /clinicians/:id/authenticate')).toBe(0);
   });
 });
 

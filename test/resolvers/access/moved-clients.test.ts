@@ -325,24 +325,6 @@ describe('an event of a client who has moved', () => {
   });
 });
 
-describe('an assessment of a client found in no list yet', () => {
-  const SCORES = `{ events { nodes { ... on AssessmentCompleted {
-    assessmentScoreId client { clientId firstName } } } } }`;
-
-  it.each(['clinician', 'clinic', 'organization'] as const)(
-    'is delivered to the %s whose list has the client, and to no other',
-    async (kind) => {
-      const [score] = gateway.sandbox.completeAssessments(ids.client(0));
-      await gateway.sandbox.delivered();
-      const client = { clientId: ids.client(0), firstName: expect.any(String) };
-      const other = await (await viewerWith(gateway, [`${kind}:${ids[kind](1)}`]))(SCORES);
-      expect([other.data.events.nodes, other.errors]).toEqual([[], undefined]);
-      const own = await (await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]))(SCORES);
-      expect(own.data.events.nodes).toEqual([{ assessmentScoreId: score, client }]);
-    },
-  );
-});
-
 it('a list of a clinician who is not open is not read, although the arguments name them beside an open clinic', async () => {
   const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
   const CLIENT = `query($id: ID!, $clinic: ID, $clinician: ID) {

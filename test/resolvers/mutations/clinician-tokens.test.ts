@@ -1,6 +1,4 @@
-import { createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { codesOf, envelope, unclearAnswers } from '../../support/mutation/edits.ts';
@@ -115,23 +113,6 @@ describe('a clinician’s tokens', () => {
     const text = await response.text();
     expect(text).toContain('Clinician tokens are available over plain HTTP only.');
     expect(text).not.toContain('RefreshToken"');
-    expect(gateway.sandbox.countOf()).toBe(0);
-  });
-
-  it('are rejected over WebSocket', async () => {
-    const client = createClient({
-      url: `${gateway.url.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      connectionParams: { authorization: `Bearer ${await tokenFor(['partner'])}` },
-    });
-    const variables = { id: gateway.sandbox.ids.clinician(0) };
-    const results = client.iterate({ query: MINT, variables });
-    const result = await results.next().then(
-      ({ value }) => value as unknown,
-      (error: unknown) => error,
-    );
-    await client.dispose();
-    expect(JSON.stringify(result)).toContain('BAD_USER_INPUT');
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
