@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
 import { createOnce } from '../../src/store/once.ts';
@@ -20,8 +20,11 @@ function createAction() {
   };
 }
 
-// Some wait, each for its own store, so they run in parallel.
-describe.concurrent.each(engines)('an idempotent run over the $name store', ({ create }) => {
+/** Resolves once this many have begun. Not `expect.poll`, which is for tests that run one after the other. */
+const begun = (runs: readonly unknown[], count: number) =>
+  vi.waitFor(() => expect(runs).toHaveLength(count), 20_000);
+
+describe.each(engines)('an idempotent run over the $name store', ({ create }) => {
   it('rejects the key for other input, while it runs and afterwards', async () => {
     await using engine = await create();
     const [{ keys }] = await engine.open();
@@ -29,7 +32,7 @@ describe.concurrent.each(engines)('an idempotent run over the $name store', ({ c
     const { run, runs } = createAction();
     const first = once('k', 'p', run);
     await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
-    await expect.poll(() => runs.length).toBe(1);
+    await begun(runs, 1);
     runs[0]?.resolve('done');
     await first;
     await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
@@ -43,10 +46,10 @@ describe.concurrent.each(engines)('an idempotent run over the $name store', ({ c
     const once = createOnce(keys);
     const { run, runs } = createAction();
     const [first, ...others] = range(1, 5).map(async () => once('k', 'p', run));
-    await expect.poll(() => runs.length).toBe(1);
+    await begun(runs, 1);
     runs[0]?.reject(coded('TIMEOUT'));
     await expect(first).rejects.toThrow('TIMEOUT');
-    await expect.poll(() => runs.length).toBe(2);
+    await begun(runs, 2);
     runs[1]?.resolve('second');
     expect(new Set(await Promise.all(others))).toEqual(new Set(['second']));
     expect(runs).toHaveLength(2);
@@ -96,7 +99,9 @@ function createUnreachableStore() {
 }
 
 describe.concurrent('an idempotent run over a store that is lost for a while', () => {
-  it('frees a claim that reached the store although it failed, for all instances', async () => {
+  it('frees a claim that reached the store although it failed, for all instances', async ({
+    expect,
+  }) => {
     const { keys, stored, goDown, comeBack } = createUnreachableStore();
     await using one = createOnce(keys);
     const two = createOnce(keys);
@@ -106,13 +111,15 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     comeBack();
     expect(stored.get('k')).toContain('running');
     const retry = two('k', 'p', run);
-    await expect.poll(() => runs.length, { timeout: 5_000 }).toBe(1);
+    await begun(runs, 1);
     runs[0]?.resolve('done');
     expect(await retry).toBe('done');
     expect(await one('k', 'p', run)).toBe('done');
   });
 
-  it('runs at once after such a claim within the same process, and never twice', async () => {
+  it('runs at once after such a claim within the same process, and never twice', async ({
+    expect,
+  }) => {
     const { keys, goDown, comeBack } = createUnreachableStore();
     await using once = createOnce(keys);
     const { run, runs } = createAction();
@@ -120,18 +127,20 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
     comeBack();
     const retries = range(0, 4).map(async () => once('k', 'p', run));
-    await expect.poll(() => runs.length).toBe(1);
+    await begun(runs, 1);
     runs[0]?.resolve('done');
     expect(new Set(await Promise.all(retries))).toEqual(new Set(['done']));
     expect(runs).toHaveLength(1);
   });
 
-  it('stores the outcome when the store is back, and has it for this process until then', async () => {
+  it('stores the outcome when the store is back, and has it for this process until then', async ({
+    expect,
+  }) => {
     const { keys, goDown, comeBack } = createUnreachableStore();
     await using one = createOnce(keys);
     const { run, runs } = createAction();
     const first = one('k', 'p', run);
-    await expect.poll(() => runs.length).toBe(1);
+    await begun(runs, 1);
     goDown();
     runs[0]?.resolve('done');
     expect(await first).toBe('done');
@@ -143,19 +152,21 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(1);
   });
 
-  it('deletes the claim of a failure without effect later, and nothing else', async () => {
+  it('deletes the claim of a failure without effect later, and nothing else', async ({
+    expect,
+  }) => {
     const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
     await using one = createOnce(keys);
     const two = createOnce(keys);
     const { run, runs } = createAction();
     const first = one('k', 'p', run);
-    await expect.poll(() => runs.length).toBe(1);
+    await begun(runs, 1);
     goDown();
     runs[0]?.reject(coded('UPSTREAM_UNAVAILABLE'));
     await expect(first).rejects.toThrow('UPSTREAM_UNAVAILABLE');
     const deliverLate = comeBackWithoutThem();
     const retry = two('k', 'p', run);
-    await expect.poll(() => runs.length, { timeout: 5_000 }).toBe(2);
+    await begun(runs, 2);
     const claimed = stored.get('k');
     deliverLate();
     expect(stored.get('k')).toBe(claimed);
@@ -164,13 +175,15 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(2);
   });
 
-  it('has an unknown outcome if the process ended before it could store one', async () => {
+  it('has an unknown outcome if the process ended before it could store one', async ({
+    expect,
+  }) => {
     const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
     const { run, runs } = createAction();
     {
       await using one = createOnce(keys, 15_000, () => Date.now() - 60_000);
       const first = one('k', 'p', run);
-      await expect.poll(() => runs.length).toBe(1);
+      await begun(runs, 1);
       goDown();
       runs[0]?.resolve('done');
       await first;
@@ -182,7 +195,9 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(1);
   });
 
-  it('ends the wait for a long run after 15 seconds, and a later caller gets its outcome', async () => {
+  it('ends the wait for a long run after 15 seconds, and a later caller gets its outcome', async ({
+    expect,
+  }) => {
     const { keys } = createUnreachableStore();
     const { run, runs } = createAction();
     // A run may take 30 seconds, and this one has taken 20.

@@ -29,17 +29,17 @@ describe('resuming from a cursor', () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
     const got: string[] = [];
-    // Four clients in a row, each resuming after the last event of the one before.
-    for (let round = 0; round < 4; round += 1) {
+    // Two clients in a row: the second resumes after the last event of the first.
+    for (let round = 0; round < 2; round += 1) {
       gateway.sandbox.burst(60);
       await using results = subscribeTo(clientOf(gateway), EVENTS, { after: got.at(-1) ?? after });
       got.push(...(await results.take(40)).map(cursorOf));
       gateway.sandbox.burst(40);
     }
     await gateway.sandbox.delivered();
-    expect(got).toHaveLength(160);
-    expect(got).toEqual(await logged(gateway, after, 160));
-    expect(new Set(got).size).toBe(160);
+    expect(got).toHaveLength(80);
+    expect(got).toEqual(await logged(gateway, after, 80));
+    expect(new Set(got).size).toBe(80);
   });
 
   it('misses and repeats nothing when it joins equal subscriptions that are live', async () => {
