@@ -24,13 +24,16 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/memory-dir.ts'],
     // For machines that are busy with other work. A condition that never holds fails after 50 s: see until().
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may take longer than the second that is the default.
     expect: { poll: { interval: 10, timeout: 20_000 } },
     // As `npm start` has it: the embedded store's thread, and processes, then start without compiling their sources.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
+    env: {
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)),
+    },
     // Files leave nothing behind in the process, so they may share one: the sources are then read once and not 160 times.
     isolate: false,
     sequence: { sequencer: InterleaveFaults },

@@ -99,9 +99,7 @@ function createUnreachableStore() {
 }
 
 describe.concurrent('an idempotent run over a store that is lost for a while', () => {
-  it('frees a claim that reached the store although it failed, for all instances', async ({
-    expect,
-  }) => {
+  it('frees a claim that reached the store although it failed, for all instances', async () => {
     const { keys, stored, goDown, comeBack } = createUnreachableStore();
     await using one = createOnce(keys);
     const two = createOnce(keys);
@@ -117,9 +115,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(await one('k', 'p', run)).toBe('done');
   });
 
-  it('runs at once after such a claim within the same process, and never twice', async ({
-    expect,
-  }) => {
+  it('runs at once after such a claim within the same process, and never twice', async () => {
     const { keys, goDown, comeBack } = createUnreachableStore();
     await using once = createOnce(keys);
     const { run, runs } = createAction();
@@ -133,9 +129,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(1);
   });
 
-  it('stores the outcome when the store is back, and has it for this process until then', async ({
-    expect,
-  }) => {
+  it('stores the outcome when the store is back, and has it for this process until then', async () => {
     const { keys, goDown, comeBack } = createUnreachableStore();
     await using one = createOnce(keys);
     const { run, runs } = createAction();
@@ -152,9 +146,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(1);
   });
 
-  it('deletes the claim of a failure without effect later, and nothing else', async ({
-    expect,
-  }) => {
+  it('deletes the claim of a failure without effect later, and nothing else', async () => {
     const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
     await using one = createOnce(keys);
     const two = createOnce(keys);
@@ -175,9 +167,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(2);
   });
 
-  it('has an unknown outcome if the process ended before it could store one', async ({
-    expect,
-  }) => {
+  it('has an unknown outcome if the process ended before it could store one', async () => {
     const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
     const { run, runs } = createAction();
     {
@@ -195,9 +185,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(runs).toHaveLength(1);
   });
 
-  it('ends the wait for a long run after 15 seconds, and a later caller gets its outcome', async ({
-    expect,
-  }) => {
+  it('ends the wait for a long run after 15 seconds, and a later caller gets its outcome', async () => {
     const { keys } = createUnreachableStore();
     const { run, runs } = createAction();
     // A run may take 30 seconds, and this one has taken 20.
