@@ -28,7 +28,7 @@ export interface Edge<T extends Row> {
   readonly connection: Connection<T>;
 }
 
-/** A list that changes faster than it can be read is shown as it was read. */
+/** A list that changes faster than it can be read is shown as it was read, unless a page is missing. */
 const MAX_REREADS = 3;
 const PAGE_MISSING = 'The Partner API has no page of this list where its length calls for one.';
 
@@ -60,6 +60,8 @@ export class Connection<T extends Row> implements PageInfo {
   private rereads = 0;
   /** When the last of the pages that contradict each other was asked for. What is read again has to be newer. */
   private contradictedAt = 0;
+  /** The list's length when a page was last not found that it calls for. */
+  private missedWith: number | undefined;
   private listHash: number | undefined;
 
   constructor(list: PagedList<T>, codec: CursorCodec) {
@@ -170,10 +172,13 @@ export class Connection<T extends Row> implements PageInfo {
     );
     const isInconsistent = ({ total, askedAt = 0 }: ReadPage<T>) =>
       total !== undefined && (total !== newest || askedAt < changedAt);
-    const dropped = [...pages.keys()].filter(
-      (page) => isShorter || isInconsistent(pages.get(page)!),
-    );
-    if (dropped.length === 0) return undefined;
+    const isDropped = ([page, read]: [number, ReadPage<T>]) =>
+      isShorter ? page === 1 || read.total === undefined : isInconsistent(read);
+    const dropped = [...pages].filter(isDropped).map(([page]) => page);
+    // The API has no such page, whatever page one says.
+    const isMissing = isShorter && this.missedWith === newest;
+    if (dropped.length === 0 || isMissing) return undefined;
+    if (isShorter) this.missedWith = newest;
     this.rereads += 1;
     this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
     for (const page of dropped) pages.delete(page);

@@ -99,9 +99,8 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
   // Empty, but that may have changed: the page with the cursor's own row shows it.
   if (window.start === window.end) return [pageOf((after ?? before)?.offset ?? 0)];
   if (need === 'rows' || need === 'cursors') return pagesNeeded(window, need);
-  // Any page has the total. Page one is read where no total is known, so it may be cached; a page next to a cursor shows
-  // whether rows moved.
-  return [isHinted ? 1 : pageOf(from === 'first' ? window.start : window.end - 1)];
+  // Any page has the total. This one is next to the cursor, if there is one, and shows whether rows moved.
+  return [pageOf(from === 'first' ? window.start : window.end - 1)];
 }
 
 /** The most pages that a window can read while the list does not change. Invalid arguments read none. */

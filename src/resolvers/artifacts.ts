@@ -1,10 +1,5 @@
 import type { Context } from '../context.ts';
-import type {
-  AssessmentEvent,
-  PartnerEvent,
-  ProgressNoteEvent,
-  SessionEvent,
-} from '../events/partner-event.ts';
+import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type Endpoint, endpoints } from '../rest/endpoints.ts';
 import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
@@ -12,7 +7,8 @@ import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from './errors.ts';
-import type { ClientRef, NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
+import { linkTo } from './records.ts';
+import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
 
 /**
  * Records with a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the partner's,
@@ -113,16 +109,8 @@ export function noteOfEvent(event: ProgressNoteEvent, _args: unknown, ctx: Conte
   );
 }
 
-/** What an event links to needs proof: the client may have moved since, and where to is not for all who see the event. */
-export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef => ({
-  type: 'Session',
-  id: sessionId,
-  clientId,
-});
-export const clientOfEvent = ({ clientId }: PartnerEvent): ClientRef => ({
-  type: 'Client',
-  id: clientId,
-});
+export const sessionOfEvent = ({ sessionId, clientId }: SessionEvent): SessionRef =>
+  linkTo('Session', sessionId, { clientId });
 
 /** The session in the id or the arguments; for `partner`, who needs no proof, also the one in the record. */
 export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {

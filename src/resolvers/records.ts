@@ -1,6 +1,7 @@
 import { type Connection, openConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
+import { type PartnerEvent, isSessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
@@ -59,7 +60,7 @@ export async function byId<R extends ListedRef>(
   }
 }
 
-/** A link upward or from an event: only ids may be shown until a list proves access. */
+/** A link upward, or to what an event names: only ids may be shown until a list proves access. */
 export const linkTo = <T extends ListedRef['type']>(type: T, id: Uuid, parents?: Parents) =>
   ({ type, id, open: false, linked: true, ...parents }) as NodeOfType<T>;
 
@@ -97,13 +98,28 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
   ),
 );
 
-/** The client in the session's id, list or event. Otherwise it is looked up by the client argument or in the event log. */
-export const clientOfSession = parentLink('Client', (session: SessionRef, ctx) => {
+/** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
+const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
   if (session.clientId) return session.clientId;
   if (session.named?.clientId) return find(session, ctx).then((found) => found?.clientId);
   ctx.doNotCache();
   return ctx.hub.clientOfSession(session.id);
 });
+
+/** If only an event names the session, the client's id is shown, and everything else of the client needs proof. */
+export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context) =>
+  session.linked && !session.open && session.clientId
+    ? clientOfLinked(session.id, session.clientId, ctx)
+    : clientOfOpenSession(session, args, ctx);
+
+/** The client may have moved since the event, and where to is not for all who see it. */
+const clientOfLinked = (sessionId: Uuid, id: Uuid, { reach }: Context): ClientRef =>
+  reach.holds('session', sessionId) ? linkTo('Client', id) : { type: 'Client', id };
+
+export const clientOfEvent = (event: PartnerEvent, _args: unknown, ctx: Context): ClientRef =>
+  isSessionEvent(event)
+    ? clientOfLinked(event.sessionId, event.clientId, ctx)
+    : { type: 'Client', id: event.clientId };
 
 /** A list of the Partner API as a connection. */
 function connectionOf<N extends ListName>(

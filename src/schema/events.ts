@@ -1,13 +1,12 @@
 import type * as Events from '../events/partner-event.ts';
 import {
-  clientOfEvent,
   mdms,
   noteOfEvent,
   scoreOfEvent,
   sessionOfEvent,
   transcripts,
 } from '../resolvers/artifacts.ts';
-import { linkTo } from '../resolvers/records.ts';
+import { clientOfEvent, linkTo } from '../resolvers/records.ts';
 import { builder, lowerCase, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 

@@ -196,12 +196,16 @@ describe('a connection', () => {
 
   it('fails when a page is not found that the length of the list calls for', async () => {
     const opened = createUpstream(30).open({ hint: 30 });
+    const asked: number[] = [];
     const list = {
       ...opened,
-      loadPage: (page: number, since?: number) =>
-        page === 2 ? Promise.reject(notFound()) : opened.loadPage(page, since),
+      loadPage(page: number, since?: number) {
+        asked.push(page);
+        return page === 2 ? Promise.reject(notFound()) : opened.loadPage(page, since);
+      },
     };
     await expect(ask({ first: 25 }, list)).rejects.toMatchObject({ code: 'UPSTREAM_BAD_RESPONSE' });
+    expect(asked).toEqual([1, 2, 3, 1, 2]);
     await expect(ask({ first: 10 }, list)).resolves.toMatchObject({ total: 30 });
   });
 });

@@ -1,11 +1,10 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
-import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, openUpstream, pageBody } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
@@ -130,16 +129,15 @@ describe('a missing response', () => {
     expect(setup.partner.state().inFlight).toBe(0);
   });
 
-  it('is unavailable before the operation would end, however long the attempts are', async () => {
-    const clock = createFakeClock();
-    await using setup = await setUp(() => {}, { clock, timeoutMs: 5_000, random: () => 0 });
-    await setup.partner.check();
-    const read = codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
-    for (const [at, ms] of [5_000, 5_000, 4_500].entries()) {
-      await setup.upstream.arrived(at + 1);
-      clock.advance(ms);
-    }
+  it('is unavailable, and not a timeout, if attempts have failed when the operation ends', async () => {
+    const failed = vi.fn();
+    await using setup = await setUp(() => {}, { timeoutMs: 200, observer: { failed } });
+    const usage = createUsage();
+    const read = codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)));
+    await setup.upstream.arrived(2);
+    usage.end();
     expect(await read).toBe('UPSTREAM_UNAVAILABLE');
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
   it('is unavailable when the body arrives too slowly', async () => {

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
 import { missingArgument } from '../errors.ts';
@@ -25,21 +24,20 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
   const known = knownParents(ref);
-  const lists: ListRef[] = ref.type === 'Organization' ? [{ name: 'organizations' }] : [];
-  // No list is read that the viewer may not: access may have been proven by another parent.
-  for (const { parent, list } of known)
-    if (isGranted(ref, ctx) || (await isOpen(parent, ctx))) lists.push(list);
-  if (ref.type === 'Session' && known.length === 0) {
-    // Only if its client is known: a scan of all clients would take too many calls.
-    const id = await ctx.hub.clientOfSession(ref.id);
-    if (!id) throw missingArgument('`clientId`');
-    lists.push({ name: 'sessionsOfClient', id });
-  }
-  for (const list of lists) {
+  for (const { parent, list } of known) {
+    // No list is read that the viewer may not: access may have been proven by another parent.
+    if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
     const found = await findInList(list, ref.id, ctx);
     if (found) return found;
   }
-  if (lists.length > 0 || known.length > 0) return undefined;
+  if (known.length > 0) return undefined;
+  if (ref.type === 'Organization') return findInList({ name: 'organizations' }, ref.id, ctx);
+  if (ref.type === 'Session') {
+    // Only if its client is known: a scan of all clients would take too many calls.
+    const id = await ctx.hub.clientOfSession(ref.id);
+    if (!id) throw missingArgument('`clientId`');
+    return findInList({ name: 'sessionsOfClient', id }, ref.id, ctx);
+  }
   // Upward links too: if the id may be shown, the record may be looked up.
   if (!ref.linked && !isGranted(ref, ctx)) return search(ref, ctx);
   const limit = ctx.lookupMaxCalls;

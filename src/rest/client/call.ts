@@ -23,8 +23,6 @@ import { Attempt } from './transport.ts';
  * The limit for all attempts together. A request that must not be sent again may use all of it for its only attempt.
  */
 const CALL_MS = 15_000;
-/** Reads end before their operation does by default, so that its error says that the API failed. */
-const READ_MS = 14_500;
 
 const NO_TOKEN = '';
 const CIRCUIT_OPEN = 'not sent, since the circuit is open';
@@ -76,7 +74,8 @@ export class Call implements QueuedCall {
     const { isAuthorized, template } = this.target.endpoint;
     if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
     if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
-    if (limiter.take(this, this.usage.queue)) this.send();
+    if (limiter.take(this, this.usage.queue)) return this.send();
+    for (const { usage } of this.waiters) if (usage !== this.usage) limiter.join(this, usage.queue);
   }
 
   /** The caller holds a slot of the limiter. */
@@ -90,7 +89,7 @@ export class Call implements QueuedCall {
       return this.start();
     }
     const now = clock.now();
-    if (this.endsAt === 0) this.endsAt = now + (endpoint.isWrite ? CALL_MS : READ_MS);
+    if (this.endsAt === 0) this.endsAt = now + CALL_MS;
     const leftMs = this.endsAt - now;
     const problem = this.charge(leftMs);
     if (problem) {
@@ -139,7 +138,10 @@ export class Call implements QueuedCall {
     if (!isWrite) {
       const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
       this.waiters = this.waiters.filter((waiter) => waiter.usage !== usage);
-      for (const { reject } of leaving) reject(new OperationAborted(template));
+      // If attempts have failed, the API is the reason why the operation has no answer.
+      const failed = this.failures.at(-1)?.error;
+      if (failed) this.report(failed, failed.message, usage);
+      for (const { reject } of leaving) reject(failed ?? new OperationAborted(template));
       if (this.waiters.length > 0) return;
     }
     this.isAbandoned = true;
@@ -201,14 +203,17 @@ export class Call implements QueuedCall {
     const unclear = this.failures.find(({ isUnclear }) => isUnclear && !isDefinite)?.error;
     const failure = unclear ? new OutcomeUnknown(template, 'no clear answer came') : error;
     if (failure instanceof PartnerError) {
-      const { message: reason } = unclear ?? failure;
-      const { requestId } = this.usage;
-      this.client.observer.failed?.({ code: failure.code, reason, route: template, requestId });
+      this.report(failure, (unclear ?? failure).message, this.usage);
     }
     for (const { usage, reject } of this.waiters) {
       usage.pending.delete(this);
       reject(failure);
     }
+  }
+
+  private report({ code }: PartnerError, reason: string, { requestId }: Usage): void {
+    const { template: route } = this.target.endpoint;
+    this.client.observer.failed?.({ code, reason, route, requestId });
   }
 
   private async awaitToken(): Promise<void> {

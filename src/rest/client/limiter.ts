@@ -20,6 +20,8 @@ export interface CallQueue {
 
 const DAY_MS = 24 * 3600_000;
 
+const isWaiting = (call: QueuedCall): boolean => call.isWaiting;
+
 /** Limits the calls in flight, fairly between operations, and keeps to the rate and the daily quota, if any. */
 export function createLimiter(
   clock: Clock,
@@ -101,6 +103,10 @@ export function createLimiter(
     return undefined;
   }
 
+  /** Each once: a call may be in the queues of several operations. */
+  const waitingCalls = () =>
+    new Set(RANKS.flatMap((rank) => waiting[rank].flatMap(({ calls }) => calls.filter(isWaiting))));
+
   function enqueue(call: QueuedCall, queue: CallQueue): void {
     if (queue.calls.push(call) === 1) waiting[queue.rank].push(queue);
     queued += 1;
@@ -117,7 +123,7 @@ export function createLimiter(
       enqueue(call, queue);
       return false;
     },
-    /** Another operation needs the call too. If it still waits, it is sent when the first of the two has its turn. */
+    /** Another operation needs the call too. If it waits, it is sent in the turn of the one that comes first. */
     join(call: QueuedCall, queue: CallQueue): void {
       if (call.isWaiting) enqueue(call, queue);
     },
@@ -137,7 +143,7 @@ export function createLimiter(
     },
     state: () => ({
       inFlight,
-      queued,
+      queued: waitingCalls().size,
       callsToday: usedToday(),
       quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
     }),
