@@ -153,6 +153,13 @@ describe('a delivery that cannot be read', () => {
   });
 });
 
+it('a delivery that is no envelope gets 400, and is not in the quarantine', async () => {
+  await using store = await openTestStore();
+  await using receiver = await openWebhookReceiver(store);
+  expect(await receiver.deliver({ eventType: 5, payload: {} })).toMatchObject({ status: 400 });
+  expect(await store.quarantine.count()).toBe(0);
+});
+
 describe('a delivery without a valid signature', () => {
   it('gets an empty 401, and nothing is stored', async () => {
     await using store = await openTestStore();

@@ -101,7 +101,9 @@ describe
       const env = { REDIS_URL: 'redis://:hunter2@redis.example' };
       const { code, stderr } = await runToEnd({ env, under: names.under });
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^Redis, as .* cannot be reached: (ENOTFOUND|EAI_AGAIN)\n$/);
+      expect(stderr).toMatch(
+        /^Redis, as REDIS_URL names it, cannot be reached: (ENOTFOUND|EAI_AGAIN)\n$/,
+      );
     });
 
     it('is alive but not ready when the name of the Partner API does not resolve, and accepts webhooks', async () => {

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -118,5 +120,18 @@ describe('the embedded store', () => {
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await store.log.read(0, 10)).events).toHaveLength(2);
+  });
+
+  it.skipIf(process.platform !== 'linux')('acknowledges nothing more after the disk failed', () => {
+    const child = fileURLToPath(new URL('../support/store/limited-child.ts', import.meta.url));
+    // In blocks of 512 or 1024 bytes, depending on the shell: enough for the schema, not for the event.
+    const command = `ulimit -f 1000; exec "$0" --disable-warning=ExperimentalWarning "$1" "$2"`;
+    const output = execFileSync('sh', ['-c', command, process.execPath, child, dir], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(output)).toEqual({
+      outcomes: ['appended', 'unavailable', 'unavailable'],
+      problems: [expect.stringMatching(/^the event store stopped: disk I\/O error/)],
+    });
   });
 });

@@ -368,11 +368,13 @@ describe
         expect(open(`redis://${user}127.0.0.1:${server.port}${path}`)).rejects;
       await Promise.all([
         openWith(':horse@').toThrow(
-          /cannot be reached: it refuses the user name or password \(WRONGPASS\)$/,
+          /^Redis, as REDIS_URL names it, cannot be reached: it refuses the user name or password \(WRONGPASS\)$/,
         ),
-        openWith('', '/1').toThrow(/cannot be reached: it wants a password \(NOAUTH\)$/),
+        openWith('', '/1').toThrow(
+          /^Redis, as REDIS_URL names it, cannot be reached: it wants a password \(NOAUTH\)$/,
+        ),
         openWith(':correct@', '/99').toThrow(
-          /cannot be reached: it does not have the database that is named \(ERR DB index\)$/,
+          /^Redis, as REDIS_URL names it, cannot be reached: it does not have the database that is named \(ERR DB index\)$/,
         ),
       ]);
     });

@@ -132,10 +132,11 @@ describe('with a JWKS URL', () => {
     expect((await bearer(await token())).subject).toBe('anna');
   });
 
-  it('finds a rotated key, with at most one fetch in 30 seconds', async () => {
-    const { addKey, bearer, state, clock } = await openIssuer();
+  it('finds a rotated key, with at most one fetch in 30 seconds, and rejects the withdrawn one', async () => {
+    const { addKey, bearer, state, clock, keys } = await openIssuer();
     const { token } = await addKey('one');
     await bearer(await token());
+    keys.pop();
     const { token: rotated } = await addKey('two');
     clock.now += 29_999;
     await expect(bearer(await rotated())).rejects.toThrow(Unauthenticated);
@@ -143,6 +144,7 @@ describe('with a JWKS URL', () => {
     clock.now += 1;
     expect((await bearer(await rotated())).subject).toBe('anna');
     expect(state.fetches).toBe(2);
+    await expect(bearer(await token({ ...CLAIMS, sub: 'eve' }))).rejects.toThrow(Unauthenticated);
   });
 
   it.each([-86_400_000, 86_400_000])(
