@@ -44,8 +44,8 @@ export async function listen(
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
   server.maxConnections = maxConnections(upstream.maxConcurrency);
-  // For a client that does not read its response. An operation takes less than this, with its writes.
-  server.timeout = requestMs + Math.max(requestMs, limits.operationMs);
+  /** For a client that does not read its response. An operation takes less than this, with its writes. */
+  const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
   let [refused, reportedAt] = [0, Number.NEGATIVE_INFINITY];
   function refuse(): void {
     refused += 1;
@@ -56,13 +56,15 @@ export async function listen(
   let open = 0;
   /** Connections without a request so far, oldest first. They may not take all that is left for others. */
   const silent = new Set<Socket>();
+  /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
+  function onClosed(this: Socket): void {
+    open -= 1;
+    silent.delete(this);
+  }
   server.on('connection', (socket) => {
     open += 1;
     silent.add(socket);
-    socket.once('close', () => {
-      open -= 1;
-      silent.delete(socket);
-    });
+    socket.on('close', onClosed);
     const left = server.maxConnections - (open - silent.size);
     if (silent.size <= left * SHARE_OF_SILENT) return;
     silent.values().next().value?.destroy();
@@ -75,6 +77,8 @@ export async function listen(
   server.on('request', (req, res) => {
     running += 1;
     silent.delete(req.socket);
+    // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
+    req.socket.setTimeout(idleMs);
     res.on('close', onResponded);
     // Node reads the rest of a body, however long it is. Closing at once could lose the response on its way.
     res.on('finish', () => {
