@@ -167,22 +167,22 @@ export class Connection<T extends Row> implements PageInfo {
     if (this.rereads === MAX_REREADS) return undefined;
     // Once only: the list itself may have a row twice.
     const changedAt = pages.size > 1 && this.rereads === 0 ? repeatedAt(pages.values()) : 0;
-    const isShorter = Array.from(pages).some(
+    const isAnyMissing = [...pages].some(
       ([page, { total }]) => total === undefined && firstOffsetOf(page) < newest,
     );
-    const isInconsistent = ({ total, askedAt = 0 }: ReadPage<T>) =>
-      total !== undefined && (total !== newest || askedAt < changedAt);
-    const isDropped = ([page, read]: [number, ReadPage<T>]) =>
-      isShorter ? page === 1 || read.total === undefined : isInconsistent(read);
+    // Page one was read again and says the same.
+    if (isAnyMissing && this.missedWith === newest) return undefined;
+    const isDropped = ([page, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
+      isAnyMissing
+        ? page === 1 || total === undefined
+        : total !== undefined && (total !== newest || askedAt < changedAt);
     const dropped = [...pages].filter(isDropped).map(([page]) => page);
-    // The API has no such page, whatever page one says.
-    const isMissing = isShorter && this.missedWith === newest;
-    if (dropped.length === 0 || isMissing) return undefined;
-    if (isShorter) this.missedWith = newest;
+    if (dropped.length === 0) return undefined;
+    if (isAnyMissing) this.missedWith = newest;
     this.rereads += 1;
     this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
     for (const page of dropped) pages.delete(page);
-    return isShorter ? [1] : dropped.filter((page) => wanted.includes(page));
+    return isAnyMissing ? [1] : dropped.filter((page) => wanted.includes(page));
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {

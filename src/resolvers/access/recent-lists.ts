@@ -46,7 +46,7 @@ export type RecentLists = ReturnType<typeof createRecentLists>;
 export function createRecentLists(now: () => number) {
   const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
   const perClient = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
-  /** Where the last events of a client were, each place once. Events come in any order: a later one does not void another. */
+  /** The clinicians and clinics that a client's last events named. They come in any order, so all of them count. */
   const named = new LRUCache<string, readonly EventLocation[]>(perClient);
 
   /** When an assessment of a client last came, which names no list. */
@@ -54,9 +54,9 @@ export function createRecentLists(now: () => number) {
 
   /** Whether an event since then named this list's clinician or clinic; or, if `other`, another one. */
   function isNamed({ name, id }: ListRef, row: string, at: number, other = false): boolean {
-    const ids = (named.get(row) ?? []).filter((event) => event.at >= at);
-    if (name === 'clientsOfClinician') return ids.some((e) => (e.clinicianId === id) !== other);
-    return name === 'clientsOfClinic' && ids.some((e) => (e.clinicId === id) !== other);
+    const events = (named.get(row) ?? []).filter((event) => event.at >= at);
+    if (name === 'clientsOfClinician') return events.some((e) => (e.clinicianId === id) !== other);
+    return name === 'clientsOfClinic' && events.some((e) => (e.clinicId === id) !== other);
   }
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
