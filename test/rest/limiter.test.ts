@@ -78,6 +78,32 @@ describe('the limiter', () => {
     expect(sent).toBe(10_000);
   });
 
+  it.each(['known', 'still requested'])(
+    'sends a queued call soon that a small operation needs too, with a token that is %s',
+    async (token) => {
+      const joined = Promise.withResolvers<void>();
+      const answerOnceJoined = async (_: unknown, response: ServerResponse) => {
+        await joined.promise;
+        answer(response, 200, { note: [] });
+      };
+      await using setup = await setUp((...args) => void answerOnceJoined(...args), {
+        maxConcurrency: 1,
+      });
+      if (token === 'known') await setup.partner.check();
+      const [large, small] = [loadersOf(setup.partner), loadersOf(setup.partner)];
+      const reads = [1, 2, 3, 4, 5, 6].map(async (n) => large.record(endpoints.note, id(n)));
+      // A loader sends its reads after this turn.
+      await new Promise(setImmediate);
+      const needed = small.record(endpoints.note, id(6));
+      await setup.upstream.arrived(1);
+      joined.resolve();
+      await needed;
+      expect(setup.upstream.seen.length).toBeLessThan(5);
+      await Promise.all(reads);
+      expect(setup.upstream.seen).toHaveLength(6);
+    },
+  );
+
   it('has as many calls in flight as allowed, and never more', async () => {
     const held: ServerResponse[] = [];
     const answerInFours = (_: unknown, response: ServerResponse) => {
