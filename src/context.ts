@@ -1,3 +1,5 @@
+import type { ValidatedExecutionArgs } from 'graphql';
+
 import type { CursorCodec } from './connection/cursor.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
@@ -54,6 +56,10 @@ export function createContext(
     readonly name: string;
     readonly id?: string;
     readonly requestId?: string | undefined;
+    readonly args: Pick<
+      ValidatedExecutionArgs,
+      'schema' | 'fragmentDefinitions' | 'variableValues'
+    >;
   },
 ) {
   /** How long the operation's response may be cached, apart from the Partner API's own answers. */
@@ -63,6 +69,8 @@ export function createContext(
     viewer,
     reach: viewer.reach,
     usage,
+    /** For look-ahead: graphql-jit's `info` has other variables than graphql-js'. */
+    executionArgs: operation.args,
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),

@@ -100,6 +100,6 @@ export const list = <N extends ListName>(
   extensions: listPrice,
   resolve: (parent: ListedRef, args: ListArgs, ctx: Context, info: GraphQLResolveInfo) => {
     const filter = filterOf?.(args, ctx);
-    return listIn(parent, { name, id: parent.id as Uuid, filter }, args, neededOf(info), ctx);
+    return listIn(parent, { name, id: parent.id as Uuid, filter }, args, neededOf(info, ctx), ctx);
   },
 });

@@ -22,7 +22,7 @@ const organizations = {
   args: windowArgs,
   extensions: listPrice,
   resolve: (_parent: unknown, args: WindowArgs, ctx: Context, info: GraphQLResolveInfo) =>
-    organizationsOfViewer(args, neededOf(info), ctx),
+    organizationsOfViewer(args, neededOf(info, ctx), ctx),
 } as const;
 
 /** Options of a field with the records of a type that the caller's grants name. */
@@ -83,7 +83,11 @@ const recordById =
     const ref = { ...namedBy(type, 'id', args.id, ctx.ids), type, named: namedIn(args, ctx.ids) };
     // A session's id includes the client in the arguments, once a list has confirmed it.
     const isIdCompleted = ref.named.clientId !== undefined && ref.clientId === undefined;
-    return byId(ref as unknown as NodeOfType<T>, wantsAttributes(info, type, isIdCompleted), ctx);
+    return byId(
+      ref as unknown as NodeOfType<T>,
+      wantsAttributes(info, type, ctx, isIdCompleted),
+      ctx,
+    );
   };
 
 builder.queryType({

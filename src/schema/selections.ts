@@ -9,7 +9,6 @@ import {
   Kind,
   type SelectionNode,
   type SelectionSetNode,
-  type ValidatedExecutionArgs,
   doTypesOverlap,
   getDirectiveValues,
   getNamedType,
@@ -18,6 +17,7 @@ import {
 } from 'graphql';
 
 import type { Need } from '../connection/window.ts';
+import type { Context } from '../context.ts';
 
 /** A field as it is executed, however often the document selects it. */
 export interface GatheredField {
@@ -26,7 +26,7 @@ export interface GatheredField {
   readonly nodes: FieldNode[];
 }
 
-type Operation = Pick<ValidatedExecutionArgs, 'schema' | 'fragmentDefinitions' | 'variableValues'>;
+type Operation = Context['executionArgs'];
 
 /**
  * The fields that the nodes select on a type, merged as the executor merges them. Each fragment is visited once:
@@ -93,12 +93,6 @@ function isIncluded(
   );
 }
 
-const operationOf = ({ schema, fragments, variableValues }: GraphQLResolveInfo): Operation => ({
-  schema,
-  fragmentDefinitions: fragments,
-  variableValues,
-});
-
 const isId = ({ field }: GatheredField): boolean => field.name === 'id';
 
 /**
@@ -106,8 +100,12 @@ const isId = ({ field }: GatheredField): boolean => field.name === 'id';
  * for an `id`, of the record or of one in it, that will include the parent named in the arguments, once a list has
  * confirmed it.
  */
-export function wantsAttributes(info: GraphQLResolveInfo, type: string, orId = false): boolean {
-  const operation = operationOf(info);
+export function wantsAttributes(
+  info: GraphQLResolveInfo,
+  type: string,
+  { executionArgs: operation }: Context,
+  orId = false,
+): boolean {
   const hasId = ({ field, nodes }: GatheredField) =>
     gatherFields(nodes, getNamedType(field.type), operation).some(isId);
   return gatherFields(info.fieldNodes, info.schema.getType(type), operation).some(
@@ -116,8 +114,7 @@ export function wantsAttributes(info: GraphQLResolveInfo, type: string, orId = f
 }
 
 /** What the connection that is being resolved has to read. */
-export function neededOf(info: GraphQLResolveInfo): Need {
-  const operation = operationOf(info);
+export function neededOf(info: GraphQLResolveInfo, { executionArgs: operation }: Context): Need {
   return needOf(gatherFields(info.fieldNodes, getNamedType(info.returnType), operation), operation);
 }
 
