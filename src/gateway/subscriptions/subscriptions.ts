@@ -14,6 +14,7 @@ import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../../clock.ts';
 import { createContext } from '../../context.ts';
+import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import type { Replay } from '../../events/replay.ts';
 import { hasCode } from '../../errors.ts';
@@ -45,25 +46,31 @@ export interface Sink {
   interrupt(): void;
 }
 
+/** Subscriptions that get the same events at the same time: one while it replays, and then all equal ones. */
+class Receivers extends Set<Subscription> {
+  /** Called when the last one has ended. */
+  onEmpty: (() => void) | undefined;
+}
+
 /** A running subscription of one client. It is small, since there are thousands. */
 export class Subscription {
   readonly subject: string;
   readonly sink: Sink;
-  /** Those that get the same events at the same time: itself while it replays, and then all equal ones. */
-  receivers: Set<Subscription> = new Set([this]);
+  receivers = new Receivers([this]);
   /** Live events up to this position are not delivered: they were replayed, or the subscription began later. */
   since = 0;
-  readonly #onEnd: (subscription: Subscription) => void;
+  readonly #running: Set<Subscription>;
 
-  constructor(subject: string, sink: Sink, onEnd: (subscription: Subscription) => void) {
+  constructor(subject: string, sink: Sink, running: Set<Subscription>) {
     this.subject = subject;
     this.sink = sink;
-    this.#onEnd = onEnd;
+    this.#running = running.add(this);
   }
 
   /** Ends immediately, replaying or live. */
   end(): void {
-    if (this.receivers.delete(this)) this.#onEnd(this);
+    this.#running.delete(this);
+    if (this.receivers.delete(this) && this.receivers.size === 0) this.receivers.onEmpty?.();
   }
 
   interrupt(): void {
@@ -79,152 +86,128 @@ export function createSubscriptions(parts: GatewayParts) {
   const { services, metrics, maskError } = parts;
   const { hub, audit } = services;
   const resultOf = createEventResults(parts);
-  const groups = new Map<string, ReturnType<typeof openGroup>>();
+  const running = new Set<Subscription>();
+  /** The subscriptions that have caught up, by the key of their operation. */
+  const live = new Map<string, Receivers>();
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
   const outages = new LRUCache<string, number>(OUTAGE);
-  const running = new Set<Subscription>();
 
   /** Ends the subscriptions: going on would leave a gap unnoticed. */
-  function fail(error: unknown, receivers: ReadonlySet<Subscription>): void {
+  function fail(error: unknown, receivers: Receivers): void {
     if (receivers.size === 0) return;
     if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
     interruptAll(receivers);
   }
 
-  function openGroup(operation: EventOperation) {
-    let members = 0;
-    /** The subscriptions that have caught up, and what stops their events. */
-    let live: { readonly receivers: Set<Subscription>; readonly stop: () => void } | undefined;
-
-    function deliver(result: EventResult, to: ReadonlySet<Subscription>): void | Promise<void> {
-      const receivers = [...to].filter(({ since }) => result.position > since);
-      if (receivers.length === 0) return;
-      const subjects = receivers.map(({ subject }) => subject);
-      const { name } = operation;
-      const { json, records, denied } = result;
-      metrics.eventsDelivered(subjects.length);
-      audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
-      audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
-      // The first one's promise: a replay has one receiver.
-      return receivers.map(({ sink }) => sink.deliver(json))[0];
-    }
-
-    /**
-     * Executes events side by side, and delivers their results in the order of the log. A replay goes on as fast as its
-     * client reads.
-     */
-    function createQueue(receivers: ReadonlySet<Subscription>, isReplay: boolean) {
-      const waiting: PartnerEvent[] = [];
-      let executing = 0;
-      let delivered: Promise<void> = Promise.resolve();
-
-      async function resultWhenPossible(event: PartnerEvent): Promise<EventResult | undefined> {
-        for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
-          try {
-            return await resultOf(event, operation);
-          } catch (error) {
-            if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
-            const failedAt = outages.get(operation.key) ?? steadyNow();
-            if (!outages.has(operation.key)) outages.set(operation.key, failedAt);
-            const endsAt = Math.max(failedAt, event.receivedAt) + MAX_OUTAGE_MS;
-            if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
-              parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
-              metrics.eventsLeftOut();
-              return undefined;
-            }
-            await delay(pauseMs, undefined, { ref: false });
-          }
-        }
-      }
-
-      function executeNext(): void {
-        if (receivers.size === 0) waiting.length = 0;
-        const event = executing < AHEAD ? waiting.shift() : undefined;
-        if (!event) return;
-        executing += 1;
-        const executed = resultWhenPossible(event);
-        executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
-        delivered = delivered.then(async () => {
-          const result = await executed;
-          const delivery = result && deliver(result, receivers);
-          if (isReplay) await delivery;
-          executing -= 1;
-          executeNext();
-        });
-        delivered.catch((error: unknown) => fail(error, receivers));
-      }
-
-      return {
-        add(event: PartnerEvent): void {
-          if (waiting.push(event) > MAX_WAITING) interruptAll(receivers);
-          executeNext();
-        },
-        async empty(): Promise<void> {
-          while (executing > 0) await delivered;
-        },
-      };
-    }
-
-    function openLive() {
-      const receivers = new Set<Subscription>();
-      return {
-        receivers,
-        stop: hub.subscribe(operation.filter, createQueue(receivers, false).add),
-      };
-    }
-
-    /** Delivers what the subscription has missed. Then it joins those that have caught up. */
-    async function begin(subscription: Subscription, missed: Replay): Promise<void> {
-      const { receivers } = subscription;
-      const queue = createQueue(receivers, true);
-      try {
-        // An event may arrive between the last read and the end of the loop.
-        while (!missed.hasCaughtUp) {
-          for await (const events of missed) {
-            events.forEach(queue.add);
-            await queue.empty();
-            if (receivers.size === 0) return;
-          }
-        }
-      } catch (error) {
-        fail(error, receivers);
-      }
-      if (receivers.size === 0) return;
-      live ??= openLive();
-      subscription.since = missed.position;
-      subscription.receivers = live.receivers.add(subscription);
-    }
-
-    function end(subscription: Subscription): void {
-      running.delete(subscription);
-      if (live?.receivers.size === 0) {
-        live.stop();
-        live = undefined;
-      }
-      members -= 1;
-      if (members === 0) groups.delete(operation.key);
-    }
-
-    const open = (missed: Replay, subject: string, sink: Sink): Subscription => {
-      const subscription = new Subscription(subject, sink, end);
-      members += 1;
-      running.add(subscription);
-      void begin(subscription, missed);
-      return subscription;
-    };
-    groups.set(operation.key, open);
-    return open;
+  function deliver(result: EventResult, name: string, to: Receivers): void | Promise<void> {
+    const receivers = [...to].filter(({ since }) => result.position > since);
+    if (receivers.length === 0) return;
+    const subjects = receivers.map(({ subject }) => subject);
+    const { json, records, denied } = result;
+    metrics.eventsDelivered(subjects.length);
+    audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
+    audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
+    // The first one's promise: a replay has one receiver.
+    return receivers.map(({ sink }) => sink.deliver(json))[0];
   }
 
-  /** Opens a subscription in the group of those that are equal to it. */
-  function openerFor(context: Required<GatewayContext>, { filter }: Replay) {
-    const { operation, requester: viewer, params } = context;
-    const { name, estimated, args } = operation!;
-    const document = hash('sha256', params.query!, 'base64url');
-    const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
-    // Without the context, which would keep the first member's connection in memory.
-    const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
-    return groups.get(key) ?? openGroup({ key, args: shared, name, estimated, viewer, filter });
+  async function resultWhenPossible(
+    event: PartnerEvent,
+    operation: EventOperation,
+    receivers: Receivers,
+  ): Promise<EventResult | undefined> {
+    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
+      try {
+        return await resultOf(event, operation);
+      } catch (error) {
+        if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
+        const failedAt = outages.get(operation.key) ?? steadyNow();
+        if (!outages.has(operation.key)) outages.set(operation.key, failedAt);
+        const endsAt = Math.max(failedAt, event.receivedAt) + MAX_OUTAGE_MS;
+        if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
+          parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
+          metrics.eventsLeftOut();
+          return undefined;
+        }
+        await delay(pauseMs, undefined, { ref: false });
+      }
+    }
+  }
+
+  /**
+   * Executes events side by side, and delivers their results in the order of the log. A replay goes on as fast as its
+   * client reads.
+   */
+  function createQueue(operation: EventOperation, receivers: Receivers, isReplay: boolean) {
+    const waiting: PartnerEvent[] = [];
+    let executing = 0;
+    let delivered: Promise<void> = Promise.resolve();
+
+    function executeNext(): void {
+      if (receivers.size === 0) waiting.length = 0;
+      const event = executing < AHEAD ? waiting.shift() : undefined;
+      if (!event) return;
+      executing += 1;
+      const executed = resultWhenPossible(event, operation, receivers);
+      executed.catch(() => undefined); // Handled in its turn: what came before is delivered first.
+      delivered = delivered.then(async () => {
+        const result = await executed;
+        const delivery = result && deliver(result, operation.name, receivers);
+        if (isReplay) await delivery;
+        executing -= 1;
+        executeNext();
+      });
+      delivered.catch((error: unknown) => fail(error, receivers));
+    }
+
+    return {
+      add(event: PartnerEvent): void {
+        if (waiting.push(event) > MAX_WAITING) interruptAll(receivers);
+        executeNext();
+      },
+      async empty(): Promise<void> {
+        while (executing > 0) await delivered;
+      },
+    };
+  }
+
+  function liveReceivers(operation: EventOperation): Receivers {
+    const { key, filter } = operation;
+    const known = live.get(key);
+    if (known) return known;
+    const receivers = new Receivers();
+    const stop = hub.subscribe(filter, createQueue(operation, receivers, false).add);
+    receivers.onEmpty = () => {
+      stop();
+      live.delete(key);
+    };
+    live.set(key, receivers);
+    return receivers;
+  }
+
+  /** Delivers what the subscription has missed. Then it joins those that have caught up. */
+  async function begin(
+    subscription: Subscription,
+    operation: EventOperation,
+    missed: Replay,
+  ): Promise<void> {
+    const { receivers } = subscription;
+    const queue = createQueue(operation, receivers, true);
+    try {
+      // An event may arrive between the last read and the end of the loop.
+      while (!missed.hasCaughtUp) {
+        for await (const events of missed) {
+          events.forEach(queue.add);
+          await queue.empty();
+          if (receivers.size === 0) return;
+        }
+      }
+    } catch (error) {
+      fail(error, receivers);
+    }
+    if (receivers.size === 0) return;
+    subscription.since = missed.position;
+    subscription.receivers = liveReceivers(operation).add(subscription);
   }
 
   return {
@@ -247,7 +230,9 @@ export function createSubscriptions(parts: GatewayParts) {
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
       const missed = source as unknown as Replay;
-      return openerFor(context, missed)(missed, requester.subject, context.sink);
+      const subscription = new Subscription(requester.subject, context.sink, running);
+      void begin(subscription, sharedOperation(context, missed.filter), missed);
+      return subscription;
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */
     endAll: () => interruptAll(running),
@@ -255,6 +240,17 @@ export function createSubscriptions(parts: GatewayParts) {
       return running.size;
     },
   };
+}
+
+/** What is executed for all subscriptions that are equal to this one. */
+function sharedOperation(context: Required<GatewayContext>, filter: EventFilter): EventOperation {
+  const { operation, requester: viewer, params } = context;
+  const { name, estimated, args } = operation!;
+  const document = hash('sha256', params.query!, 'base64url');
+  const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
+  // Without the context, which would keep the first one's connection in memory.
+  const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
+  return { key, args: shared, name, estimated, viewer, filter };
 }
 
 const LEFT_OUT = 'an event was left out: it could not be decided whether its viewer may see it';
