@@ -36,7 +36,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
 
   const protocol = makeServer<Record<string, unknown>, WsConnection>({
     connectionInitWaitTimeout: limits.socketInitMs,
-    ...(trusted && { jsonMessageReviver: withQuery }),
     async onConnect({ connectionParams, extra }) {
       const { authorization, Authorization } = connectionParams ?? {};
       const given = authorization ?? Authorization;
@@ -160,13 +159,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       });
     },
   };
-}
-
-/** graphql-ws closes the socket of a client that sends an id and no "query". */
-function withQuery(key: string, value: unknown): unknown {
-  const { type, payload } = Object(value) as { type?: unknown; payload?: Record<string, unknown> };
-  const isOperation = key === '' && type === 'subscribe' && typeof payload === 'object';
-  return isOperation ? { ...(value as object), payload: { query: '', ...payload } } : value;
 }
 
 /** As it was assigned. */
