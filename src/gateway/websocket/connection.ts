@@ -104,7 +104,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   receive(data: Buffer, isBinary: boolean): void {
-    if (!this.isOpen || !this.count()) return;
+    if (!this.count()) return;
     // It throws for invalid messages, such as a type that only servers send.
     if (isBinary) this.close();
     else this.#handle!(data.toString()).catch(() => this.close());
@@ -136,13 +136,11 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.#backlog.caughtUp;
   }
 
-  /** Sends what waits, one message at a time. */
+  /** Sends the next one that waits, each when the one before is sent. */
   #flush(): void {
-    while (this.#backlog && this.ws.bufferedAmount === 0) {
-      const text = this.#backlog.take();
-      if (text === undefined) this.#backlog = undefined;
-      else this.#write(text, () => this.#flush());
-    }
+    const text = this.#backlog?.take();
+    if (text === undefined) this.#backlog = undefined;
+    else this.#write(text, () => this.#flush());
   }
 
   get isBusy(): boolean {
@@ -164,8 +162,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
     if (this.isEnding) this.end();
     if (isLate) return;
-    // A result or a ping may have been buffered when the last event was sent.
-    this.#flush();
     if (now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();
     this.hasPonged = false;
