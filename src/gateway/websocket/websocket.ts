@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { type ExecutionResult, type FormattedExecutionResult, parse } from 'graphql';
+import { type ExecutionResult, parse } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { CodedError } from '../../errors.ts';
-import { Unauthenticated } from '../../viewer/authenticate.ts';
+import type { CodedError } from '../../errors.ts';
+import type { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import type { Origins } from '../origins.ts';
@@ -50,13 +50,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         await nextTurn();
         return extra.enter(viewer);
       } catch (error) {
-        if (error instanceof Unauthenticated) {
-          observer.rejected(error.code, { requestId: extra.requestId, reason: error.reason });
-          extra.close(CLOSE.forbidden, error.message);
-        } else if (error instanceof CodedError) {
-          observer.rejected(error.code, { requestId: extra.requestId });
-          extra.close(CLOSE.tryAgainLater);
-        } else maskError(error, extra.requestId);
+        const { code, message, reason } = error as CodedError & Partial<Unauthenticated>;
+        observer.rejected(code, { requestId: extra.requestId, reason });
+        if (code === 'UNAUTHENTICATED') extra.close(CLOSE.forbidden, message);
+        else extra.close(CLOSE.tryAgainLater);
         return false;
       }
     },
@@ -75,7 +72,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       return { schema, document: ANY_DOCUMENT, contextValue };
     },
     execute: ({ contextValue }) => contextValue as SocketOperation,
-    onNext: (_ctx, _id, _payload, _args, result) => result as FormattedExecutionResult,
     /** graphql-ws wraps what an iterator throws. */
     onError: (_ctx, _id, _payload, [error]) =>
       (error!.cause as Partial<AggregateError>).errors ?? [],
