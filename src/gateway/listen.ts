@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { STATUS_CODES, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Gateway } from './gateway.ts';
 
 export type Listening = Awaited<ReturnType<typeof listen>>;
@@ -99,7 +99,7 @@ export async function listen(
   });
 
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explained(error, http)));
+    server.once('error', reject);
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   server.on('drop', refuse);
@@ -130,18 +130,6 @@ export async function listen(
       clearInterval(sweeping);
     },
   };
-}
-
-/** Why the port can't be opened and what to do, in one line. */
-function explained(error: NodeJS.ErrnoException, { host, port }: Config['http']): Error {
-  const advice: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Port ${port} is taken by another process: stop it, or set PORT to a free one.`,
-    EACCES: `Port ${port} may not be opened: set PORT above 1023.`,
-    EADDRNOTAVAIL: `HOST ${host} is no address of this machine.`,
-    ENOTFOUND: `HOST ${host} is no address of this machine.`,
-  };
-  const message = advice[error.code ?? ''];
-  return message ? new ConfigError(message) : error;
 }
 
 /** More open sockets than this are a mistake or an attack. */
