@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { STATUS_CODES, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -135,22 +135,15 @@ export async function listen(
 /** More open sockets than this are a mistake or an attack. */
 const MAX_CONNECTIONS = 30_000;
 const MIN_CONNECTIONS = 16;
-/** File descriptors for the store and the server itself. Without them the system refuses every connection. */
-const OWN_DESCRIPTORS = 64;
+/** For the store and the server itself. Without them the system refuses every connection. */
+const OWN_FILES = 64;
 
-/** Below the system's limit, so that a webhook is still accepted when thousands are open. */
-const maxConnections = (callsAtOnce: number): number =>
-  Math.max(
-    MIN_CONNECTIONS,
-    Math.min(MAX_CONNECTIONS, descriptors() - OWN_DESCRIPTORS - callsAtOnce),
-  );
+const LIMITS_FILE = '/proc/self/limits';
 
-/** The limit of this process, for sockets and files together. Not every system shows it. */
-function descriptors(): number {
-  try {
-    const limits = readFileSync('/proc/self/limits', 'utf8');
-    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+/** Below the system's limit of open files, so that a webhook is still accepted when thousands are open. */
+function maxConnections(callsAtOnce: number): number {
+  // Not every system shows its limit.
+  const limits = existsSync(LIMITS_FILE) ? readFileSync(LIMITS_FILE, 'utf8') : '';
+  const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  return Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, files - OWN_FILES - callsAtOnce));
 }
