@@ -28,14 +28,8 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    if (parts.isShortOfMemory()) {
-      req.resume();
-      res.setHeaders(new Map(Object.entries(parts.origins.corsHeaders(req.headers.origin))));
-      res.setHeader('retry-after', '5');
-      parts.observer.rejected('UPSTREAM_UNAVAILABLE', { requestId: requestIdOf(res), status: 503 });
-      return reject(res, 503, SHORT_OF_MEMORY, 'UPSTREAM_UNAVAILABLE');
-    }
-    if (!(await routes.answers.serve(req, res))) await routes.yoga(req, res);
+    const isServed = !parts.isShortOfMemory() && (await routes.answers.serve(req, res));
+    if (!isServed) await routes.yoga(req, res);
   };
 
   const checkAll = () =>
@@ -104,8 +98,6 @@ async function reasonOf(check: Promise<void>): Promise<string> {
     return error instanceof CodedError ? error.message : 'failed';
   }
 }
-
-const SHORT_OF_MEMORY = 'This gateway is short of memory. Try again in a moment.';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
