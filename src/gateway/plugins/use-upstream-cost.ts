@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { type ExecutionArgs, type ExecutionResult, validateExecutionArgs } from 'graphql';
+import { type ExecutionArgs, type GraphQLError, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
@@ -98,22 +98,19 @@ const tooExpensive = (estimate: number, limit: number) =>
     { extensions: { estimate, limit } },
   );
 
-type Errors = NonNullable<ExecutionResult['errors']>;
+type Errors = readonly GraphQLError[];
+
+/** The limit of events has the same code. */
+const isCut = ({ message }: GraphQLError): boolean =>
+  message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];
 
 /** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
 export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
-  // The limit of events has the same code.
-  const positionOf = ({ message, path }: Errors[number]): string | undefined =>
-    message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE']
-      ? path?.filter((key) => typeof key === 'string').join('.')
-      : undefined;
-  const byPosition = Map.groupBy(errors, positionOf);
-  return errors.flatMap((error) => {
-    const position = positionOf(error);
-    if (position === undefined) return [error];
-    const cut = byPosition.get(position)!;
-    return cut[0] === error ? [callLimitError(cut, estimate, limit)] : [];
-  });
+  const byPosition = Map.groupBy(errors.filter(isCut), ({ path }) =>
+    path?.filter((key) => typeof key === 'string').join('.'),
+  );
+  const merged = Array.from(byPosition.values(), (rows) => callLimitError(rows, estimate, limit));
+  return [...errors.filter((error) => !isCut(error)), ...merged];
 }
 
 function callLimitError(cut: Errors, estimate: number, limit: number): ClientError {
