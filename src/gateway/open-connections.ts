@@ -22,31 +22,19 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   const checkMs = Math.min(MAX_CHECK_MS, Math.ceil(socketPingMs / 4));
   const open = new Set<OpenConnection>();
   const countBySubject = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let lastCheck = 0;
-
-  function check(): void {
+  let lastCheck = performance.now();
+  const checking = setInterval(() => {
     const now = performance.now();
     const isLate = now - lastCheck > 4 * checkMs;
     lastCheck = now;
     for (const connection of open) connection.check(now, isLate);
-  }
+  }, checkMs).unref();
 
   return {
     /** One check less than configured, so that a lost client is closed within two pings. */
     pingEveryMs: socketPingMs - checkMs,
-    add(connection: OpenConnection): void {
-      open.add(connection);
-      if (timer) return;
-      lastCheck = performance.now();
-      timer = setInterval(check, checkMs).unref();
-    },
-    remove(connection: OpenConnection): void {
-      open.delete(connection);
-      if (open.size > 0) return;
-      clearInterval(timer);
-      timer = undefined;
-    },
+    add: (connection: OpenConnection): unknown => open.add(connection),
+    remove: (connection: OpenConnection): unknown => open.delete(connection),
     /** False if the viewer has the maximum already. */
     enter(subject: string): boolean {
       const count = countBySubject.get(subject) ?? 0;
@@ -67,6 +55,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
       }, graceMs).unref();
       setTimeout(() => {
         for (const connection of open) connection.destroy();
+        clearInterval(checking);
       }, drainMs).unref();
     },
   };
