@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { type ExecutionArgs, type GraphQLError, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -36,9 +36,8 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
     if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
     if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
     const { operation: kind, name } = validated.operation;
-    operationCount += 1;
     context.operation = {
-      id: `${ID_PREFIX}-${operationCount.toString(36)}`,
+      id: randomUUID(),
       requestId: context.requestId,
       kind,
       name: operationName(name?.value),
@@ -79,10 +78,6 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
     },
   };
 }
-
-/** Operation ids are a random prefix per process and a counter, which costs less than a random id each time. */
-const ID_PREFIX = randomBytes(4).toString('hex');
-let operationCount = 0;
 
 /** For logs, metrics and traces. A name may be as long as the document. */
 export const operationName = (name = 'anonymous'): string =>
