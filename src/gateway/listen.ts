@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { STATUS_CODES, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -98,10 +99,8 @@ export async function listen(
     socket.end(rawResponse(405), () => socket.destroy());
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host, backlog: BACKLOG }, resolve);
-  });
+  server.listen({ port, host, backlog: BACKLOG });
+  await once(server, 'listening');
   server.on('drop', refuse);
   // A connection that can't be accepted. Without a listener it would end the process.
   server.on('error', refuse);
@@ -120,7 +119,7 @@ export async function listen(
       // `close` calls this. Node takes a connection for idle as soon as its response is buffered, even if the client is
       // still reading it; and one that a browser opened ahead of need for busy.
       server.closeIdleConnections = () => undefined;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = once(server.close(), 'close');
       app.endSubscriptions(CLOSE_GRACE_MS, DRAIN_MS);
       const lastAt = performance.now() + DRAIN_MS;
       const sweeping = setInterval(() => {
