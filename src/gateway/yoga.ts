@@ -78,10 +78,7 @@ export function createGatewayYoga(
   return createYoga<HttpContext, GatewayContext>({
     schema,
     graphiql: false,
-    landingPage: false,
     logging: false,
-    multipart: false,
-    maxRequestBodySize: false,
     parserAndValidationCache: false,
     // Yoga also passes a message and a flag, and the second parameter of ours is a request id.
     maskedErrors: { maskError: (error) => maskError(error) },
