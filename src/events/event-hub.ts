@@ -8,7 +8,7 @@ import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { type EventCursors, EventsExpired } from './event-cursor.ts';
-import { createListenerIndex } from './filter.ts';
+import { type EventFilter, createListenerIndex, matches } from './filter.ts';
 import {
   type PartnerEvent,
   type SessionEvent,
@@ -23,6 +23,7 @@ type EventListener = (event: PartnerEvent) => void;
 
 /** Follows the log: applies each new event on this instance and delivers it. Also reads stored events. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
+export type Replay = ReturnType<EventHub['replay']>;
 
 export type HubProblem =
   /** The log can't be read. The hub retries, and reports it once, until it works again. */
@@ -117,6 +118,21 @@ export async function openHub(parts: HubParts) {
   const expired = (bounds: LogBounds) =>
     new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
 
+  /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
+  const inTurn = createTurns();
+
+  /**
+   * The next events after a position that this instance has applied. Yields to other work first. Throws EventsExpired if
+   * some events are gone. `scannedTo` is the last position read, or `after` at the log's end.
+   */
+  async function scan(after: Position, limit = SCANNED) {
+    await setImmediate();
+    const page = await log.read(after, Math.min(limit, SCANNED));
+    if (!reaches(page, after)) throw expired(page);
+    const known = page.events.filter((stored) => stored.position <= position);
+    return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
+  }
+
   /** The log was replaced (flushed, restored, failed over to a lagging copy), or trimmed past our position. */
   function resetTo(bounds: LogBounds): void {
     ({ newest: position, epoch } = bounds);
@@ -164,7 +180,7 @@ export async function openHub(parts: HubParts) {
       waiters.delete(resolve);
     },
     cursorAt: (at: Position): string => cursors.encode(epoch, at),
-    /** Live events only; a `Replay` begins earlier. The returned function unsubscribes immediately. */
+    /** Live events only; a replay begins earlier. The returned function unsubscribes immediately. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {
@@ -176,18 +192,28 @@ export async function openHub(parts: HubParts) {
     },
     /** The position before the oldest stored event: where to begin without a cursor. */
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
-    /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
-    inTurn: createTurns(),
-    /**
-     * The next events after a position that this instance has applied. Yields to other work first. Throws EventsExpired
-     * if some events are gone. `scannedTo` is the last position read, or `after` at the log's end.
-     */
-    async scan(after: Position, limit = SCANNED) {
-      await setImmediate();
-      const page = await log.read(after, Math.min(limit, SCANNED));
-      if (!reaches(page, after)) throw expired(page);
-      const known = page.events.filter((stored) => stored.position <= position);
-      return { events: readable(known), scannedTo: known.at(-1)?.position ?? after };
+    inTurn,
+    scan,
+    /** What a subscription has missed: the stored events after a position that match. */
+    replay(filter: EventFilter, after: Position, subject: string) {
+      const replay = {
+        filter,
+        /** The last position that was read. An instance that is ahead of this one may have made the cursor. */
+        position: after,
+        /** If nothing is awaited in between, a listener that is added now gets every later event. */
+        get hasCaughtUp(): boolean {
+          return replay.position >= position;
+        },
+        /** In chunks, until it has caught up with this instance. */
+        async *[Symbol.asyncIterator]() {
+          while (!replay.hasCaughtUp) {
+            const { events, scannedTo } = await inTurn(subject, () => scan(replay.position));
+            replay.position = scannedTo;
+            yield events.filter((event) => matches(filter, event));
+          }
+        },
+      };
+      return replay;
     },
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
@@ -209,7 +235,6 @@ export async function openHub(parts: HubParts) {
 const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
   stored.map(fromStored).filter((event) => event !== undefined);
 
-/** Runs the tasks of one name one after another, and those of different names in parallel. */
 function createTurns() {
   const last = new Map<string, Promise<unknown>>();
 

@@ -1,9 +1,9 @@
 import type { PageInfo } from '../connection/connection.ts';
 import { type WindowArgs, sizeOf } from '../connection/window.ts';
 import type { Context } from '../context.ts';
+import type { Replay } from '../events/event-hub.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
-import { type Replay, createReplay } from '../events/replay.ts';
 import { CallBudgetExhausted } from '../rest/errors.ts';
 import { OF_SUBJECT_LIMIT, type Position } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
@@ -116,6 +116,7 @@ export async function subscribeToEvents(
   ctx: Context,
 ): Promise<Replay> {
   await requireFilterAccess(filter, ctx);
-  const position = typeof after === 'string' ? await ctx.hub.resume(after) : undefined;
-  return createReplay(ctx.hub, filter, position, ctx.viewer.subject);
+  const { hub, viewer } = ctx;
+  const position = typeof after === 'string' ? await hub.resume(after) : hub.position;
+  return hub.replay(filter, position, viewer.subject);
 }

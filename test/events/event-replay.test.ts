@@ -4,7 +4,6 @@ import { EventsExpired } from '../../src/events/event-cursor.ts';
 import { type EventFilter, matches } from '../../src/events/filter.ts';
 import type { EventHub } from '../../src/events/event-hub.ts';
 import { type PartnerEvent, fromStored } from '../../src/events/partner-event.ts';
-import { createReplay } from '../../src/events/replay.ts';
 import type { EventLog } from '../../src/store/event-log.ts';
 import { delivery, uuid } from '../support/events/deliveries.ts';
 import { openTestStore } from '../support/events/open-webhook-receiver.ts';
@@ -19,11 +18,11 @@ import {
 /** Replays at the listener's pace. Resolves once it is live, and to a function that waits until all is handled. */
 async function subscribeFrom(
   hub: EventHub,
-  after: number | undefined,
+  after: number,
   filter: EventFilter,
   listener: (event: PartnerEvent) => void | Promise<void>,
 ): Promise<() => Promise<void>> {
-  const replay = createReplay(hub, filter, after);
+  const replay = hub.replay(filter, after, '');
   while (!replay.hasCaughtUp)
     for await (const events of replay) for (const event of events) await listener(event);
   let handled: Promise<void> = Promise.resolve();

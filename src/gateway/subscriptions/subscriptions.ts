@@ -14,9 +14,9 @@ import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../../clock.ts';
 import { createContext } from '../../context.ts';
+import type { Replay } from '../../events/event-hub.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
-import type { Replay } from '../../events/replay.ts';
 import { hasCode } from '../../errors.ts';
 import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
 import { createUsage } from '../../rest/usage.ts';
