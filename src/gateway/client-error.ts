@@ -29,8 +29,8 @@ export const requestRejected = (
 /** A name in a document may be as long as the document. */
 const MAX_MESSAGE_CHARACTERS = 300;
 
-/** An error of graphql's parser or validation, with its own message: it holds names and no values. */
-export const documentRejected = ({ message, source, positions }: GraphQLError) =>
+/** An error of graphql's parser or validation. The message may hold names, but no values. */
+export const documentRejected = ({ source, positions }: GraphQLError, message: string) =>
   operationRejected('BAD_USER_INPUT', message.slice(0, MAX_MESSAGE_CHARACTERS), {
     source,
     positions,

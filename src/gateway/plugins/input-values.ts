@@ -20,14 +20,13 @@ function withoutValue({ message, extensions }: GraphQLError): string {
 }
 
 /**
- * An error of `validateExecutionArgs` about a variable. Names of unknown input fields are left out too: the client
- * chose them, and with a quote in one the pattern above would not find the value.
+ * The message of an error of `validateExecutionArgs` about a variable. Names of unknown input fields are left out too:
+ * the client chose them, and with a quote in one the pattern above would not find the value.
  */
-export function variableProblem({ message, nodes, originalError }: GraphQLError): GraphQLError {
-  if (!(originalError instanceof GraphQLError)) return new GraphQLError(message, { nodes });
+export function variableMessage({ message, originalError }: GraphQLError): string {
+  if (!(originalError instanceof GraphQLError)) return message;
   const subject = message.slice(0, -originalError.message.length);
-  const problem = withoutValue(originalError).replace(/ unknown field ".*/s, ' unknown fields.');
-  return new GraphQLError(subject + problem, { nodes });
+  return subject + withoutValue(originalError).replace(/ unknown field ".*/s, ' unknown fields.');
 }
 
 /** graphql's rule of the same name, with messages that name the argument and not the value. */

@@ -84,13 +84,12 @@ function parseTokens(source: string, maxTokens: number): DocumentNode {
     return parse(source, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    const { source: where, positions } = error;
     // The parser quotes the unexpected token: names may be returned to the client, values may not.
     const message = error.message.replace(
       /\b(BlockString|String|Int|Float|escape sequence):? ".*"/s,
       '$1',
     );
-    throw documentRejected(new GraphQLError(message, { source: where, positions }));
+    throw documentRejected(error, message);
   }
 }
 
@@ -110,11 +109,9 @@ export function documentProblems(
   const options = { maxErrors: MAX_REPORTED_ERRORS, hideSuggestions: !introspection };
   // graphql adds one more error, which says that there are too many.
   const problems = validate(schema, document, rules, options).slice(0, MAX_REPORTED_ERRORS);
-  return problems.map(({ message, source, positions }) => {
-    // One of graphql's rules ignores `hideSuggestions`.
-    const text = introspection ? message : message.replace(/ Did you mean .*$/, '');
-    return documentRejected(new GraphQLError(text, { source, positions }));
-  });
+  // One of graphql's rules ignores `hideSuggestions`.
+  const suggestion = introspection ? '' : / Did you mean .*$/;
+  return problems.map((error) => documentRejected(error, error.message.replace(suggestion, '')));
 }
 
 /** How large an operation is once its fragments are expanded. */

@@ -7,7 +7,7 @@ import { ClientError, documentRejected, operationRejected } from '../client-erro
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
-import { variableProblem } from './input-values.ts';
+import { variableMessage } from './input-values.ts';
 import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
 import { PARTNER_MESSAGES } from './use-error-masking.ts';
 
@@ -29,7 +29,8 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
     });
     if (!('schema' in validated)) {
       // graphql adds one more error, which says that there are too many.
-      return validated.slice(0, MAX_REPORTED_ERRORS).map(variableProblem).map(documentRejected);
+      const errors = validated.slice(0, MAX_REPORTED_ERRORS);
+      return errors.map((error) => documentRejected(error, variableMessage(error)));
     }
     const { reach } = context.requester!;
     const { calls, problems } = estimateCalls(validated, reach, services.cursors);
