@@ -77,23 +77,22 @@ function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Co
 export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
   const { noteId, session } = target;
   const audited = auditedTarget(target);
+  if (!session && !ctx.reach.isPartner) {
+    auditDenial(audited, ctx);
+    throw missingArgument('`sessionId` and `clientId`');
+  }
   const noteOf = (record: NoteRecord | undefined, open?: SessionRef) => {
     // The arguments may be wrong: the session has to hold this very note.
     if (record && (!noteId || record.id === noteId)) return noteRef(record, open, ctx);
     auditDenial(audited, ctx);
     return null;
   };
-  if (session) {
-    const read = (open: SessionRef) =>
-      whenLoaded(ctx.loaders.record(endpoints.noteOfSession, open.id), (record) =>
-        noteOf(record, open),
-      );
-    return ifOpen(session, ctx, read, audited);
-  }
-  if (ctx.reach.isPartner && noteId)
-    return whenLoaded(ctx.loaders.record(endpoints.note, noteId), noteOf);
-  auditDenial(audited, ctx);
-  throw missingArgument('`sessionId` and `clientId`');
+  if (!session) return whenLoaded(ctx.loaders.record(endpoints.note, noteId), noteOf);
+  const read = (open: SessionRef) =>
+    whenLoaded(ctx.loaders.record(endpoints.noteOfSession, open.id), (record) =>
+      noteOf(record, open),
+    );
+  return ifOpen(session, ctx, read, audited);
 }
 
 /** Null if it no longer exists: a later regeneration may have replaced it. */
@@ -125,42 +124,40 @@ export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loade
   return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
 }
 
+type ArtifactStatus = 'ready' | 'not_ready' | 'failed';
+
 /**
  * The resolvers of a transcript or MDM, which is null until it exists: in its session, in an event of the session, and
  * by its own global id.
  */
 function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
   const endpoint = type === 'MDM' ? endpoints.mdm : endpoints.transcript;
-  const load = ({ id }: SessionRef, { loaders }: Context) =>
-    loaders.record<MdmRecord | TranscriptRecord | 'not-ready'>(endpoint, id);
+  const load = (session: SessionRef, ctx: Context) => {
+    const loaded = ctx.loaders.record<MdmRecord | TranscriptRecord | 'not-ready'>(
+      endpoint,
+      session.id,
+    );
+    return whenLoaded(loaded, (record) => {
+      if (record === 'not-ready') return null;
+      requireClient(endpoint, session, record.clientId, ctx);
+      return record;
+    });
+  };
 
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
-      if (record === 'not-ready') return null;
-      requireClient(endpoint, session, record.clientId, ctx);
+      if (!record) return null;
       ctx.audit?.read.add(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });
 
-  /**
-   * Without a transcript there is no MDM: a failed transcription fails both. It may be repeated, so the transcript is
-   * read too: if it exists, transcription has not failed.
-   */
-  const readStatus = (
-    session: SessionRef,
-    ctx: Context,
-  ): Loaded<'ready' | 'not_ready' | 'failed'> =>
+  /** Without a transcript there is no MDM: a failed transcription fails both. */
+  const readStatus = (session: SessionRef, ctx: Context): Loaded<ArtifactStatus> =>
     whenLoaded(load(session, ctx), (record) => {
-      if (record !== 'not-ready') {
-        requireClient(endpoint, session, record.clientId, ctx);
-        return 'ready';
-      }
+      if (record) return 'ready';
       ctx.doNotCache();
-      return whenLoaded(ctx.milestones.transcriptionFailed(session.id), (failed) => {
-        if (!failed) return 'not_ready';
-        const transcript = ctx.loaders.record(endpoints.transcript, session.id);
-        return whenLoaded(transcript, (found) => (found === 'not-ready' ? 'failed' : 'not_ready'));
-      });
+      const failed = ctx.milestones.transcriptionFailed(session.id);
+      return whenLoaded(failed, (hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
     });
 
   return {

@@ -181,21 +181,6 @@ describe('an artifact that does not exist yet', () => {
     });
   });
 
-  it('is NOT_READY if transcription failed and there is a transcript nevertheless', async () => {
-    const { sessionId } = sandbox.startSession(ids.client(2), { failTranscription: true });
-    sandbox.settle();
-    await sandbox.delivered();
-    const status = () =>
-      counted(gateway, 'query($id: ID!) { session(id: $id) { mdmStatus } }', { id: sessionId });
-    sandbox.answerNext('GET /sessions/:id/transcript', { body: { transcriptItems: [] }, times: 1 });
-    expect((await status()).data.session).toEqual({ mdmStatus: 'NOT_READY' });
-    expect(await artifactsOf(sessionId)).toMatchObject({
-      transcriptStatus: 'READY',
-      mdmStatus: 'NOT_READY',
-      errors: undefined,
-    });
-  });
-
   it('is requested once while it does not exist, not with every query', async () => {
     const { sessionId } = sandbox.startSession(ids.client(3));
     expect((await artifactsOf(sessionId)).calls).toBe(3);
