@@ -1,7 +1,7 @@
 import { type Connection, openConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
-import { type PartnerEvent, isSessionEvent } from '../events/partner-event.ts';
+import type { PartnerEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
@@ -106,20 +106,16 @@ const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
   return ctx.hub.clientOfSession(session.id);
 });
 
-/** If only an event names the session, the client's id is shown, and everything else of the client needs proof. */
+/** The client's id alone: they may have moved since the event, and where to is not for all who see it. */
+export const clientOfEvent = ({ clientId: id }: Pick<PartnerEvent, 'clientId'>): ClientRef => ({
+  type: 'Client',
+  id,
+});
+
 export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context) =>
   session.linked && !session.open && session.clientId
-    ? clientOfLinked(session.id, session.clientId, ctx)
+    ? clientOfEvent({ clientId: session.clientId })
     : clientOfOpenSession(session, args, ctx);
-
-/** The client may have moved since the event, and where to is not for all who see it. */
-const clientOfLinked = (sessionId: Uuid, id: Uuid, { reach }: Context): ClientRef =>
-  reach.holds('session', sessionId) ? linkTo('Client', id) : { type: 'Client', id };
-
-export const clientOfEvent = (event: PartnerEvent, _args: unknown, ctx: Context): ClientRef =>
-  isSessionEvent(event)
-    ? clientOfLinked(event.sessionId, event.clientId, ctx)
-    : { type: 'Client', id: event.clientId };
 
 /** A list of the Partner API as a connection. */
 function connectionOf<N extends ListName>(
