@@ -180,25 +180,23 @@ export interface ScoreName {
   readonly clientId?: Uuid | undefined;
 }
 
-export async function scoreById(name: ScoreName, ctx: Context): Promise<ScoreRef | null> {
-  const { id, clientId } = name;
+export async function scoreById(
+  { id, clientId }: ScoreName,
+  ctx: Context,
+): Promise<ScoreRef | null> {
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;
-  const score = open ? await loadScore(name, ctx) : null;
-  if (!score) ctx.audit?.denied.add(`AssessmentScore:${id}`);
-  return score;
+  const record = open ? await ctx.loaders.record(endpoints.score, id) : undefined;
+  if (!record) {
+    auditDenial({ type: 'AssessmentScore', id }, ctx);
+    return null;
+  }
+  ctx.loaders.requireSame(endpoints.score, id, record.clientId, clientId);
+  ctx.audit?.read.add(`AssessmentScore:${id}`);
+  return { type: 'AssessmentScore', id, record, open: true, clientId };
 }
 
 export const scoreOfEvent = (
-  { scoreId, clientId }: AssessmentEvent,
+  { scoreId: id, clientId }: AssessmentEvent,
   _args: unknown,
   ctx: Context,
-) => ifOpen({ type: 'Client', id: clientId }, ctx, () => loadScore({ id: scoreId, clientId }, ctx));
-
-function loadScore({ id, clientId }: ScoreName, ctx: Context): Loaded<ScoreRef | null> {
-  return whenLoaded(ctx.loaders.record(endpoints.score, id), (record) => {
-    if (!record) return null;
-    ctx.loaders.requireSame(endpoints.score, id, record.clientId, clientId);
-    ctx.audit?.read.add(`AssessmentScore:${id}`);
-    return { type: 'AssessmentScore', id, record, open: true, clientId };
-  });
-}
+) => scoreById({ id, clientId }, ctx);
