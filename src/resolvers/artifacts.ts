@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { AssessmentEvent, ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
+import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type Endpoint, endpoints } from '../rest/endpoints.ts';
 import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
@@ -37,10 +37,8 @@ function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
   const record = ctx.loaders.record(endpoints.noteOfSession, session.id);
   // A cached note takes no closure: a list may have hundreds.
   return record instanceof Promise
-    ? record.then((loaded) => (loaded ? noteRef(loaded, session, ctx) : null))
-    : record
-      ? noteRef(record, session, ctx)
-      : null;
+    ? record.then((loaded) => noteRef(loaded, session, ctx))
+    : noteRef(record, session, ctx);
 }
 
 /** Throws if an answer about a session names another client than the session's. */
@@ -53,23 +51,21 @@ export function requireClient(
   loaders.requireSame(endpoint, id, found, clientId ?? named?.clientId);
 }
 
-/** A note that is returned. */
+/** A note that is returned, if there is one. */
 export function noteRef(
-  record: NoteRecord,
+  record: NoteRecord | undefined,
   session: SessionRef | undefined,
   ctx: Context,
-): NoteRef {
-  const note = session?.note?.record === record ? session.note : newNoteRef(record, session, ctx);
+): NoteRef | null {
+  if (!record) return null;
+  let note = session?.note;
+  if (note?.record !== record) {
+    if (session) requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
+    const id = record.id ?? `session:${session?.id ?? record.sessionId}`;
+    note = { type: 'ProgressNote', record, open: true, session, auditName: `ProgressNote:${id}` };
+    if (session) session.note = note;
+  }
   ctx.audit?.read.add(note.auditName);
-  return note;
-}
-
-function newNoteRef(record: NoteRecord, session: SessionRef | undefined, ctx: Context): NoteRef {
-  const sessionId = session?.id ?? record.sessionId ?? undefined;
-  if (session) requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
-  const auditName = `ProgressNote:${record.id ?? `session:${sessionId}`}`;
-  const note: NoteRef = { type: 'ProgressNote', record, open: true, session, auditName };
-  if (session) session.note = note;
   return note;
 }
 
@@ -194,9 +190,3 @@ export async function scoreById(
   ctx.audit?.read.add(`AssessmentScore:${id}`);
   return { type: 'AssessmentScore', id, record, open: true, clientId };
 }
-
-export const scoreOfEvent = (
-  { scoreId: id, clientId }: AssessmentEvent,
-  _args: unknown,
-  ctx: Context,
-) => scoreById({ id, clientId }, ctx);

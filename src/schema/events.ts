@@ -2,7 +2,7 @@ import type * as Events from '../events/partner-event.ts';
 import {
   mdms,
   noteOfEvent,
-  scoreOfEvent,
+  scoreById,
   sessionOfEvent,
   transcripts,
 } from '../resolvers/artifacts.ts';
@@ -170,7 +170,7 @@ builder.objectType('AssessmentCompleted', {
       type: 'AssessmentScore',
       description: 'The score, read from the Partner API. Null if it is not open to you.',
       extensions: oneCall,
-      resolve: scoreOfEvent,
+      resolve: ({ scoreId: id, clientId }, _args, ctx) => scoreById({ id, clientId }, ctx),
     }),
   }),
 });

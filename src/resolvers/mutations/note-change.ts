@@ -175,7 +175,7 @@ export async function noteAfterChange(
   const record = session
     ? await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true })
     : await ctx.loaders.record(endpoints.note, noteId, { fresh: true });
-  return record ? noteRef(record, session, ctx) : null;
+  return noteRef(record, session, ctx);
 }
 
 /** Characters as people count them: an emoji is one. */
