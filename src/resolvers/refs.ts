@@ -29,7 +29,6 @@ interface Listed<Type extends string, List extends ListName, Id = Uuid> extends 
 }
 
 export type OrganizationRef = Listed<'Organization', 'organizations'>;
-type ProgramRef = Listed<'Program', 'programsOfOrganization'>;
 export type ClinicRef = Listed<'Clinic', 'clinicsOfOrganization'>;
 export type ClinicianRef = Listed<'Clinician', 'cliniciansOfClinic'>;
 export type ClientRef = Listed<'Client', 'clientsOfClinic'>;
@@ -38,19 +37,17 @@ export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
   globalIds?: Record<string, string>;
   note?: NoteRef;
 };
-/** Its id is a string such as `phq9`, unique within its clinic only. */
-type AssessmentRef = Listed<'Assessment', 'assessmentsOfClinic', string>;
-type MagicEditRef = Listed<'MagicEdit', 'magicEditsOfClinician'>;
 
 export type ListedRef =
   | OrganizationRef
   | ClinicRef
-  | ProgramRef
+  | Listed<'Program', 'programsOfOrganization'>
   | ClinicianRef
   | ClientRef
   | SessionRef
-  | AssessmentRef
-  | MagicEditRef;
+  /** Its id is a string such as `phq9`, unique within its clinic only. */
+  | Listed<'Assessment', 'assessmentsOfClinic', string>
+  | Listed<'MagicEdit', 'magicEditsOfClinician'>;
 
 /** A record with a route of its own: returned only to viewers who may see it, and always whole. */
 interface Fetched<Type extends string, Value> {
@@ -63,18 +60,15 @@ export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
   readonly session: SessionRef | undefined;
   readonly auditName: string;
 }
-interface TranscriptRef extends Fetched<'Transcript', TranscriptRecord> {
+type ArtifactRef = (Fetched<'Transcript', TranscriptRecord> | Fetched<'MDM', MdmRecord>) & {
   readonly session: SessionRef;
-}
-interface MdmRef extends Fetched<'MDM', MdmRecord> {
-  readonly session: SessionRef;
-}
+};
 export interface ScoreRef extends Fetched<'AssessmentScore', ScoreRecord> {
   readonly id: Uuid;
   readonly clientId: Uuid | undefined;
 }
 
-export type NodeRef = ListedRef | NoteRef | TranscriptRef | MdmRef | ScoreRef;
+export type NodeRef = ListedRef | NoteRef | ArtifactRef | ScoreRef;
 export type NodeType = NodeRef['type'];
 export type NodeOfType<T extends NodeType> = Extract<NodeRef, { readonly type: T }>;
 
@@ -95,8 +89,7 @@ export const LISTS = {
   magicEditsOfClinician: { row: 'MagicEdit', parent: 'Clinician' },
 } as const satisfies Record<ListName, { readonly row: NodeType; readonly parent?: ParentType }>;
 type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
-type RowByList = { [N in ListName]: NodeOfType<(typeof LISTS)[N]['row']> };
-export type RowOf<N extends ListName> = RowByList[N];
+export type RowOf<N extends ListName> = Extract<ListedRef, { type: (typeof LISTS)[N]['row'] }>;
 
 export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 
