@@ -133,10 +133,8 @@ function connectionOf<N extends ListName>(
     need,
     {
       key: listKeyOf(list),
-      loadPage(number, since) {
-        const after = since === undefined ? undefined : Math.max(since, ctx.loaders.beganAt);
-        return loadListPage(list, number, ctx, after);
-      },
+      loadPage: (page, since) =>
+        loadListPage(list, page, ctx, since && Math.max(since, ctx.loaders.beganAt)),
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,
