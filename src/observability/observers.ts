@@ -36,29 +36,22 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
   };
 }
 
-const FAILURE_LINE_EVERY_MS = 60_000;
+/** Writes a line at most once in this time for each message, code and route: an outage must not fill the log. */
+function limited(log: Log, everyMs: number) {
+  const nextLineAt = new Map<string, number>();
+  return (level: 'warn' | 'error', message: string, fields: LogFields = {}): void => {
+    const [key, now] = [`${message} ${fields.code} ${fields.route}`, performance.now()];
+    if (now < (nextLineAt.get(key) ?? 0)) return;
+    nextLineAt.set(key, now + everyMs);
+    log[level](message, fields);
+  };
+}
 
 export type IngestObserver = ReturnType<typeof ingestObserver>;
 
 /** Metrics of webhooks. A log line only for what an operator has to act on. */
 export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
-  let [failures, nextLineAt, mismatched] = [0, 0, 0];
-
-  /** A full disk fails every webhook, and each is sent again: one line a minute has the count. */
-  function failed(error: unknown, requestId?: string): void {
-    failures += 1;
-    if (performance.now() < nextLineAt) return;
-    log.error('webhooks could not be stored', { error, count: failures, requestId });
-    [failures, nextLineAt] = [0, performance.now() + FAILURE_LINE_EVERY_MS];
-  }
-
-  /** One line a second at most, since a line for each request with a wrong signature would fill the log. Never the header's value. */
-  function reportMismatched(): void {
-    const count = `(${mismatched} in the last second)`;
-    log.warn(`webhook signature mismatch in header ${signatureHeader} ${count}`);
-    mismatched = 0;
-  }
-
+  const write = limited(log, 60_000);
   return {
     accepted: () => metrics.eventsAccepted(),
     copy: () => metrics.eventCopies(),
@@ -72,33 +65,25 @@ export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: stri
     },
     refused(reason: WebhookRefusal): void {
       metrics.webhookRefused(reason);
-      if (reason !== 'signature') return;
-      mismatched += 1;
-      if (mismatched === 1) setTimeout(reportMismatched, 1_000).unref();
+      // Never the header's value.
+      if (reason === 'signature')
+        write('warn', `webhook signature mismatch in header ${signatureHeader}`);
     },
-    failed,
+    failed: (error: unknown, requestId?: string) =>
+      write('error', 'webhooks could not be stored', { error, requestId }),
   };
 }
 
 type FailedCall = LogFields & Readonly<{ code: string; route: string }>;
 
-const CALL_LINE_EVERY_MS = 10_000;
-
 /** Metrics and spans of calls to the Partner API, and log lines that an operator should look at. */
 export function partnerObserver(log: Log, metrics: Metrics) {
-  /** When the next line of a kind may be written, by message, code and route: an outage must not fill the log. */
-  const nextLineAt = new Map<string, number>();
-  function warn(message: string, fields: LogFields): void {
-    const [key, now] = [`${message} ${fields.code} ${fields.route}`, performance.now()];
-    if (now < (nextLineAt.get(key) ?? 0)) return;
-    nextLineAt.set(key, now + CALL_LINE_EVERY_MS);
-    log.warn(message, fields);
-  }
-
+  const write = limited(log, 10_000);
   return {
     /** Other codes are about the request or the end of its operation. The reason names the route and no value. */
     failed(call: FailedCall): void {
-      if (/^(UPSTREAM|OUTCOME)_/.test(call.code)) warn('a call to the Partner API failed', call);
+      if (/^(UPSTREAM|OUTCOME)_/.test(call.code))
+        write('warn', 'a call to the Partner API failed', call);
     },
     attempt(attempt: TracedCall): void {
       metrics.upstreamCall(attempt.route, attempt.status ?? attempt.outcome, attempt.durationMs);
@@ -109,7 +94,7 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       warn('an answer was about another record than the requested one', { route, requestId });
     },
     unreadableRows: (route: string, count: number, requestId?: string) =>
-      warn('rows without a usable id were left out', { route, count, requestId }),
+      write('warn', 'rows without a usable id were left out', { route, count, requestId }),
     breakerChanged: (state: string, route: string) =>
       log.warn(`the circuit to the Partner API is ${state}`, { route }),
     tokenRenewalFailed: (code: string) =>

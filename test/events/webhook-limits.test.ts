@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { ingestObserver } from '../../src/observability/observers.ts';
@@ -81,24 +81,12 @@ describe('the webhook route', () => {
 });
 
 describe('the log of invalid signatures', () => {
-  it('reports their number once a second, and never what was sent', () => {
-    vi.useFakeTimers();
-    try {
-      const lines: string[] = [];
-      const write = (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg);
-      const observer = ingestObserver(createLog('info', { write }), createMetrics(), 'x-signature');
-      for (let i = 0; i < 5_000; i += 1) observer.refused('signature');
-      expect(lines).toEqual([]);
-      vi.advanceTimersByTime(1_000);
-      observer.refused('signature');
-      vi.advanceTimersByTime(5_000);
-      expect(lines).toEqual([
-        'webhook signature mismatch in header x-signature (5000 in the last second)',
-        'webhook signature mismatch in header x-signature (1 in the last second)',
-      ]);
-    } finally {
-      vi.useRealTimers();
-    }
+  it('has one line a minute, and never what was sent', () => {
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg);
+    const observer = ingestObserver(createLog('info', { write }), createMetrics(), 'x-signature');
+    for (let i = 0; i < 5_000; i += 1) observer.refused('signature');
+    expect(lines).toEqual(['webhook signature mismatch in header x-signature']);
   });
 });
 
