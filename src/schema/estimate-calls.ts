@@ -83,20 +83,13 @@ export function estimateCalls(
   }
 
   const fields = gatherFields([operation], schema.getRootType(operation.operation), validated);
-  problems.push(...repeatedIn(fields));
+  const once = fields.filter(({ field }) => field.extensions['once']);
+  if (once.length > 1) {
+    const nodes = once.flatMap((each) => each.nodes);
+    const issues = [`"${nodes[0]!.name.value}" may be selected once in an operation.`];
+    problems.push({ issues, nodes, path: [responseName(nodes)] });
+  }
   return { calls: ofFields(fields, []), problems };
-}
-
-/** Fields that may be selected once at the root (`once` in their extensions) and are selected under several aliases. */
-function repeatedIn(fields: readonly GatheredField[]): readonly ArgumentProblem[] {
-  const single = fields.filter(({ field }) => field.extensions['once']);
-  return [...Map.groupBy(single, ({ field }) => field.name)]
-    .filter(([, repeated]) => repeated.length > 1)
-    .map(([name, repeated]) => ({
-      issues: [`"${name}" may be selected once in an operation.`],
-      nodes: repeated.flatMap(({ nodes }) => nodes),
-      path: [responseName(repeated[0]!.nodes)],
-    }));
 }
 
 const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;
