@@ -91,7 +91,6 @@ describe('with a secret', () => {
     ['no audience', INVALID, 'aud: missing', () => good({ aud: undefined })],
     ['no exp', INVALID, 'exp: missing', () => good({ exp: undefined })],
     ['an exp that is text', INVALID, 'exp: invalid', () => good({ exp: String(inAnHour()) })],
-    ['an exp beyond all dates', INVALID, 'exp: not a date', () => good({ exp: 1e300 })],
     ['an exp that is over', EXPIRED, 'expired', () => good(past())],
     ['an nbf to come', INVALID, 'nbf: check_failed', () => good({ nbf: inAnHour() - 3_592 })],
     ['no sub', INVALID, 'sub: missing', () => good({ sub: undefined })],
