@@ -118,10 +118,11 @@ describe('the partner', () => {
   });
 
   it.each([
-    ['https://api.example.com', 'must end in /v2, but its path ends in "/"'],
-    ['https://api.example.com/v1', 'must end in /v2, but its path ends in "/v1"'],
-    ['https://api.example.com/v2/clinics', 'must end in /v2, but its path ends in "/clinics"'],
-    ['https://api.example.com/v2?a=b', 'must end in /v2, but has a query or fragment'],
+    ['https://api.example.com', 'must end in /v2, but does not'],
+    ['https://api.example.com/v1', 'must end in /v2, but does not'],
+    ['https://api.example.com/v2/clinics', 'must end in /v2, but does not'],
+    ['https://api.example.com/v2?a=b', 'must end in /v2, but does not'],
+    ['https://api.example.com/?a=/v2', 'must end in /v2, but does not'],
     ['https://user:hunter22@api.example.com/v2', 'must hold no credentials'],
     ['http://api.example.com/v2', 'must be https (http for loopback only), but is http'],
     ['ftp://api.example.com/v2', 'must be an absolute URL (https:// or http://)'],
@@ -177,10 +178,6 @@ describe('viewers', () => {
     expect(refusal({ AUTH_JWKS_URL: 'http://id.example.com/keys' })).toContain('must be https');
     const env = { AUTH_JWKS_URL: 'http://127.0.0.1:9/keys', AUTH_AUDIENCE: 'gateway' };
     expect(readConfig(env).auth.kind).toBe('jwks');
-  });
-
-  it('are not thought to be checked by an issuer alone', () => {
-    expect(refusal({ AUTH_ISSUER: 'me' })).toContain('AUTH_ISSUER needs AUTH_JWT_SECRET or');
   });
 });
 

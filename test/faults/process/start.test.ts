@@ -60,7 +60,7 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
 
   it('and says what is wrong with the configuration', async () => {
     expect(await refusal({ PARTNER_BASE_URL: 'https://api.example.com/v1' })).toBe(
-      'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but its path ends in "/v1"',
+      'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but does not',
     );
   });
 
