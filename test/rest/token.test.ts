@@ -62,7 +62,7 @@ describe('the partner token', () => {
   it('is still used while its renewal fails', async () => {
     const clock = createFakeClock();
     const failed: (() => void)[] = [];
-    const observer = { tokenRenewalFailed: () => failed.shift()?.() };
+    const observer = { failed: () => failed.shift()?.() };
     await using setup = await setUp(tokensFrom(1), { clock, observer }, { authenticate: onlyOnce });
     await readAll(setup, 1);
     const failure = new Promise<void>((resolve) => failed.push(resolve));

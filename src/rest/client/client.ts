@@ -74,7 +74,7 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     pathPrefix: url.pathname,
     timeoutMs,
     limiter: createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota),
-    tokens: createTokens(requestToken, clock, observer),
+    tokens: createTokens(requestToken, clock),
     pool: openPool(url, maxConcurrency, timeoutMs),
 
     /** Joins a call in flight for the same key, or makes one. The caller has checked the cache already. */
