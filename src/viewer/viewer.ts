@@ -16,12 +16,9 @@ export type Grant =
  */
 export function grantsFromClaim(claim: unknown): readonly Grant[] | undefined {
   if (!Array.isArray(claim)) return undefined;
-  const grants = new Map<string, Grant>();
-  for (const text of claim) {
-    const grant = parseGrant(text);
-    if (grant) grants.set(grantText(grant), grant);
-  }
-  return [...grants.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, grant]) => grant);
+  const grants = claim.map(parseGrant).filter((grant) => grant !== undefined);
+  const byText = new Map(grants.map((grant) => [grantText(grant), grant]));
+  return [...byText.keys()].toSorted().map((text) => byText.get(text)!);
 }
 
 export function parseGrant(text: unknown): Grant | undefined {
