@@ -6,7 +6,7 @@ import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts
 import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
-import { missingArgument } from './errors.ts';
+import { missingArgument } from '../errors.ts';
 import { linkTo } from './records.ts';
 import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
 

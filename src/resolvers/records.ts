@@ -9,7 +9,7 @@ import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
 import { auditDenial, auditRead } from './access/audit-reads.ts';
 import { ifOpen, opened, requireAccess } from './access/prove.ts';
-import { NotFound } from './errors.ts';
+import { NotFound } from '../errors.ts';
 import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
 import type {

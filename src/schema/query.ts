@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { noteByName, scoreById } from '../resolvers/artifacts.ts';
-import { NotFound } from '../resolvers/errors.ts';
+import { NotFound } from '../errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import type { NodeOfType } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/endpoints.ts';

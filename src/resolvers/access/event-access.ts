@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { RECORD_KINDS } from '../../viewer/viewer.ts';
-import { NotFound } from '../errors.ts';
+import { NotFound } from '../../errors.ts';
 import { isClientUnder } from '../lookup/search.ts';
 import type { ListedRef } from '../refs.ts';
 import { isOpen } from './prove.ts';

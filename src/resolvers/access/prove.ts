@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
-import { NotFound, missingArgument } from '../errors.ts';
+import { NotFound, missingArgument } from '../../errors.ts';
 import { type FindOptions, findInList } from '../lookup/find-in-list.ts';
 import { grantedLists, isGranted, knownParents, search } from '../lookup/search.ts';
 import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';

@@ -2,9 +2,8 @@ import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/lists.ts';
-import { hasCode } from '../../errors.ts';
+import { NotFound, hasCode } from '../../errors.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
-import { NotFound } from '../errors.ts';
 import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';
 
 /** The records of a page. They depend on the list and the page only, so all operations share them. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
-import { missingArgument } from '../errors.ts';
+import { missingArgument } from '../../errors.ts';
 import { type ListedRef, parentsOf } from '../refs.ts';
 import { findInList } from './find-in-list.ts';
 import { findClientIn, isGranted, knownParents, search } from './search.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { BadInput } from '../../errors.ts';
+import { BadInput, NotFound, missingArgument } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
 import { pathOf } from '../../rest/lists.ts';
@@ -9,7 +9,6 @@ import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
 import { type NoteTarget, auditedTarget, noteRef, requireClient } from '../artifacts.ts';
-import { NotFound, missingArgument } from '../errors.ts';
 import type { NoteRef, SessionRef } from '../refs.ts';
 import { type Rejected, answerAbout, auditedWrite, rejectionOf } from './write.ts';
 

@@ -1,10 +1,9 @@
-import { BadInput, CodedError, OperationError, StoreUnavailable } from '../../errors.ts';
+import { BadInput, CodedError, NotFound, OperationError, StoreUnavailable } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { isObject } from '../../json.ts';
 import { OutcomeUnknown, PartnerNotFound, PartnerRejected } from '../../rest/errors.ts';
 import { isOther } from '../../rest/records.ts';
 import type { Uuid } from '../../uuid.ts';
-import { NotFound } from '../errors.ts';
 
 export type Missing = { readonly kind: 'missing'; readonly message?: string };
 export type Invalid = { readonly kind: 'invalid'; readonly issues: readonly string[] };
