@@ -1,7 +1,7 @@
 import type pino from 'pino';
 
-/** Longer lines are hard to store and to search. */
-const [MAX_RECORDS, MAX_SUBJECTS] = [100, 500];
+/** Of records, and of subjects. Longer lines are hard to store and to search, and the spool is limited in lines. */
+const MAX_ITEMS = 100;
 
 /** The records are `Client:<uuid>` and the like, made of a type and a checked id. */
 type Trail = Readonly<{ operation: string; outcome: string; records: readonly string[] }>;
@@ -11,7 +11,7 @@ export type Audit = ReturnType<typeof createAudit>;
 /** Records who read or changed which patient's record, and never its contents. */
 export function createAudit(logger: pino.Logger<'audit'>) {
   function write(trail: Trail, who: { readonly subject: string | readonly string[] }): void {
-    for (const records of chunks(trail.records, MAX_RECORDS))
+    for (const records of chunks(trail.records, MAX_ITEMS))
       logger.audit({ ...who, ...trail, records }, 'audit');
   }
 
@@ -33,7 +33,7 @@ export function createAudit(logger: pino.Logger<'audit'>) {
       /** For the cached answer. Of more records than a line holds, the lines of this operation are the list. */
       prepareRepeated() {
         if (read.size === 0) return undefined;
-        const records = read.size <= MAX_RECORDS ? [...read] : [];
+        const records = read.size <= MAX_ITEMS ? [...read] : [];
         const line = logger.child({ subject, operation, id, records, outcome: 'read again' });
         return (nextId: string) => line.audit({ requestId: nextId }, 'audit');
       },
@@ -42,7 +42,7 @@ export function createAudit(logger: pino.Logger<'audit'>) {
 
   /** What an event shows, or denies, and to whom: its receivers share a line. */
   function delivered(trail: Trail, subjects: readonly string[]): void {
-    for (const subject of chunks([...new Set(subjects)], MAX_SUBJECTS)) write(trail, { subject });
+    for (const subject of chunks([...new Set(subjects)], MAX_ITEMS)) write(trail, { subject });
   }
 
   return { begin, delivered };

@@ -7,9 +7,8 @@ const PLAIN = ['route', 'status', 'code', 'reason', 'count', 'partner', 'store',
 const OF_OPERATION = ['id', 'name', 'kind', 'durationMs', 'calls', 'cached', 'outcome'] as const;
 type Field = 'requestId' | (typeof PLAIN)[number] | (typeof OF_OPERATION)[number];
 const FIELDS: ReadonlySet<string> = new Set<Field>(['requestId', ...PLAIN, ...OF_OPERATION]);
-export type LogFields = { readonly [Name in Field]?: string | number | undefined } & {
-  readonly error?: unknown;
-};
+type Value = string | number | undefined;
+export type LogFields = Partial<Readonly<Record<Field, Value>>> & { readonly error?: unknown };
 
 export type Log = ReturnType<typeof createLog>;
 

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const MAX_LINES = 10_000;
-const MAX_BYTES = 16 * 2 ** 20;
 /** The rest of the space is for the outcomes of changes that were accepted before. */
 const SHARE_OF_READS = 0.95;
 const CHUNK_LINES = 200;
@@ -24,13 +23,12 @@ export function openStdout(): Output {
 /** Never waits for the reader. While it stalls, audit lines go to a file and other lines are dropped. */
 export function createOutput(writeSome: (bytes: Buffer) => number) {
   let queue: string[] = [];
-  /** Bytes of the queue, and how many bytes of its first line are already written. */
-  let [bytes, written] = [0, 0];
+  /** How many bytes of the first line are already written. */
+  let written = 0;
   let [isBlocked, isSaved, progressAt] = [false, true, performance.now()];
   let [spooled, lost, dropped] = [0, 0, 0];
   let path: string | undefined;
-  const isFull = (share: number): boolean =>
-    queue.length >= MAX_LINES * share || bytes >= MAX_BYTES * share;
+  const isFull = (share = SHARE_OF_READS): boolean => queue.length >= MAX_LINES * share;
   const hasStalled = (): boolean => performance.now() - progressAt > MAX_STALL_MS;
 
   function flush(): void {
@@ -46,10 +44,9 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       // Whole lines are removed. The rest of a line that was cut short is written next.
       const whole = chunk.subarray(0, chunk.lastIndexOf('\n', written - 1) + 1);
       queue.splice(0, whole.toString('latin1').split('\n').length - 1);
-      [written, bytes] = [written - whole.length, bytes - whole.length];
+      written -= whole.length;
     }
-    progressAt = performance.now();
-    isBlocked = false;
+    [isBlocked, progressAt] = [false, performance.now()];
     if (spooled > 0) save(queue, 'w');
   }
 
@@ -57,7 +54,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
     // A line that is half written has to be completed.
     const kept = queue.filter((line, index) => isAudit(line) || (index === 0 && written > 0));
     dropped += queue.length - kept.length;
-    [queue, bytes, isBlocked] = [kept, Buffer.byteLength(kept.join('')), true];
+    [queue, isBlocked] = [kept, true];
     save(queue, 'w');
   }
 
@@ -77,7 +74,7 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   function update(isLast = false): void {
     flush();
-    if (queue.length > 0 && !isBlocked && (isLast || hasStalled())) block();
+    if (queue.length > 0 && !isBlocked && (isLast || hasStalled() || isFull())) block();
     // After a failure, or when most of the file is written to stdout already.
     if (isBlocked && (!isSaved || spooled > 2 * MAX_LINES)) save(queue, 'w');
   }
@@ -85,12 +82,10 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
 
   return {
     write(line: string): void {
-      if (!isBlocked && isFull(SHARE_OF_READS)) flush();
-      if (!isBlocked && isFull(SHARE_OF_READS)) block();
+      if (!isBlocked && isFull()) update();
       if (isBlocked && !isAudit(line)) return void (dropped += 1);
       if (isBlocked && isFull(isChange(line) ? 1 : SHARE_OF_READS)) return void (lost += 1);
       queue.push(line);
-      bytes += Buffer.byteLength(line);
       if (isBlocked && isSaved) save([line], 'a');
       if (!isBlocked && (queue.length % CHUNK_LINES === 0 || isChange(line))) flush();
       // The change is sent next, so its line has to outlive this process, even if the reader has stalled just now.
@@ -102,13 +97,12 @@ export function createOutput(writeSome: (bytes: Buffer) => number) {
       // Whole lines only: a crash may have left half of the last one.
       const lines = text.match(/^.*\n/gm)?.filter(isAudit) ?? [];
       queue.push(...lines);
-      bytes += Buffer.byteLength(lines.join(''));
       [path, spooled] = [file, lines.length];
       flush();
     },
     /** Why a change that is made now might not be audited. */
     problem(): string | undefined {
-      if (!isBlocked || (isSaved && !isFull(SHARE_OF_READS))) return undefined;
+      if (!isBlocked || (isSaved && !isFull())) return undefined;
       return 'stdout is blocked, and there is no space for more audit lines in EVENT_STORE_DIR';
     },
     counts: () => ({ spooled, lost, dropped, queued: queue.length }),

@@ -200,15 +200,6 @@ describe.concurrent('without a reader', { timeout: 20_000 }, () => {
     expect(lines.counts().queued).toBeLessThan(9_000);
   });
 
-  it('keeps no more than 16 MB in memory, however long the lines are', () => {
-    const lines = openOutput(reader(0).give);
-    const line = `{"level":"audit","subject":"${'x'.repeat(100_000)}","outcome":"read"}\n`;
-    for (let n = 0; n < 1_000; n += 1) lines.write(line);
-    expect(lines.counts().queued).toBeLessThan(168);
-    expect(lines.counts().lost).toBeGreaterThan(800);
-    expect(lines.problem()).toContain('stdout is blocked');
-  });
-
   it('spools a change immediately, and other audit lines at exit', () => {
     const path = newPath();
     const lines = openOutput(reader(0).give);
