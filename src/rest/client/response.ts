@@ -84,7 +84,7 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
   switch (status) {
     case 400:
       if (layer === 'unknown') break;
-      return final(new PartnerRejected(route, messages), 'accepted');
+      return final(new PartnerRejected(route, messages));
     case 401: {
       const error = new PartnerCredentialsRefused(route, 'the access token was refused');
       const isUnclear = layer !== 'application';
@@ -96,13 +96,10 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
     case 404:
       // A page of a proxy must not make a record look deleted.
       if (isPage) break;
-      return final(new PartnerNotFound(route, 'there is no such record'), 'accepted');
+      return final(new PartnerNotFound(route, 'there is no such record'));
     case 409:
       if (isPage) break;
-      return final(
-        new PartnerConflict(route, 'the request conflicts with the present state'),
-        'accepted',
-      );
+      return final(new PartnerConflict(route, 'the request conflicts with the present state'));
     case 429: {
       const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
       const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);

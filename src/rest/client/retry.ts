@@ -10,7 +10,7 @@ export interface Failure {
   readonly isUnclear?: boolean;
   readonly retryAfterMs?: number | undefined;
   /** What it says about the token and the API key; `suspect` if a 403 may mean an unknown token. */
-  readonly credentials?: 'accepted' | 'expired' | 'suspect' | 'key-refused' | undefined;
+  readonly credentials?: 'expired' | 'suspect' | 'key-refused' | undefined;
 }
 
 const MAX_THROTTLED = 3;

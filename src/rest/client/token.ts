@@ -91,7 +91,6 @@ export function createTokens(requestToken: () => Promise<PartnerToken>, clock: C
       // After an unclear refusal a write is not sent again, so it has no second attempt.
       const isNew = value === token?.value && now - droppedAt < REFUSED_PAUSE_MS;
       if (credentials === 'expired' && (isSecond || (isUnclear && isNew))) newRefusedAt = now;
-      if (credentials === 'accepted') this.accepted(value);
       if (credentials === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
       if (credentials === 'expired' && now - newRefusedAt >= REFUSED_PAUSE_MS) {
