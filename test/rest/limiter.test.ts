@@ -16,13 +16,14 @@ const createCallQueue = (rank: Rank): CallQueue => ({ rank, calls: [] });
 function oneSlot() {
   const limiter = createLimiter(createFakeClock(), 1);
   const sent: string[] = [];
-  const call = (name: string) => ({ isWaiting: false, send: () => void sent.push(name) });
+  const call = (name: string) => ({ isWaiting: true, send: () => void sent.push(name) });
   const add = (name: string, queue: CallQueue) => {
     const added = call(name);
-    limiter.take(added, queue);
+    expect(limiter.take()).toBe(false);
+    limiter.enqueue(added, queue);
     return added;
   };
-  expect(limiter.take(call('first'), createCallQueue('read'))).toBe(true);
+  expect(limiter.take()).toBe(true);
   const drain = () => {
     for (let i = 0; i < 20; i++) limiter.release();
     return sent;
@@ -49,8 +50,7 @@ describe('the limiter', () => {
     const { add, drain, limiter } = oneSlot();
     const [large, change] = [createCallQueue('read'), createCallQueue('write')];
     const calls = [1, 2, 3].map((n) => add(`large ${n}`, large));
-    limiter.join(calls[2]!, change);
-    expect(limiter.state().queued).toBe(3);
+    limiter.enqueue(calls[2]!, change);
     expect(drain()).toEqual(['large 3', 'large 1', 'large 2']);
     expect(limiter.state().queued).toBe(0);
   });
@@ -73,7 +73,8 @@ describe('the limiter', () => {
       sent += 1;
       limiter.release();
     };
-    for (let i = 0; i <= 10_000; i++) limiter.take({ isWaiting: false, send }, queue);
+    limiter.take();
+    for (let i = 0; i < 10_000; i++) limiter.enqueue({ isWaiting: true, send }, queue);
     limiter.release();
     expect(sent).toBe(10_000);
   });
@@ -127,9 +128,13 @@ describe('rate and quota', () => {
     const clock = createFakeClock();
     const limiter = createLimiter(clock, 100, 10);
     let sent = 0;
-    const send = () => (sent += 1);
+    const send = () => {
+      sent += 1;
+      limiter.spend();
+    };
     for (let i = 0; i < 30; i++) {
-      if (limiter.take({ isWaiting: false, send }, createCallQueue('read'))) send();
+      if (limiter.take()) send();
+      else limiter.enqueue({ isWaiting: true, send }, createCallQueue('read'));
     }
     expect(sent).toBe(1);
     for (let i = 0; i < 100; i++) clock.advance(10);

@@ -65,7 +65,7 @@ export class Call implements QueuedCall {
     const waiter = { usage, ...Promise.withResolvers<CacheEntry>() };
     this.waiters.push(waiter);
     usage.pending.add(this);
-    this.client.limiter.join(this, usage.queue);
+    if (this.isWaiting) this.client.limiter.enqueue(this, usage.queue);
     return waiter.promise;
   }
 
@@ -74,8 +74,9 @@ export class Call implements QueuedCall {
     const { isAuthorized, template } = this.target.endpoint;
     if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
     if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
-    if (limiter.take(this, this.usage.queue)) return this.send();
-    for (const { usage } of this.waiters) if (usage !== this.usage) limiter.join(this, usage.queue);
+    if (limiter.take()) return this.send();
+    this.isWaiting = true;
+    for (const { usage } of this.waiters) limiter.enqueue(this, usage.queue);
   }
 
   /** The caller holds a slot of the limiter. */
@@ -85,7 +86,7 @@ export class Call implements QueuedCall {
     // The token may have changed while the call was queued.
     const token = endpoint.isAuthorized ? tokens.current() : NO_TOKEN;
     if (token === undefined) {
-      limiter.release(false);
+      limiter.release();
       return this.start();
     }
     const now = clock.now();
@@ -93,7 +94,7 @@ export class Call implements QueuedCall {
     const leftMs = this.endsAt - now;
     const problem = this.charge(leftMs);
     if (problem) {
-      limiter.release(false);
+      limiter.release();
       return this.fail(problem);
     }
     this.breaker.enter(this);

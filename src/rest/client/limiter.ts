@@ -20,8 +20,6 @@ export interface CallQueue {
 
 const DAY_MS = 24 * 3600_000;
 
-const isWaiting = (call: QueuedCall): boolean => call.isWaiting;
-
 /** Limits the calls in flight, fairly between operations, and keeps to the rate and the daily quota, if any. */
 export function createLimiter(
   clock: Clock,
@@ -47,26 +45,23 @@ export function createLimiter(
     return used;
   }
 
-  const tryStart = (): boolean =>
-    inFlight < maxInFlight && (ratePerSecond === undefined || takePermit(ratePerSecond));
+  const mayStart = (): boolean =>
+    inFlight < maxInFlight && (ratePerSecond === undefined || hasPermit(ratePerSecond));
 
   /** False if the rate is used up for now. A timer then serves the queues. */
-  function takePermit(rate: number): boolean {
+  function hasPermit(rate: number): boolean {
     if (isPaused) return false;
     const now = clock.now();
     // At most a tenth of a second's permits are saved: a whole second's would double the rate in the first second.
     permits = Math.min(Math.max(1, rate / 10), permits + ((now - refilledAt) / 1000) * rate);
     refilledAt = now;
-    if (permits < 1) {
-      isPaused = true;
-      clock.after(Math.ceil(((1 - permits) / rate) * 1000), () => {
-        isPaused = false;
-        serve();
-      });
-      return false;
-    }
-    permits -= 1;
-    return true;
+    if (permits >= 1) return true;
+    isPaused = true;
+    clock.after(Math.ceil(((1 - permits) / rate) * 1000), () => {
+      isPaused = false;
+      serve();
+    });
+    return false;
   }
 
   function serve(): void {
@@ -74,12 +69,9 @@ export function createLimiter(
     if (isDispatching) return;
     isDispatching = true;
     try {
-      while (queued > 0 && tryStart()) {
+      while (queued > 0 && mayStart()) {
         const next = nextCall();
-        if (!next) {
-          permits += 1;
-          break;
-        }
+        if (!next) break;
         next.isWaiting = false;
         inFlight += 1;
         next.send();
@@ -103,47 +95,34 @@ export function createLimiter(
     return undefined;
   }
 
-  /** Each once: a call may be in the queues of several operations. */
-  const waitingCalls = () =>
-    new Set(RANKS.flatMap((rank) => waiting[rank].flatMap(({ calls }) => calls.filter(isWaiting))));
-
-  function enqueue(call: QueuedCall, queue: CallQueue): void {
-    if (queue.calls.push(call) === 1) waiting[queue.rank].push(queue);
-    queued += 1;
-  }
-
   return {
-    /** True: the call holds a slot and may be sent now. False: it is queued, and `send` is called when its turn comes. */
-    take(call: QueuedCall, queue: CallQueue): boolean {
-      if (queued === 0 && tryStart()) {
-        inFlight += 1;
-        return true;
-      }
-      call.isWaiting = true;
-      enqueue(call, queue);
-      return false;
+    /** True: the caller holds a slot, and its call may be sent now. */
+    take(): boolean {
+      if (queued > 0 || !mayStart()) return false;
+      inFlight += 1;
+      return true;
     },
-    /** Another operation needs the call too. If it waits, it is sent in the turn of the one that comes first. */
-    join(call: QueuedCall, queue: CallQueue): void {
-      if (call.isWaiting) enqueue(call, queue);
+    /** Queues a call that waits, once for each operation that needs it. It is sent in the turn that comes first. */
+    enqueue(call: QueuedCall, queue: CallQueue): void {
+      if (queue.calls.push(call) === 1) waiting[queue.rank].push(queue);
+      queued += 1;
     },
-    /** A call that was not sent does not count for the rate. */
-    release(isSent = true): void {
+    release(): void {
       inFlight -= 1;
-      if (!isSent) permits += 1;
       if (queued > 0) serve();
     },
-    /** Counts a call against the day. Returns the seconds until tomorrow if today's quota is used up. */
+    /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if today's quota is used up. */
     spend(): number | undefined {
       if (usedToday() >= (dailyQuota ?? Number.POSITIVE_INFINITY)) {
         return Math.ceil(((day + 1) * DAY_MS - clock.wallNow()) / 1000);
       }
       used += 1;
+      permits -= 1;
       return undefined;
     },
     state: () => ({
       inFlight,
-      queued: waitingCalls().size,
+      queued,
       callsToday: usedToday(),
       quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
     }),
