@@ -20,14 +20,14 @@ export interface WindowRequest {
 const MAX_ROWS = 100;
 const DEFAULT_ROWS = 10;
 
-/** Throws `BadInput` with every problem. Without a `key`, a cursor of any list is accepted. */
-export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key?: string): WindowRequest {
+/** Throws `BadInput` with every problem. */
+export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key: string): WindowRequest {
   const issues = countIssues(args);
   const decoded = (name: 'after' | 'before') => {
     const text = args[name] ?? undefined;
     if (text === undefined) return undefined;
     const position = codec.decode(text);
-    if (position && (key === undefined || position.list === hashOfList(key))) return position;
+    if (position?.list === hashOfList(key)) return position;
     issues.push(`"${name}" is not a cursor of this list`);
     return undefined;
   };
@@ -104,22 +104,16 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
 }
 
 /** The most pages that a window can read while the list does not change. Invalid arguments read none. */
-export function pagesOfWindow(args: WindowArgs, need: Need, codec: CursorCodec): number {
+export function pagesOfWindow(args: WindowArgs, need: Need): number {
   if (need === 'nothing' || countIssues(args).length > 0) return 0;
-  if (typeof args.after === 'string' || typeof args.before === 'string') {
-    try {
-      return firstPagesToRead(readWindowArgs(args, codec), need).length;
-    } catch (error) {
-      if (error instanceof BadInput) return 0;
-      throw error;
-    }
-  }
   if (need === 'offsets' || need === 'total') return 1;
   const { from, count } = sizeOf(args);
-  // From the head a window starts with a page. At the tail it may start with a page's last row.
-  const rows = from === 'first' ? count : count + PAGE_SIZE - 1;
+  const hasAfter = typeof args.after === 'string';
+  const isTail = from === 'last' && !hasAfter && typeof args.before !== 'string';
+  // From the head a window starts with a page. Elsewhere it may start with a page's last row.
+  const rows = from === 'first' && !hasAfter ? count : count + PAGE_SIZE - 1;
   const touched = Math.ceil(rows / PAGE_SIZE);
   const pages = need === 'cursors' ? Math.min(2, touched) : touched;
-  // Page one has to be read first to learn where the tail is.
-  return from === 'last' ? pages + 1 : pages;
+  // Page one has to be read first to learn where the tail is. A cursor holds the list's length.
+  return isTail ? pages + 1 : pages;
 }

@@ -5,7 +5,6 @@ import {
   getNamedType,
 } from 'graphql';
 
-import type { CursorCodec } from '../connection/cursor.ts';
 import { countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
 import { type GatheredField, gatherFields, needOf } from './selections.ts';
@@ -44,11 +43,7 @@ export interface ArgumentProblem {
 }
 
 /** The most upstream calls that the operation can make, without look-ups, drift and retries; or what is wrong with it. */
-export function estimateCalls(
-  validated: ValidatedExecutionArgs,
-  reach: Reach,
-  cursors: CursorCodec,
-) {
+export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
   const { schema, operation, variableValues } = validated;
   const problems: ArgumentProblem[] = [];
   /** By the merged nodes: through fragments, exponentially many paths lead to the same ones. */
@@ -76,7 +71,7 @@ export function estimateCalls(
       const args = argsOf();
       const issues = countIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const pages = price === 'events' ? 1 : pagesOfWindow(args, needOf(inner, validated), cursors);
+      const pages = price === 'events' ? 1 : pagesOfWindow(args, needOf(inner, validated));
       return pages + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));

@@ -15,7 +15,7 @@ import { PARTNER_MESSAGES } from './use-error-masking.ts';
  * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
  * (`onExecute`, `onSubscribe`). Reports what the operation has used in `extensions.upstream`.
  */
-export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlugin {
+export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
   const { maxEstimatedCalls, maxUpstreamCalls } = config.operation;
 
   /** Returns why the operation is rejected, if it is. */
@@ -33,7 +33,7 @@ export function useUpstreamCost({ config, services }: GatewayParts): GatewayPlug
       return errors.map((error) => documentRejected(error, variableMessage(error)));
     }
     const { reach } = context.requester!;
-    const { calls, problems } = estimateCalls(validated, reach, services.cursors);
+    const { calls, problems } = estimateCalls(validated, reach);
     if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
     if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
     const { operation: kind, name } = validated.operation;
