@@ -94,7 +94,7 @@ export class Loaders {
   }
 
   private async fetch(target: Target): Promise<unknown> {
-    return this.use(await this.client.get(target, this.usage));
+    return this.use(await this.client.call(target, this.usage));
   }
 
   private use(entry: CacheEntry): unknown {

@@ -28,7 +28,7 @@ export function createWrites(client: Client) {
   async function send<T>(to: Endpoint<T>, id: Uuid, body: unknown, usage: Usage): Promise<T> {
     const path = to.path(id);
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    return (await client.send({ endpoint: to, key: path, path, ...text }, usage)) as T;
+    return (await client.call({ endpoint: to, key: path, path, ...text }, usage)).value as T;
   }
 
   return {

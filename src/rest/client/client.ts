@@ -49,18 +49,11 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     return inFlight.get(call.target.key) === call && inFlight.delete(call.target.key);
   }
 
-  function start(call: Call, usage: Usage): Promise<CacheEntry> {
-    const answer = call.join(usage);
-    budget.deposit();
-    call.start();
-    return answer;
-  }
-
   const requestToken = async (): Promise<PartnerToken> => {
     const { template: path } = authenticate;
     const body = JSON.stringify({ clientId, clientSecret });
     const target = { endpoint: authenticate, key: path, path, body };
-    return (await client.send(target, createUsage({ priority: 'token' }))) as PartnerToken;
+    return (await client.call(target, createUsage({ priority: 'token' }))).value as PartnerToken;
   };
 
   const client = {
@@ -77,23 +70,22 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     tokens: createTokens(requestToken, clock),
     pool: openPool(url, maxConcurrency, timeoutMs),
 
-    /** Joins a call in flight for the same key, or makes one. The caller has checked the cache already. */
-    get(target: Target, usage: Usage): Promise<CacheEntry> {
-      if (usage.isOver) return Promise.reject(new OperationAborted(target.endpoint.template));
-      const underway = inFlight.get(target.key);
-      if (underway && underway.beganAt > (target.since ?? 0)) {
+    /** Makes a call, or joins one in flight for the same GET. The caller has checked the cache already. */
+    call(target: Target, usage: Usage): Promise<CacheEntry> {
+      const { endpoint, key, since = 0 } = target;
+      if (usage.isOver) return Promise.reject(new OperationAborted(endpoint.template));
+      const isRead = endpoint.method === 'GET';
+      const underway = isRead ? inFlight.get(key) : undefined;
+      if (underway && underway.beganAt > since) {
         usage.coalesced += 1;
         return underway.join(usage);
       }
       const call = new Call(client, target, usage);
-      inFlight.set(target.key, call);
-      return start(call, usage);
-    },
-
-    /** A write, or the request for a token. */
-    async send(target: Target, usage: Usage): Promise<unknown> {
-      if (usage.isOver) throw new OperationAborted(target.endpoint.template);
-      return (await start(new Call(client, target, usage), usage)).value;
+      if (isRead) inFlight.set(key, call);
+      budget.deposit();
+      const answer = call.join(usage);
+      call.start();
+      return answer;
     },
 
     /**
