@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { partnerObserver } from '../observability/observers.ts';
+import type { Uuid } from '../uuid.ts';
 import { createClient } from './client/client.ts';
-import { endpoints } from './endpoints.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
 import { Loaders } from './loaders.ts';
 import { createUsage, type Usage } from './usage.ts';
-import { createWrites } from './writes.ts';
 
 /** `baseUrl` ends in `/v2`. */
 export type PartnerConnection = Omit<Extract<Config['partner'], { kind: 'real' }>, 'kind'>;
@@ -33,7 +33,12 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
   return {
     /** For one operation, or one delivered event: what they read is counted into `usage`. */
     loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
-    writes: createWrites(client),
+    /** Sends a write, with its body as JSON if there is one. */
+    async send<T>(endpoint: Endpoint<T>, id: Uuid, body: unknown, usage: Usage): Promise<T> {
+      const path = endpoint.path(id);
+      const target = { endpoint, key: path, path, body: JSON.stringify(body) };
+      return (await client.call(target, usage)).value as T;
+    },
     /** Drops what is cached under these paths, all pages and filters of a list. Reads in flight are not cached either. */
     invalidate(paths: readonly string[]): void {
       for (const path of paths) client.invalidate(path);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { NoteLocked, PartnerConflict, PartnerRejected } from '../../src/rest/errors.ts';
 import { createUsage } from '../../src/rest/usage.ts';
+import { writes } from '../../src/rest/writes.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, envelope } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
@@ -65,7 +66,7 @@ describe('the error of a status and a body', () => {
   ])('recognises a lock in %s, and keeps the token', async (_, message) => {
     await using setup = await setUp(always(403, envelope(403, message)));
     const { partner, upstream } = setup;
-    const edit = () => partner.writes.magicEdit(id(1), 'shorter', createUsage());
+    const edit = () => partner.send(writes.magicEdit, id(1), {}, createUsage());
     expect(await failureOf(edit())).toBeInstanceOf(NoteLocked);
     await failureOf(edit());
     expect(upstream.authenticated).toBe(1);
@@ -100,7 +101,7 @@ describe('the error of a status and a body', () => {
   it('never contains the message of a conflict', async () => {
     await using setup = await setUp(always(409, envelope(409, 'already assigned')));
     const failure = await failureOf(
-      setup.partner.writes.updateNote(id(1), { note: [] }, createUsage()),
+      setup.partner.send(writes.updateNote, id(1), { note: [] }, createUsage()),
     );
     expect(failure).toBeInstanceOf(PartnerConflict);
     expect(JSON.stringify([failure, failure.message])).not.toContain('assigned');

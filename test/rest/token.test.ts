@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
+import { writes } from '../../src/rest/writes.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, envelope } from '../support/rest/upstream.ts';
@@ -130,9 +131,9 @@ describe('the partner token', () => {
     await using setup = await setUp((_, response) => answer(response, 401, { message: 'no' }), {
       clock: createFakeClock(),
     });
-    const { writes } = setup.partner;
-    for (let n = 1; n <= 5; n++)
-      expect(await codeOf(writes.regenerate(id(n), createUsage()))).toBe('OUTCOME_UNKNOWN');
+    const regenerate = (n: number) =>
+      setup.partner.send(writes.regenerate, id(n), undefined, createUsage());
+    for (let n = 1; n <= 5; n++) expect(await codeOf(regenerate(n))).toBe('OUTCOME_UNKNOWN');
     expect(setup.upstream.authenticated).toBe(2);
     await expect(setup.partner.check()).rejects.toThrow('refused');
   });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import type { Partner } from '../../src/rest/partner.ts';
+import { secondaryCliniciansBody } from '../../src/rest/assumed-names.ts';
 import { createUsage } from '../../src/rest/usage.ts';
+import { writes } from '../../src/rest/writes.ts';
 import type { Usage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, setUp } from '../support/rest/partner.ts';
@@ -11,15 +13,20 @@ import type { Script } from '../support/rest/upstream.ts';
 
 type Write = (partner: Partner, usage?: Usage) => Promise<unknown>;
 const magicEdit: Write = (partner, usage = createUsage()) =>
-  partner.writes.magicEdit(id(1), 'shorter', usage);
+  partner.send(writes.magicEdit, id(1), { userInstructions: 'shorter' }, usage);
 const regenerate: Write = (partner, usage = createUsage()) =>
-  partner.writes.regenerate(id(1), usage);
+  partner.send(writes.regenerate, id(1), undefined, usage);
 const updateNote: Write = (partner, usage = createUsage()) =>
-  partner.writes.updateNote(id(1), { note: ['x'] }, usage);
+  partner.send(writes.updateNote, id(1), { note: ['x'] }, usage);
 const assign: Write = (partner, usage = createUsage()) =>
-  partner.writes.assignSecondaryClinicians(id(1), [id(2), id(3)], usage);
+  partner.send(
+    writes.assignSecondaryClinicians,
+    id(1),
+    secondaryCliniciansBody([id(2), id(3)]),
+    usage,
+  );
 const mint: Write = (partner, usage = createUsage()) =>
-  partner.writes.authenticateClinician(id(1), usage);
+  partner.send(writes.authenticateClinician, id(1), undefined, usage);
 
 const fails: Script = (_, response) => answer(response, 500, envelope(500, 'x'));
 const hangs: Script = () => {};

@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { JsonObject } from '../../json.ts';
+import { secondaryCliniciansBody } from '../../rest/assumed-names.ts';
 import { pathOf } from '../../rest/lists.ts';
+import { writes } from '../../rest/writes.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
 import { BadInput } from '../../errors.ts';
@@ -28,7 +30,7 @@ export function authenticateClinician(id: Uuid, ctx: Context): Promise<Minted | 
       throw new BadInput('Clinician tokens are available over plain HTTP only.');
     }
     if (!(await isOpen({ type: 'Clinician', id }, ctx))) return { kind: 'missing' };
-    const tokens = await ctx.partner.writes.authenticateClinician(id, ctx.usage);
+    const tokens = await ctx.partner.send(writes.authenticateClinician, id, undefined, ctx.usage);
     return { kind: 'minted', tokens };
   });
 }
@@ -63,8 +65,9 @@ export function assignSecondaryClinicians(
     if (!(await isOpen(client, ctx))) return { kind: 'missing' };
     await ctx.store.bus.check();
     try {
-      const { writes } = ctx.partner;
-      const raw = await writes.assignSecondaryClinicians(clientId, clinicianIds, ctx.usage);
+      const body = secondaryCliniciansBody(clinicianIds);
+      const { partner, usage } = ctx;
+      const raw = await partner.send(writes.assignSecondaryClinicians, clientId, body, usage);
       return {
         kind: 'assigned',
         client: { ...client, open: true },

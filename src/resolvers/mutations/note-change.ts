@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
 import { pathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
+import { writes } from '../../rest/writes.ts';
 import { isObject } from '../../json.ts';
 import type { Uuid } from '../../uuid.ts';
 import { opened } from '../access/prove.ts';
@@ -36,14 +37,14 @@ export function magicEdit(
   input: { readonly userInstructions: string; readonly idempotencyKey?: Key },
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const instructions = input.userInstructions.trim();
+  const userInstructions = input.userInstructions.trim();
   return changeNote(target, ctx, {
     action: 'magicEdit',
     hint: AWAIT_EVENT,
-    issues: instructionIssues(instructions),
-    send: (noteId) => ctx.partner.writes.magicEdit(noteId, instructions, ctx.usage),
+    issues: instructionIssues(userInstructions),
+    send: (noteId) => ctx.partner.send(writes.magicEdit, noteId, { userInstructions }, ctx.usage),
     key: input.idempotencyKey,
-    input: instructions,
+    input: userInstructions,
   });
 }
 
@@ -55,7 +56,7 @@ export function regenerateNote(
   return changeNote(target, ctx, {
     action: 'regenerateProgressNote',
     hint: AWAIT_EVENT,
-    send: (noteId) => ctx.partner.writes.regenerate(noteId, ctx.usage),
+    send: (noteId) => ctx.partner.send(writes.regenerate, noteId, undefined, ctx.usage),
     key: input.idempotencyKey,
   });
 }
@@ -70,7 +71,7 @@ export function updateNote(
     action: 'updateProgressNote',
     hint: 'read the note to see',
     issues: patchIssues(patch),
-    send: (noteId) => ctx.partner.writes.updateNote(noteId, patch, ctx.usage),
+    send: (noteId) => ctx.partner.send(writes.updateNote, noteId, patch, ctx.usage),
   });
 }
 
