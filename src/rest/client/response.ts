@@ -66,11 +66,7 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
 }
 
 /** Another attempt would not help. */
-const final = (error: PartnerError, credentials?: Failure['credentials']): Failure => ({
-  kind: 'final',
-  error,
-  credentials,
-});
+const final = (error: PartnerError, kind: Failure['kind'] = 'final'): Failure => ({ kind, error });
 
 /** The body's shape distinguishes the kinds of 403, and a proxy's page from an answer of the API. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
@@ -87,8 +83,7 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
       return final(new PartnerRejected(route, messages));
     case 401: {
       const error = new PartnerCredentialsRefused(route, 'the access token was refused');
-      const isUnclear = layer !== 'application';
-      return { kind: 'unauthorized', error, isUnclear, credentials: 'expired' };
+      return { kind: 'unauthorized', error, isUnclear: layer !== 'application' };
     }
     case 403:
       if (layer === 'unknown') break;
@@ -122,7 +117,7 @@ function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: 
   }
   return messages.some((message) => /progress note is locked/i.test(message))
     ? final(new NoteLocked(route, 'the progress note is locked'))
-    : final(refused('the Partner API does not accept the access token'), 'suspect');
+    : final(refused('the Partner API does not accept the access token'), 'token-suspect');
 }
 
 /**

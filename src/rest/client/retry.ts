@@ -1,16 +1,17 @@
 import type { Clock } from '../../clock.ts';
 import type { PartnerError } from '../errors.ts';
 
+/** `unsent`: it certainly had no effect. `unanswered`: no answer, or a 5xx. */
+type Retryable = 'unsent' | 'unanswered' | 'unauthorized' | 'throttled';
+
 /** An attempt that failed. */
 export interface Failure {
-  /** `unsent`: it certainly had no effect. `unanswered`: no answer, or a 5xx. `final`: a retry would not help. */
-  readonly kind: 'unsent' | 'unanswered' | 'unauthorized' | 'throttled' | 'final';
+  /** `token-suspect`: a 403 that may mean an unknown token. */
+  readonly kind: Retryable | 'token-suspect' | 'key-refused' | 'final';
   readonly error: PartnerError;
   /** The request may have taken effect despite the failure. */
   readonly isUnclear?: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** What it says about the token and the API key; `suspect` if a 403 may mean an unknown token. */
-  readonly credentials?: 'expired' | 'suspect' | 'key-refused' | undefined;
 }
 
 const MAX_THROTTLED = 3;

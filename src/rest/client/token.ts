@@ -86,19 +86,19 @@ export function createTokens(requestToken: () => Promise<PartnerToken>, clock: C
      * What a failure says about the token that was sent; `isSecond` if the call was refused with another one before. The
      * token is dropped if it is still the one in use, but not if new ones are refused: other routes may accept it.
      */
-    failed(value: string, { credentials, error, isUnclear }: Failure, isSecond: boolean): void {
+    failed(value: string, { kind, error, isUnclear }: Failure, isSecond: boolean): void {
       const now = clock.now();
       // After an unclear refusal a write is not sent again, so it has no second attempt.
       const isNew = value === token?.value && now - droppedAt < REFUSED_PAUSE_MS;
-      if (credentials === 'expired' && (isSecond || (isUnclear && isNew))) newRefusedAt = now;
-      if (credentials === 'key-refused') refused = { error, at: now };
+      if (kind === 'unauthorized' && (isSecond || (isUnclear && isNew))) newRefusedAt = now;
+      if (kind === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
-      if (credentials === 'expired' && now - newRefusedAt >= REFUSED_PAUSE_MS) {
+      if (kind === 'unauthorized' && now - newRefusedAt >= REFUSED_PAUSE_MS) {
         token = undefined;
         droppedAt = now;
-      } else if (credentials === 'expired' && value !== lastAccepted) {
+      } else if (kind === 'unauthorized' && value !== lastAccepted) {
         refused = { error, at: now };
-      } else if (credentials === 'suspect' && now - suspectedAt >= SUSPECT_PAUSE_MS) {
+      } else if (kind === 'token-suspect' && now - suspectedAt >= SUSPECT_PAUSE_MS) {
         token = undefined;
         suspectedAt = now;
       }
