@@ -180,19 +180,6 @@ describe('rate and quota', () => {
     expect(await stopped).toEqual(['UPSTREAM_RATE_LIMITED', 'UPSTREAM_RATE_LIMITED']);
     expect(usage.calls).toBe(1);
   });
-
-  it('does not begin another day when the wall clock is set back', () => {
-    const clock = createFakeClock();
-    const limiter = createLimiter(clock, 1, undefined, 2);
-    const day = 24 * 3600_000;
-    limiter.spend();
-    clock.jump(day);
-    expect([limiter.spend(), limiter.spend()]).toEqual([undefined, undefined]);
-    clock.jump(-day);
-    expect(limiter.spend()).toBe(12 * 3600);
-    clock.jump(day);
-    expect(limiter.spend()).toBeUndefined();
-  });
 });
 
 describe('the retry budget', () => {

@@ -39,9 +39,7 @@ export function createLimiter(
 
   function usedToday(): number {
     const today = Math.floor(clock.wallNow() / DAY_MS);
-    // A clock that is set back does not begin a new day.
-    if (today > day) used = 0;
-    day = today;
+    if (today !== day) [day, used] = [today, 0];
     return used;
   }
 
