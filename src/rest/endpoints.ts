@@ -74,16 +74,15 @@ function readToken(body: unknown) {
   return { value, lifetimeMs: seconds * 1000 };
 }
 
-/** Events and mutations drop what they make stale; this bounds what neither of them reported. */
-export const LIST_TTL_MS = 5000;
-const NOTE_TTL_MS = 5000;
+/** Of lists and notes. Events and mutations drop what they make stale; this bounds what neither of them reported. */
+export const CHANGING_TTL_MS = 5000;
 /** A finished artifact does not change. */
 const FINISHED_TTL_MS = 10 * 60_000;
 /** Short, since a user may be waiting for it to finish. */
 const UNFINISHED_TTL_MS = 1000;
 
 const noteTtlMs = (note: NoteRecord | undefined): number =>
-  note === undefined || note.isLoading ? UNFINISHED_TTL_MS : NOTE_TTL_MS;
+  note === undefined || note.isLoading ? UNFINISHED_TTL_MS : CHANGING_TTL_MS;
 
 const artifactTtlMs = (artifact: unknown): number =>
   artifact === 'not-ready' || artifact === undefined ? UNFINISHED_TTL_MS : FINISHED_TTL_MS;

@@ -1,6 +1,6 @@
 import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
-import { LIST_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
+import { CHANGING_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import {
   anotherRecord,
@@ -50,7 +50,7 @@ function list<T>(
     const rows = data.map((row: unknown) => (isObject(row) ? readRow(row) : undefined));
     return { rows, total, page };
   }
-  return endpoint<Page<T>>('GET', template, 3, read, () => LIST_TTL_MS);
+  return endpoint<Page<T>>('GET', template, 3, read, () => CHANGING_TTL_MS);
 }
 
 export const lists = {

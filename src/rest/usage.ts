@@ -19,7 +19,6 @@ export function createUsage({
   traceHeaders = [],
   requestId,
 }: UsageOptions = {}) {
-  const queue: CallQueue = { rank: priority, calls: [] };
   return {
     maxCalls,
     requestId,
@@ -33,7 +32,7 @@ export function createUsage({
     /** True once the operation has ended. */
     isOver: false,
     /** Calls that wait for a slot. */
-    queue,
+    queue: { rank: priority, calls: [] } as CallQueue,
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
       this.isOver = true;
