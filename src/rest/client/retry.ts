@@ -19,15 +19,14 @@ const BACKOFF_BASE_MS = 100;
 const BACKOFF_MAX_MS = 2000;
 const THROTTLED_BASE_MS = 1000;
 
-/** Milliseconds to wait before the next attempt, or `null` to give up. `failures` are those of this call so far. */
+/** Milliseconds to wait before the next attempt, or `null` to give up. `failures`: all of this call, at least one. */
 export function nextDelay(
   failures: readonly Failure[],
   maxAttempts: number,
   leftMs: number,
   random: () => number,
 ): number | null {
-  const last = failures.at(-1);
-  if (!last) return null;
+  const last = failures.at(-1)!;
   const alike = failures.filter(({ kind }) => kind === last.kind).length;
   let delayMs = Number.POSITIVE_INFINITY;
   if (last.kind === 'unauthorized') {
