@@ -1,13 +1,7 @@
-import {
-  type EventFacts,
-  type PartnerEvent,
-  isSessionEvent,
-  storeFact,
-} from './events/partner-event.ts';
+import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
 import { endpoints } from './rest/endpoints.ts';
 import { pathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
-import type { Milestones } from './store/milestones.ts';
 import type { Bus } from './store/store.ts';
 
 export type Invalidation = ReturnType<typeof createInvalidation>;
@@ -16,7 +10,6 @@ export type Invalidation = ReturnType<typeof createInvalidation>;
 export function createInvalidation(
   partner: Partner,
   bus: Bus,
-  milestones: Milestones,
   onEvent: (event: PartnerEvent) => void,
 ) {
   bus.subscribe(
@@ -45,20 +38,12 @@ export function createInvalidation(
 
   return {
     /** Applies an event of the log, on every instance, before it is delivered. */
-    async apply(event: PartnerEvent): Promise<void> {
-      try {
-        await storeFact(event, milestones);
-      } finally {
-        partner.invalidate(stalePaths(event));
-        onEvent(event);
-      }
+    apply(event: PartnerEvent): void {
+      partner.invalidate(stalePaths(event));
+      onEvent(event);
     },
     /** A copy is not in the log, so it is published to the other instances. */
-    async applyCopies(copies: readonly EventFacts[]): Promise<void> {
-      // The process may have been killed after the first delivery was stored and before its fact was.
-      await Promise.all(copies.map((copy) => storeFact(copy, milestones)));
-      await changed(copies.flatMap(stalePaths));
-    },
+    applyCopies: (copies: readonly EventFacts[]) => changed(copies.flatMap(stalePaths)),
     changed,
   };
 }

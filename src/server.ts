@@ -79,10 +79,10 @@ export async function openServer(
   metrics.watch('quotaUsed', () => partner.state().callsToday);
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
-  const milestones = opened.use(createMilestones(store.keys));
+  const milestones = createMilestones(store.keys);
   const once = opened.use(createOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
-  const invalidation = createInvalidation(partner, store.bus, milestones, recentLists.eventNamed);
+  const invalidation = createInvalidation(partner, store.bus, recentLists.eventNamed);
   let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({

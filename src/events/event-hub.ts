@@ -38,7 +38,7 @@ export type HubProblem =
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: EventCursors;
-  /** Invalidates what the event makes stale and stores its lasting facts. The event is delivered afterwards. */
+  /** Invalidates what the event makes stale. The event is delivered afterwards. */
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
   readonly addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>;

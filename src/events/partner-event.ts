@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { NewEvent, StoredEvent } from '../store/event-log.ts';
-import type { Milestones } from '../store/milestones.ts';
+import { failedMark, lockedMark } from '../store/milestones.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
 /** Messages name the expected type and never the value: they are logged. */
@@ -94,14 +94,15 @@ export function toNewEvent(facts: EventFacts, receivedAt: number, time?: string)
     time: facts.type === 'progress_note_regenerated' ? time : undefined,
     receivedAt,
     subject: isSessionEvent(facts) ? sessionSubject(facts.sessionId) : undefined,
+    mark: markOf(facts),
     body: JSON.stringify(facts),
   };
 }
 
-/** Stores the lasting fact of an event; most events have none. */
-export async function storeFact(event: EventFacts, milestones: Milestones): Promise<void> {
-  if (event.type === 'progress_note_finalized') await milestones.markLocked(event.progressNoteId);
-  if (event.type === 'session_transcript_error') await milestones.markFailed(event.sessionId);
+function markOf(facts: EventFacts): string | undefined {
+  if (facts.type === 'progress_note_finalized') return lockedMark(facts.progressNoteId);
+  if (facts.type === 'session_transcript_error') return failedMark(facts.sessionId);
+  return undefined;
 }
 
 export const sessionSubject = (sessionId: string): string => `session:${sessionId}`;

@@ -3,10 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../clock.ts';
-import { createMilestones } from '../store/milestones.ts';
 import type { QuarantineEntry, Store } from '../store/store.ts';
 import { type ParsedEvent, readEnvelope } from './envelope.ts';
-import { type PartnerEvent, fromStored, storeFact, toNewEvent } from './partner-event.ts';
+import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 
 /** Five tries, with a pause after each. */
 const PAUSES_MS = [50, 100, 200, 400, 0];
@@ -74,11 +73,9 @@ const PAGE = 100;
 
 /**
  * Replays the quarantine after an update that understands its entries. Counts the deliveries that left it, the new
- * events in them, and the entries that are left. Also stores the lasting facts: a gateway that starts later applies only
- * new events.
+ * events in them, and the entries that are left.
  */
-export async function redrive({ log, keys, quarantine }: Store) {
-  await using milestones = createMilestones(keys);
+export async function redrive({ log, quarantine }: Store) {
   let deliveries = 0;
   let events = 0;
   let last: string | undefined;
@@ -91,7 +88,6 @@ export async function redrive({ log, keys, quarantine }: Store) {
       // With the time of the replay, since the log removes what was received long ago.
       const receivedAt = steadyNow();
       const stored = await log.append(parsed.map(({ entry }) => ({ ...entry, receivedAt })));
-      await Promise.all(parsed.map(({ facts }) => storeFact(facts, milestones)));
       // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
       await quarantine.remove(held.id);
       deliveries += 1;

@@ -9,6 +9,8 @@ export interface NewEvent {
   readonly receivedAt: number;
   /** What the event is about, e.g. `session:<uuid>`: the index for `ofSubject`. */
   readonly subject?: string | undefined;
+  /** A key of the `KeyStore` that is set in the same step, for a year: a lasting fact, e.g. that a note is locked. */
+  readonly mark?: string | undefined;
   /** Opaque to the log. */
   readonly body: string;
 }
@@ -55,6 +57,9 @@ const MIN_WINDOW_MS = 7 * 24 * 3_600_000;
 export const dedupeWindowMs = (retentionMs: number) => Math.max(retentionMs, MIN_WINDOW_MS);
 
 export const OF_SUBJECT_LIMIT = 1_000;
+
+/** A year is longer than any note is edited. */
+export const MARK_MS = 365 * 24 * 3_600_000;
 
 /** A later time of receipt came from a wrong clock, and would keep the log from being trimmed. */
 export const CLOCK_TOLERANCE_MS = 24 * 3_600_000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 
-import { names } from '../../src/store/redis/names.ts';
 import { NO_LOSSES, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { post, tokenFor } from '../support/gateway.ts';
@@ -31,20 +30,5 @@ describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, 
     expect(await settle()).toEqual(NO_LOSSES);
     // The subscriber's socket stayed open.
     expect(follower.connections).toBe(1);
-  });
-
-  it('locks a note although Redis could not store it, and stores it later', async () => {
-    await using redis = await startRedis();
-    await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
-    const { server, sandbox } = deployment;
-    sandbox.deliverTo(`${server.url}/webhooks`);
-    const id = sandbox.ids.note(6, 0);
-    redis.cli('ACL', 'SETUSER', 'default', 'resetkeys', '~{partner-graph}:[^f]*');
-    sandbox.finalize(id);
-    await sandbox.delivered();
-    const LOCKED = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
-    await until(async () => (await server.query(LOCKED, { id })).data.progressNote.isLocked);
-    redis.cli('ACL', 'SETUSER', 'default', '~*');
-    await until(() => redis.cli('EXISTS', names.fact(`locked:${id}`)) === '1');
   });
 });

@@ -69,6 +69,13 @@ describe.each(engines)('the $name log', ({ create }) => {
     expect(await log.ofSubject('session:3', 1_000)).toEqual([]);
   });
 
+  it('sets the mark of an event in the same step', async () => {
+    const [{ log }] = await engine.open();
+    await log.append([eventOf('a', { mark: 'locked:1' }), eventOf('b')]);
+    const { keys } = await engine.reopen();
+    expect(await keys.get(['locked:1', 'locked:2'])).toEqual(['', undefined]);
+  });
+
   it('treats a stored key as new with a time not yet accepted, and as a duplicate otherwise', async () => {
     const [{ log }] = await engine.open();
     const answers = await log.append([1, 2, 1, 3, 2].map((n) => eventOf('a', at(n))));

@@ -3,6 +3,7 @@ import {
   CLOCK_TOLERANCE_MS,
   type EventLog,
   type LogPage,
+  MARK_MS,
   type NewEvent,
   OF_SUBJECT_LIMIT,
   type StoredEvent,
@@ -186,6 +187,7 @@ const appendScript = `${HEAD}
         redis.call('LTRIM', subject, -${OF_SUBJECT_LIMIT}, -1)
         redis.call('PEXPIRE', subject, options.subjectMs)
       end
+      if event.mark then redis.call('SET', '${PREFIX}fact:' .. event.mark, '', 'PX', ${MARK_MS}) end
     end
     positions[#positions + 1] = isNew and newest or 0
   end

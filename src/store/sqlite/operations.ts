@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   CLOCK_TOLERANCE_MS,
   type LogBounds,
+  MARK_MS,
   type NewEvent,
   type StoredEvent,
   dedupeWindowMs,
@@ -40,7 +41,8 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     return true;
   }
 
-  function add({ receivedAt, subject, body }: NewEvent): number {
+  function add({ receivedAt, subject, mark, body }: NewEvent): number {
+    if (mark) writes.putAll({ [mark]: '' }, MARK_MS);
     const { lastInsertRowid } = run(sql`INSERT INTO event (received_at, subject, body)
       VALUES (${Math.round(receivedAt)}, ${subject ?? null}, ${body})`);
     return Number(lastInsertRowid);

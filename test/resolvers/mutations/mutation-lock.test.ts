@@ -77,22 +77,4 @@ describe.skipIf(!redisAvailable)('a finalized note, over two instances', () => {
     await one.sandbox.delivered();
     expect(await isLocked(two, byEvent)).toBe(true);
   });
-
-  it('is learnt from a duplicate, where the process crashed right after storing the first delivery', async () => {
-    await using redis = await startRedis();
-    const env = { REDIS_URL: redis.url };
-    await using one = await openGateway({ env });
-    const noteId = one.sandbox.ids.note(0, 0);
-    one.sandbox.finalize(noteId);
-    await one.sandbox.delivered();
-    redis.cli('DEL', redis.cli('KEYS', `*locked:${noteId}`));
-
-    await using two = await openGateway({ env, sandbox: one.sandbox });
-    expect(await isLocked(two, noteId)).toBeNull();
-    one.sandbox.deliverTo(`${two.url}/webhooks`);
-    const [finalized] = one.sandbox.events;
-    if (finalized) one.sandbox.emit(finalized);
-    await one.sandbox.delivered();
-    expect(await isLocked(two, noteId)).toBe(true);
-  });
 });
