@@ -91,7 +91,8 @@ export function partnerObserver(log: Log, metrics: Metrics) {
     },
     otherRecord(route: string, requestId?: string): void {
       metrics.otherRecord();
-      warn('an answer was about another record than the requested one', { route, requestId });
+      const message = 'an answer was about another record than the requested one';
+      write('warn', message, { route, requestId });
     },
     unreadableRows: (route: string, count: number, requestId?: string) =>
       write('warn', 'rows without a usable id were left out', { route, count, requestId }),
