@@ -29,6 +29,7 @@ export async function openGateway(
     profileDir,
     logFile: join(dir, 'gateway.log'),
     env: {
+      NODE_OPTIONS: '--max-semi-space-size=32',
       HOST: '127.0.0.1',
       PARTNER_BASE_URL: `${upstreamUrl}/v2`,
       PARTNER_CLIENT_ID: 'bench',
