@@ -4,7 +4,7 @@ import { NoteLocked, PartnerConflict, PartnerRejected } from '../../src/rest/err
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
-import { answer, envelope } from '../support/rest/upstream.ts';
+import { answer, envelope, pageBody } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
 
 const always =
@@ -18,6 +18,9 @@ const html =
     response.writeHead(status, { 'content-type': 'text/html' });
     response.end('<html>go away</html>');
   };
+
+const jsonAsHtml: Script = (_, response) =>
+  answer(response, 200, pageBody(1, 1), { 'content-type': 'text/html' });
 
 const empty =
   (status: number): Script =>
@@ -50,6 +53,7 @@ describe('the error of a status and a body', () => {
     ['502 HTML', html(502), 'UPSTREAM_UNAVAILABLE', 3],
     ['503 empty', empty(503), 'UPSTREAM_UNAVAILABLE', 3],
     ['504', always(504, { message: 'Endpoint request timed out' }), 'UPSTREAM_UNAVAILABLE', 3],
+    ['200 with JSON that is called HTML', jsonAsHtml, 'UPSTREAM_BAD_RESPONSE', 1],
     ['200 with an error for a body', always(200, envelope(404, 'x')), 'UPSTREAM_BAD_RESPONSE', 1],
   ])('recognises %s', async (_, script, code, calls) => {
     await using setup = await setUp(script);

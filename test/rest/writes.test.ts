@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import type { Partner } from '../../src/rest/partner.ts';
@@ -86,6 +87,7 @@ describe('a write', () => {
     ['a reset on an assignment', resets, assign, 3],
     ['a hang on a patch', hangs, updateNote, 2],
     ['a page on a magic edit', sends('text/html', 'Welcome'), magicEdit, 1],
+    ['JSON that is called a page on a magic edit', sends('text/html', '{}'), magicEdit, 1],
     ['a page of no type on a magic edit', sends('', '\ufeff\n<!DOCTYPE html>'), magicEdit, 1],
     ['an XML error on a magic edit', sends('application/xml', '<Error/>'), magicEdit, 1],
     ['half a response on a magic edit', sends('application/json', '{"ok":'), magicEdit, 1],
@@ -134,6 +136,26 @@ describe('a write', () => {
     blocking.end();
     expect(await codeOf(blocker)).toBe('TIMEOUT');
     expect(setup.upstream.seen).toHaveLength(1);
+  });
+
+  it('is not repeated once its operation has ended, since a later write may have succeeded', async () => {
+    const first = Promise.withResolvers<ServerResponse>();
+    await using setup = await setUp(({ number }, response) =>
+      number === 1 ? first.resolve(response) : answer(response, 200, {}),
+    );
+    const update = (text: string, usage = createUsage()) =>
+      setup.partner.send(writes.updateNote, id(1), { note: [text] }, usage);
+    const ending = createUsage();
+    const earlier = codeOf(update('A', ending));
+    const response = await first.promise;
+    ending.end();
+    await update('B');
+    answer(response, 503, envelope(503, 'x'));
+    expect(await earlier).toBe('OUTCOME_UNKNOWN');
+    expect(setup.upstream.seen.map(({ body }) => body)).toEqual([
+      '{"note":["A"]}',
+      '{"note":["B"]}',
+    ]);
   });
 
   it('over the budget of its operation is not sent', async () => {

@@ -59,14 +59,17 @@ describe('an event that names another note of the session', () => {
     expect(await readById(note)).toEqual(['new']);
   });
 
-  it('ends the reads in flight', async () => {
-    const note = ids.note(2, 0);
-    await readBySession(ids.session(2, 0));
-    answerNote(note, 'old', {}, 300);
+  it.each([
+    ['where its session was read', 2, true],
+    ['where only the answer names its session', 3, false],
+  ])('ends the reads in flight, %s', async (_, client, isSessionRead) => {
+    const [note, sessionId] = [ids.note(client, 0), ids.session(client, 0)];
+    if (isSessionRead) await readBySession(sessionId);
+    answerNote(note, 'old', isSessionRead ? {} : { sessionId }, 300);
     const before = gateway.sandbox.countOf(ROUTE);
     const early = readById(note);
     await expect.poll(() => gateway.sandbox.countOf(ROUTE)).toBe(before + 1);
-    await rewritten(2);
+    await rewritten(client);
     expect(await early).toEqual(['old']);
     answerNote(note, 'new');
     expect(await readById(note)).toEqual(['new']);
