@@ -175,6 +175,19 @@ describe('a look-up by a partner', () => {
     }
   });
 
+  it('ends there for a partner with other grants too', async () => {
+    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '3' } });
+    const ask = await viewerWith(small, ['partner', `organization:${ids.organization(0)}`]);
+    const { data, extensions } = await ask(CLIENT, { id: NOWHERE });
+    expect([data.client, extensions.upstream.calls]).toEqual([null, 3]);
+  });
+
+  it('finds a record on the last page that the limit allows', async () => {
+    await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '5' } });
+    const { data, calls } = await counted(small, CLIENT, { id: ids.client(25) });
+    expect([data.client?.lastName, calls]).toEqual([expect.any(String), 5]);
+  });
+
   it('gets further when it is repeated: cached pages do not count', async () => {
     const env = { LOOKUP_MAX_CALLS: '5' };
     await using small = await openGateway({ sandbox, clock: createManualClock(), env });
