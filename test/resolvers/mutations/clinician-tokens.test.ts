@@ -145,6 +145,13 @@ describe('a clinician’s tokens', () => {
   });
 });
 
+it('a rejection of the Partner API is not quoted in the message of the error', async () => {
+  gateway.sandbox.answerNext(ROUTE, { status: 400, body: envelope(400, 'Jane is on leave') });
+  const { errors } = await mint();
+  expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+  expect(errors?.[0]?.message).not.toContain('Jane');
+});
+
 const call = (alias: string) =>
   `${alias}: authenticateClinician(input: { clinicianId: $id }) { __typename }`;
 const named = (count: number) => Array.from({ length: count }, (_, n) => call(`a${n}`)).join(' ');
