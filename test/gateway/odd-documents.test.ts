@@ -130,6 +130,14 @@ describe('an unusual document', () => {
     expect(extensions.upstream).toMatchObject({ estimated: 2, calls: 2 });
   });
 
+  it('gets the data of its other fields if one is passed null for a required argument', async () => {
+    const { ids } = gateway.sandbox;
+    const document = `query($id: ID = "${ids.clinic(0)}") { viewer { subject } clinic(id: $id) { clinicId } }`;
+    const { status, data, errors } = await ask([document, { id: null }]);
+    expect([status, data]).toEqual([200, { viewer: { subject: 'tester' }, clinic: null }]);
+    expect(errors).toMatchObject([{ path: ['clinic'], extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
   it.each(REFUSED.map(titled))('is rejected with a message of the gateway: %s', async (_, odd) => {
     const { status, data, errors } = await ask(odd);
     expect([status, data]).toEqual([400, undefined]);
