@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
@@ -185,6 +186,51 @@ it.each([false, true])(
     listener.close();
   },
 );
+
+describe('an assessment of a client whose place in the list has changed', () => {
+  const grants = () => [`clinician:${ids.clinician(0)}`];
+  /** The first clients of the clinician. */
+  async function readFirst(count: number, from: Gateway): Promise<string[]> {
+    const query =
+      'query($n: Int) { viewer { clinicians { clients(first: $n) { nodes { clientId } } } } }';
+    const { data } = await (await viewerWith(from, grants()))(query, { n: count });
+    const [clinician] = data.viewer.clinicians;
+    return clinician.clients.nodes.map(({ clientId }: { clientId: string }) => clientId);
+  }
+  async function logAfterAssessment(clientId: string | undefined, from: Gateway) {
+    gateway.sandbox.completeAssessments(clientId!);
+    await gateway.sandbox.delivered();
+    const { data } = await (await viewerWith(from, grants()))(LOG);
+    return data.events.nodes;
+  }
+  const SHOWN = [{ type: 'ASSESSMENT_COMPLETED' }];
+
+  it('is in the log if a new client came before theirs, and the list is as long as before', async () => {
+    const clients = await readFirst(100, gateway);
+    // The list is read through without this client.
+    expect(await logAfterAssessment(ids.client(1_100), gateway)).toEqual([]);
+    gateway.sandbox.addClient(ids.clinician(0), 'head');
+    gateway.sandbox.removeClient(clients.at(-1)!);
+    clock.advance(6_000);
+    expect(await readFirst(10, gateway)).not.toContain(clients[9]);
+    expect(await logAfterAssessment(clients[9], gateway)).toEqual(SHOWN);
+  });
+
+  it('is in the log if they have moved up a page since they were last seen, before a restart', async () => {
+    const { sandbox } = gateway;
+    const options = { sandbox, clock, storeDir: join(gateway.storeDir, 'restarted') };
+    const first = await openGateway(options);
+    const clients = await readFirst(100, first);
+    await first.close();
+    for (const each of clients.splice(12)) sandbox.removeClient(each);
+    await using restarted = await openGateway(options);
+    sandbox.deliverTo(`${restarted.url}/webhooks`);
+    await readFirst(10, restarted);
+    sandbox.removeClient(clients[0]!);
+    clock.advance(400);
+    expect(await logAfterAssessment(clients[10], restarted)).toEqual(SHOWN);
+  });
+});
 
 describe('a list that is older than an event which names another clinician', () => {
   const NOTE = 'query ($id: ID!) { progressNote(id: $id) { progressNoteId } }';
