@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { openSandbox } from '../../../sandbox/sandbox.ts';
 import { listen } from '../../support/access/listener.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
+import { until } from '../../support/ws/raw-socket.ts';
 
 const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
 afterAll(() => rmSync(storeDir, { recursive: true, force: true }));
@@ -25,6 +26,30 @@ async function logged(gateway: Gateway, after: string, count: number): Promise<s
 }
 
 describe('resuming from a cursor', () => {
+  it('leaves out an event that could not be decided for 15 minutes, also for a client that reconnects', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const after = await cursorNow(gateway);
+    const grants = [`clinic:${sandbox.ids.clinic(0)}`];
+    const document = 'subscription($after: EventCursor) { events(after: $after) { type } }';
+    const resume = () => listen(gateway, grants, document, { after });
+    sandbox.completeAssessments(sandbox.ids.client(0));
+    sandbox.finalize(sandbox.ids.note(0, 0));
+    await sandbox.delivered();
+    const route = 'GET /clinics/:clinicId/clients';
+    sandbox.answerNext(route, { body: 'not a list', times: 100 });
+    const first = await resume();
+    // The first failure is known once it is tried again.
+    await until(() => sandbox.countOf(route) > 1);
+    first.close();
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 15 * 60_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const second = await resume();
+    expect((await second.next()).data.events).toEqual({ type: 'PROGRESS_NOTE_FINALIZED' });
+    second.close();
+  });
+
   it('misses and repeats nothing while events arrive', async () => {
     await using gateway = await openGateway();
     const after = await cursorNow(gateway);
