@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { listen } from '../../support/access/listener.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { cursorNow } from '../../support/ws/graphql-client.ts';
 import { dialIn, gauge, until } from '../../support/ws/raw-socket.ts';
@@ -44,6 +45,19 @@ async function follow(after: string | undefined, token?: string, from = gateway)
   const events = eventsOf(response);
   const next = async () => (await events.next()).value ?? 'end';
   return { response, next, close: () => aborting.abort() };
+}
+
+/** A client that reads nothing but the headers. */
+async function stall(from: Gateway, query: string, token: string) {
+  const body = JSON.stringify({ query });
+  const { hostname, port } = new URL(from.url);
+  const stalled = connect(Number(port), hostname).on('error', () => undefined);
+  stalled.write(
+    `POST /graphql HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
+      `authorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(stalled, 'data');
+  return stalled.pause();
 }
 
 const cursorIn = (event: Awaited<ReturnType<Awaited<ReturnType<typeof follow>>['next']>>) =>
@@ -96,6 +110,33 @@ describe('a subscription over server-sent events', () => {
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
   });
 
+  it('ends when the token expires although its client reads nothing, and gets no more events', async () => {
+    const delivered: unknown[] = [];
+    const onLog = (line: string) => {
+      const { outcome, subject } = JSON.parse(line);
+      if (outcome === 'delivered') delivered.push(subject);
+    };
+    await using own = await openGateway({ limits: { socketPingMs: 200 }, onLog });
+    const { ids } = own.sandbox;
+    const large = Array.from({ length: 15 }, (_, i) => `n${i}: note`).join(' ');
+    const document = `subscription { noteFinalized { progressNote { ${large} } } }`;
+    const stalled = await stall(own, document, await tokenFor(['partner'], { subject: 'stalled' }));
+    // More than the system takes for a client that reads nothing.
+    const note = ['x'.repeat(2 ** 20)];
+    own.sandbox.answerNext('GET /progress-notes/:id', { body: { isLoading: false, note } });
+    own.sandbox.finalize(ids.note(0, 0));
+    await until(() => delivered.length > 0);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await until(async () => (await gauge(own, 'gateway_subscriptions')) === 0);
+    const well = await listen(own, ['partner'], document, {}, 'well');
+    own.sandbox.finalize(ids.note(1, 0));
+    await well.next();
+    expect(delivered).toEqual([['stalled'], ['well']]);
+    well.close();
+    stalled.destroy();
+  });
+
   it('reports why it cannot start, and completes', async () => {
     const { next } = await follow('x');
     expect(await next()).toMatchObject({
@@ -141,17 +182,8 @@ describe('a subscription over server-sent events', () => {
   it('is closed when its client stops reading, and the others get every event', async () => {
     const slow = await gauge(gateway, 'gateway_slow_consumers_total');
     const large = Array.from({ length: 15 }, (_, i) => `n${i}: note r${i}: raw`).join(' ');
-    const body = JSON.stringify({
-      query: `subscription { noteReady { cursor progressNote { ${large} } } }`,
-    });
-    const { hostname, port } = new URL(gateway.url);
-    const stalled = connect(Number(port), hostname).on('error', () => undefined);
-    stalled.write(
-      `POST /graphql HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
-        `authorization: Bearer ${await tokenFor(['partner'])}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-    await once(stalled, 'data');
-    stalled.pause();
+    const document = `subscription { noteReady { cursor progressNote { ${large} } } }`;
+    const stalled = await stall(gateway, document, await tokenFor(['partner']));
     const well = await follow(await cursorNow(gateway));
     gateway.sandbox.burst(400);
     for (let got = 0; got < 200; got += 1) expect(cursorIn(await well.next())).toBeDefined();
