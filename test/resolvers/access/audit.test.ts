@@ -341,6 +341,12 @@ describe('an event', () => {
       records: [`Client:${ids.client(3)}`],
     });
     listener.close();
+    const session = ids.session(3, 0);
+    const ofSession = 'query($id: ID!) { events(filter: { sessionId: $id }) { nodes { cursor } } }';
+    expect(await trailOf(ask, ofSession, { id: session })).toContainEqual([
+      'filter: denied',
+      [`Session:${session}`],
+    ]);
   });
 });
 
