@@ -98,5 +98,7 @@ export function partnerObserver(log: Log, metrics: Metrics) {
       write('warn', 'rows without a usable id were left out', { route, count, requestId }),
     breakerChanged: (state: string, route: string) =>
       log.warn(`the circuit to the Partner API is ${state}`, { route }),
+    tokenRenewalFailed: (code: string) =>
+      log.warn('the partner token could not be renewed', { code }),
   };
 }

@@ -63,7 +63,7 @@ describe('the partner token', () => {
   it('is still used while its renewal fails', async () => {
     const clock = createFakeClock();
     const failed: (() => void)[] = [];
-    const observer = { failed: () => failed.shift()?.() };
+    const observer = { tokenRenewalFailed: () => failed.shift()?.() };
     await using setup = await setUp(tokensFrom(1), { clock, observer }, { authenticate: onlyOnce });
     await readAll(setup, 1);
     const failure = new Promise<void>((resolve) => failed.push(resolve));

@@ -67,7 +67,7 @@ export function createClient(connection: PartnerConnection, options: PartnerOpti
     pathPrefix: url.pathname,
     timeoutMs,
     limiter: createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota),
-    tokens: createTokens(requestToken, clock),
+    tokens: createTokens(requestToken, clock, observer),
     pool: openPool(url, maxConcurrency, timeoutMs),
 
     /** Makes a call, or joins one in flight for the same GET. The caller has checked the cache already. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { authenticate, type PartnerToken } from '../endpoints.ts';
 import { PartnerCredentialsRefused, PartnerError } from '../errors.ts';
+import type { PartnerObserver } from '../partner.ts';
 import type { Failure } from './retry.ts';
 
 const RENEW_BEFORE_MS = 5 * 60_000;
@@ -20,7 +21,11 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /** The partner's access token, shared by all operations, and whether it and the API key are accepted. */
-export function createTokens(requestToken: () => Promise<PartnerToken>, clock: Clock) {
+export function createTokens(
+  requestToken: () => Promise<PartnerToken>,
+  clock: Clock,
+  observer: PartnerObserver,
+) {
   let token: { value: string; obtainedAt: number; expiresAt: number } | undefined;
   let pending: Promise<void> | undefined;
   let cancelRenewal: (() => void) | undefined;
@@ -66,7 +71,10 @@ export function createTokens(requestToken: () => Promise<PartnerToken>, clock: C
     cancelRenewal?.();
     if (isClosed) return;
     cancelRenewal = clock.after(ms, () => {
-      renew().catch(() => renewIn(RENEW_AGAIN_MS));
+      renew().catch((error: unknown) => {
+        observer.tokenRenewalFailed?.(error instanceof PartnerError ? error.code : 'INTERNAL');
+        renewIn(RENEW_AGAIN_MS);
+      });
     });
   }
 
