@@ -174,6 +174,8 @@ const appendScript = `${HEAD}
   for _, event in ipairs(options.events) do
     local key = '${PREFIX}seen:' .. event.key
     local withTime = event.time and key .. ' ' .. event.time
+    -- With a copy, too: an earlier version stored the mark after the event.
+    if event.mark then redis.call('SET', '${PREFIX}fact:' .. event.mark, '', 'PX', ${MARK_MS}) end
     local isNew = redis.call('EXISTS', withTime or key) == 0
     if isNew then
       newest = newest + 1
@@ -187,7 +189,6 @@ const appendScript = `${HEAD}
         redis.call('LTRIM', subject, -${OF_SUBJECT_LIMIT}, -1)
         redis.call('PEXPIRE', subject, options.subjectMs)
       end
-      if event.mark then redis.call('SET', '${PREFIX}fact:' .. event.mark, '', 'PX', ${MARK_MS}) end
     end
     positions[#positions + 1] = isNew and newest or 0
   end

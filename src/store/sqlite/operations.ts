@@ -41,8 +41,7 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     return true;
   }
 
-  function add({ receivedAt, subject, mark, body }: NewEvent): number {
-    if (mark) writes.putAll({ [mark]: '' }, MARK_MS);
+  function add({ receivedAt, subject, body }: NewEvent): number {
     const { lastInsertRowid } = run(sql`INSERT INTO event (received_at, subject, body)
       VALUES (${Math.round(receivedAt)}, ${subject ?? null}, ${body})`);
     return Number(lastInsertRowid);
@@ -84,7 +83,12 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
 
   const writes = {
     /** The position of each event, 0 for a copy. */
-    append: (events: readonly NewEvent[]) => events.map((event) => (isNew(event) ? add(event) : 0)),
+    append: (events: readonly NewEvent[]) =>
+      events.map((event) => {
+        // With a copy, too: an earlier version stored the mark after the event.
+        if (event.mark) writes.putAll({ [event.mark]: '' }, MARK_MS);
+        return isNew(event) ? add(event) : 0;
+      }),
     claim(key: string, value: string, ttlMs: number): string | undefined {
       const taken = factOf(key);
       if (taken === undefined) writes.putAll({ [key]: value }, ttlMs);
