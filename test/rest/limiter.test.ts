@@ -51,6 +51,7 @@ describe('the limiter', () => {
     const [large, change] = [createCallQueue('read'), createCallQueue('write')];
     const calls = [1, 2, 3].map((n) => add(`large ${n}`, large));
     limiter.enqueue(calls[2]!, change);
+    expect(limiter.state().queued).toBe(3);
     expect(drain()).toEqual(['large 3', 'large 1', 'large 2']);
     expect(limiter.state().queued).toBe(0);
   });

@@ -93,6 +93,12 @@ export function createLimiter(
     return undefined;
   }
 
+  /** A call that several operations wait for is in the queue of each. */
+  const waitingCalls = () => {
+    const entries = RANKS.flatMap((rank) => waiting[rank].flatMap(({ calls }) => calls));
+    return new Set(entries.filter(({ isWaiting }) => isWaiting));
+  };
+
   return {
     /** True: the caller holds a slot, and its call may be sent now. */
     take(): boolean {
@@ -120,7 +126,7 @@ export function createLimiter(
     },
     state: () => ({
       inFlight,
-      queued,
+      queued: waitingCalls().size,
       callsToday: usedToday(),
       quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
     }),
