@@ -7,8 +7,12 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidatedExecutionArgs,
+  TypeInfo,
   executeRootSelectionSet,
+  getNamedType,
+  isAbstractType,
   visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
@@ -17,9 +21,11 @@ import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 type Result = ExecutionResult | Promise<ExecutionResult>;
 
-/** Compiling takes some 80 µs a selection, with fragments expanded, and stops the event loop meanwhile. */
-const MAX_SELECTIONS = 300;
-const MAX_COMPILED_SELECTIONS = 6_000;
+/** With fragments expanded. Compiling takes up to 0.25 ms a selection, and stops the event loop meanwhile. */
+const MAX_SELECTIONS = 100;
+/** For all documents: some 8 KB each, and as much as five for a document. */
+const MAX_COMPILED_SELECTIONS = 2_000;
+const SELECTIONS_PER_DOCUMENT = 5;
 
 /**
  * Executes with graphql-jit where it is safe, from a document's second use on, and otherwise with graphql-js
@@ -52,7 +58,7 @@ export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
       useExperimentalPathBasedSkipInclude: true,
     });
     if (!isCompiledQuery(query)) return undefined;
-    compiled.set(operation, query, { size });
+    compiled.set(operation, query, { size: SELECTIONS_PER_DOCUMENT + size });
     return query;
   }
 
@@ -60,7 +66,9 @@ export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
     const query = compiled.get(args.operation) ?? compileAtSecondUse(args);
     if (!query || replacesDefault(args)) return executeRootSelectionSet(args);
     const { rootValue, contextValue, rawVariableValues } = args;
-    const result: Result = query.query(rootValue, contextValue, rawVariableValues ?? {});
+    // graphql-jit would take a variable named `toString` that is left out from `Object.prototype`.
+    const variables = Object.assign(Object.create(null), rawVariableValues);
+    const result: Result = query.query(rootValue, contextValue, variables);
     return result instanceof Promise
       ? result.then((settled) => withNodes(settled, args))
       : withNodes(result, args);
@@ -73,12 +81,24 @@ export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
  * of introspection's arguments, and rejects a required variable that is left to its default. Mutations are rare and wait
  * for the Partner API.
  */
-const isCompilable = ({ document, operation }: ValidatedExecutionArgs): boolean =>
-  operation.operation === 'query' &&
-  !/"|__(?!typename\b)/.test(document.loc!.source.body) &&
-  !operation.variableDefinitions?.some(
+const isCompilable = (args: ValidatedExecutionArgs): boolean =>
+  args.operation.operation === 'query' &&
+  !/"|__(?!typename\b)/.test(args.document.loc!.source.body) &&
+  !args.operation.variableDefinitions?.some(
     ({ defaultValue, type }) => defaultValue && type.kind === Kind.NON_NULL_TYPE,
-  );
+  ) &&
+  !selectsAbstractType(args);
+
+/** Each selection below an interface is compiled once for each of its types: nested, exponentially many. */
+function selectsAbstractType({ schema, document }: ValidatedExecutionArgs): boolean {
+  const types = new TypeInfo(schema);
+  let found = false;
+  const Field = () => {
+    found ||= isAbstractType(getNamedType(types.getType()));
+  };
+  visit(document, visitWithTypeInfo(types, { Field }));
+  return found;
+}
 
 /** Where null replaces the default of a variable, a non-null argument can get null: graphql-js says which. */
 const replacesDefault = ({ operation, rawVariableValues }: ValidatedExecutionArgs): boolean =>
@@ -89,8 +109,9 @@ const replacesDefault = ({ operation, rawVariableValues }: ValidatedExecutionArg
 
 /**
  * How many selections there are with the fragments expanded. Each fragment is counted once and multiplied: expanding
- * them could take exponential time. Infinity where graphql-jit would go wrong: a condition on one of two merged
- * selections is applied to both, and two paths that differ only in where an alias has its `_` get the same `info`.
+ * them could take exponential time. Infinity where graphql-jit would go wrong: of two merged selections, a condition on
+ * one is applied to both or keeps its place among the keys, and two paths that differ only in where an alias has its `_`
+ * get the same `info`.
  */
 function countSelections({ operation, fragmentDefinitions }: ValidatedExecutionArgs): number {
   const counts = new Map<string, number>();
@@ -109,10 +130,9 @@ function countSelections({ operation, fragmentDefinitions }: ValidatedExecutionA
     for (const selection of set?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
-      const isLeaf = isField && !selection.selectionSet;
       if (isField && selection.alias?.value.includes('_')) return Number.POSITIVE_INFINITY;
       const key = isField ? (selection.alias ?? selection.name).value : '';
-      hasConditions ||= !isLeaf && Boolean(selection.directives?.length);
+      hasConditions ||= Boolean(selection.directives?.length);
       hasMerges ||= !isField || keys.has(key);
       keys.add(key);
       count += 1 + (isSpread ? ofFragment(selection.name.value) : ofSet(selection.selectionSet));
