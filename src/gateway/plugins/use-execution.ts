@@ -23,7 +23,7 @@ type Result = ExecutionResult | Promise<ExecutionResult>;
 
 /** With fragments expanded. Compiling takes up to 0.25 ms a selection, and stops the event loop meanwhile. */
 const MAX_SELECTIONS = 100;
-/** For all documents: some 8 KB each, and as much as five for a document. */
+/** In all documents that are kept. A compiled selection takes some 8 KB, and a document as much as five of them. */
 const MAX_COMPILED_SELECTIONS = 2_000;
 const SELECTIONS_PER_DOCUMENT = 5;
 
