@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../clock.ts';
+import type { NewEvent } from '../store/event-log.ts';
 import type { QuarantineEntry, Store } from '../store/store.ts';
-import { type ParsedEvent, readEnvelope } from './envelope.ts';
+import { readEnvelope } from './envelope.ts';
 import { type PartnerEvent, fromStored, toNewEvent } from './partner-event.ts';
 
 /** Five tries, with a pause after each. */
@@ -83,11 +84,11 @@ export async function redrive({ log, quarantine }: Store) {
   for (let unread = await quarantine.count(); unread > 0; unread -= PAGE) {
     for (const held of await quarantine.list(Math.min(PAGE, unread), last)) {
       last = held.id;
-      const parsed = eventsOf(held);
-      if (!parsed) continue;
+      const entries = entriesOf(held);
+      if (!entries) continue;
       // With the time of the replay, since the log removes what was received long ago.
       const receivedAt = steadyNow();
-      const stored = await log.append(parsed.map(({ entry }) => ({ ...entry, receivedAt })));
+      const stored = await log.append(entries.map((entry) => ({ ...entry, receivedAt })));
       // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
       await quarantine.remove(held.id);
       deliveries += 1;
@@ -98,14 +99,14 @@ export async function redrive({ log, quarantine }: Store) {
 }
 
 /** The entry is a webhook as received, or an event from the log that could not be handled. */
-function eventsOf({ body, receivedAt }: QuarantineEntry): readonly ParsedEvent[] | undefined {
+function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] | undefined {
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
-  if (envelope.kind === 'events') return envelope.events;
+  if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
   if (envelope.kind === 'unknown') return undefined;
   const { position, facts } = JSON.parse(body) as { position: number; facts: unknown };
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
   const entry = toNewEvent(event, receivedAt);
   // The original is in the log, so the replayed event needs another key, which also deduplicates replays.
-  return [{ facts: event, entry: { ...entry, key: `redriven:${position}:${entry.key}` } }];
+  return [{ ...entry, key: `redriven:${position}:${entry.key}` }];
 }
