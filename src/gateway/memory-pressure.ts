@@ -2,8 +2,9 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
 /** Past this share of the old generation's capacity, garbage collection takes most of the time. */
 const HIGH = 0.9;
-/** The part of V8's limit that is reserved for young objects. */
-const YOUNG_BYTES = 192 * 2 ** 20;
+/** V8's limit includes three semi-spaces for young objects. This is the default size of one. */
+const SEMI_SPACE_MB = 64;
+const SEMI_SPACE_FLAG = '--max-semi-space-size=';
 const LOOK_EVERY_MS = 250;
 
 /**
@@ -11,7 +12,7 @@ const LOOK_EVERY_MS = 250;
  * is always accepted.
  */
 export function createMemoryPressure(): () => boolean {
-  const capacity = getHeapStatistics().heap_size_limit - YOUNG_BYTES;
+  const capacity = oldGenerationBytes(getHeapStatistics().heap_size_limit, process.execArgv);
   let isHigh = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -23,4 +24,11 @@ export function createMemoryPressure(): () => boolean {
     isHigh = old.reduce((sum, space) => sum + space.space_used_size, 0) > capacity * HIGH;
     return isHigh;
   };
+}
+
+/** What V8 reserves for old objects. */
+export function oldGenerationBytes(heapLimit: number, nodeFlags: readonly string[]): number {
+  const flag = nodeFlags.findLast((each) => each.startsWith(SEMI_SPACE_FLAG));
+  const semiSpaceMb = flag ? Number(flag.slice(SEMI_SPACE_FLAG.length)) : SEMI_SPACE_MB;
+  return heapLimit - 3 * semiSpaceMb * 2 ** 20;
 }
