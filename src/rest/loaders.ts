@@ -13,7 +13,7 @@ type Loader = DataLoader<Target, unknown, string>;
 
 /**
  * What one operation, or one delivered event, reads: a DataLoader for each kind of record, made when first used. Within
- * an operation the same read has the same result; what is cached is returned synchronously.
+ * an operation the same read has the same result, until it changes something; what is cached is returned synchronously.
  */
 export class Loaders {
   private readonly client: Client;
@@ -51,6 +51,12 @@ export class Loaders {
     const path = endpoint.path(id);
     const since = fresh ? Number.POSITIVE_INFINITY : 0;
     return this.read({ endpoint, id, key: path, path, since });
+  }
+
+  /** For what is read after a change. Cached answers that are still valid cost no call. */
+  forget(): void {
+    this.known.clear();
+    this.loaders.clear();
   }
 
   /** Throws if an answer names another record than the expected one: it must be neither shown nor cached. */

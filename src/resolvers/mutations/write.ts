@@ -60,6 +60,8 @@ export async function auditedWrite<T extends { readonly kind: string }>(
     const failure = clientErrorOf(error, hint);
     audit(failure instanceof CodedError ? failure.code : 'failed');
     throw failure;
+  } finally {
+    ctx.loaders.forget();
   }
 }
 

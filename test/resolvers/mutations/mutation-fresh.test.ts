@@ -33,14 +33,15 @@ describe('a changed note', () => {
     expect(await bySession(gateway, session(0, 0))).toEqual(['new']);
   });
 
-  it('is read again for each of several changes in one operation', async () => {
+  it('is read again for each of several changes in one operation, also as a linked record', async () => {
     const id = gateway.sandbox.ids.note(0, 1);
     const one = (alias: string, text: string) => `${alias}: updateProgressNote(input: {
       progressNoteId: "${id}", patch: { note: ["${text}"] } }) {
-      ... on ProgressNoteChange { progressNote { note } } }`;
+      ... on ProgressNoteChange { progressNote { note session { progressNote { note } } } } }`;
     const { data } = await gateway.query(`mutation { ${one('a', 'first')} ${one('b', 'second')} }`);
-    expect(data.a.progressNote.note).toEqual(['first']);
-    expect(data.b.progressNote.note).toEqual(['second']);
+    const read = (text: string) => ({ note: [text], session: { progressNote: { note: [text] } } });
+    expect(data.a.progressNote).toEqual(read('first'));
+    expect(data.b.progressNote).toEqual(read('second'));
   });
 
   it('is returned although an outcome is unknown', async () => {
