@@ -23,8 +23,8 @@ export class Loaders {
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
-  /** When the operation began. */
-  readonly beganAt: number;
+  /** When the operation began, or made its last change. */
+  beganAt: number;
 
   constructor(client: Client, usage: Usage) {
     this.client = client;
@@ -46,15 +46,16 @@ export class Loaders {
     return this.client.cache.totalOf(listKeyOf(list));
   }
 
-  /** With `fresh`, always by a call of its own. */
+  /** With `fresh`, one that was asked for since the operation began or made its last change. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
     const path = endpoint.path(id);
-    const since = fresh ? Number.POSITIVE_INFINITY : 0;
+    const since = fresh ? this.beganAt : 0;
     return this.read({ endpoint, id, key: path, path, since });
   }
 
   /** For what is read after a change. Cached answers that are still valid cost no call. */
   forget(): void {
+    this.beganAt = this.client.clock.now();
     this.known.clear();
     this.loaders.clear();
   }

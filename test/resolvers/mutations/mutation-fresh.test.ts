@@ -44,6 +44,15 @@ describe('a changed note', () => {
     expect(data.b.progressNote).toEqual(read('second'));
   });
 
+  it('is read once, however often it is selected', async () => {
+    const { countOf, ids } = gateway.sandbox;
+    const before = countOf('GET /progress-notes/:id');
+    await gateway.query(`mutation { updateProgressNote(input: {
+      progressNoteId: "${ids.note(0, 1)}", patch: {} }) {
+      ... on ProgressNoteChange { a: progressNote { note } b: progressNote { isLoading } } } }`);
+    expect(countOf('GET /progress-notes/:id')).toBe(before + 1);
+  });
+
   it('is returned although an outcome is unknown', async () => {
     const id = gateway.sandbox.ids.note(0, 2);
     await byNote(gateway, id);
