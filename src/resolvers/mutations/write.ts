@@ -62,6 +62,8 @@ export async function auditedWrite<T extends { readonly kind: string }>(
     throw failure;
   } finally {
     ctx.loaders.forget();
+    ctx.seenPages.clear();
+    ctx.lookups.clear();
   }
 }
 

@@ -118,6 +118,21 @@ describe('assigning secondary clinicians', () => {
     expect(gateway.sandbox.countOf(ROUTE)).toBe(3);
   });
 
+  it('returns the client as it is now, and not from the page that proved access', async () => {
+    await using own = await openGateway();
+    const { client, clinic, clinician } = own.sandbox.ids;
+    const rows = [{ id: client(0), firstName: 'Before' }];
+    const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+    own.sandbox.answerNext('GET /clinics/:id/clients', { body: { data: rows, meta }, times: 1 });
+    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
+    const document = `mutation { result: assignSecondaryClinicians(input: {
+      clientId: "${client(0)}", clinicianIds: ["${clinician(6)}"] }) {
+      ... on SecondaryCliniciansAssigned { client { firstName } } } }`;
+    const { data } = await own.query(document, {}, { authorization });
+    expect(data.result.client.firstName).not.toBe('Before');
+    expect(own.sandbox.countOf('GET /clinics/:id/clients')).toBe(2);
+  });
+
   it('invalidates the clinicians’ lists of clients, which may have one more', async () => {
     const { clinician } = gateway.sandbox.ids;
     const list = 'query($id: ID!) { clinician(id: $id) { clients(first: 1) { totalCount } } }';
