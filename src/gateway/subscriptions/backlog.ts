@@ -18,7 +18,9 @@ export class Backlog {
   put(text: string, bufferedBytes: number): boolean {
     const { socketQueueEvents, socketQueueBytes } = this.#limits;
     const bytes = bufferedBytes + this.#waitingBytes + text.length;
-    if (this.#waiting.length >= socketQueueEvents || bytes > socketQueueBytes) return false;
+    const isFull = this.#waiting.length >= socketQueueEvents || bytes > socketQueueBytes;
+    // One may always wait, however long: a client that resumes would never get it otherwise.
+    if (isFull && this.#waiting.length > 0) return false;
     this.#waiting.push(text);
     this.#waitingBytes += text.length;
     return true;

@@ -30,7 +30,12 @@ async function* eventsOf(response: Response) {
   }
 }
 
-async function follow(after: string | undefined, token?: string, from = gateway) {
+async function follow(
+  after: string | undefined,
+  token?: string,
+  from = gateway,
+  query = NOTE_READY,
+) {
   const aborting = new AbortController();
   const response = await fetch(`${from.url}/graphql`, {
     method: 'POST',
@@ -39,7 +44,7 @@ async function follow(after: string | undefined, token?: string, from = gateway)
       accept: 'text/event-stream',
       authorization: `Bearer ${token ?? (await tokenFor(['partner']))}`,
     },
-    body: JSON.stringify({ query: NOTE_READY, variables: { after } }),
+    body: JSON.stringify({ query, variables: { after } }),
     signal: aborting.signal,
   });
   const events = eventsOf(response);
@@ -77,6 +82,18 @@ describe('a subscription over server-sent events', () => {
     expect(new Set(cursors).size).toBe(10);
     second.close();
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+  });
+
+  it('resumes although each event is larger than its queue', async () => {
+    await using small = await openGateway({ limits: { socketQueueBytes: 10 } });
+    const after = await cursorNow(small);
+    small.sandbox.burst(20);
+    await small.sandbox.delivered();
+    // Without a call to the Partner API, the results are all there at once.
+    const document = 'subscription($after: EventCursor) { noteReady(after: $after) { cursor } }';
+    const stream = await follow(after, undefined, small, document);
+    for (let got = 0; got < 10; got += 1) expect(cursorIn(await stream.next())).toBeDefined();
+    stream.close();
   });
 
   it('is rejected for a viewer at the limit of streams and sockets, until one is closed', async () => {
