@@ -6,6 +6,11 @@ import { createStoreDir } from '../support/faults/process/process.ts';
 import { NO_LOSSES, openDeployment } from '../support/faults/deployment.ts';
 import { sendOne } from '../support/faults/sender.ts';
 import { fillDisk, onSmallDisk, smallDiskAvailable } from '../support/faults/process/small-disk.ts';
+import {
+  failingDisk,
+  otherThreadsOf,
+  slowDiskAvailable,
+} from '../support/faults/process/slow-disk.ts';
 import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
@@ -54,4 +59,19 @@ describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
     await deployment.start({ under: [] });
     expect(await settle()).toEqual(NO_LOSSES);
   });
+
+  it.skipIf(!slowDiskAvailable)(
+    'acknowledges nothing that fsync failed for, and exits',
+    async () => {
+      await using deployment = await openDeployment();
+      const { server } = deployment;
+      const { settle } = await deployment.load();
+      await using _disk = await failingDisk(otherThreadsOf(server.pid));
+      expect((await server.exited).code).toBe(1);
+      const fsyncError = 'the event store stopped: disk I/O error (SQLite code 1034)';
+      expect(server.stdout.join('\n')).toContain(fsyncError);
+      await deployment.start();
+      expect(await settle()).toEqual(NO_LOSSES);
+    },
+  );
 });

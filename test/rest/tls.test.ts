@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type Server, createServer } from 'node:https';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -12,43 +13,62 @@ import { createPartner } from '../../src/rest/partner.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** Self-signed for this run, and for another host. */
-function certificate(): { key: Buffer; cert: Buffer } {
+describe.skipIf(!hasOpenssl)('the certificate of the Partner API', () => {
   const dir = mkdtempSync(join(tmpdir(), 'partner-graph-tls-'));
-  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
-  const options = [
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '1',
-    '-subj',
-    '/CN=other.example',
-  ];
-  execFileSync('openssl', ['req', ...options, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  const made = { key: readFileSync(key), cert: readFileSync(cert) };
-  rmSync(dir, { recursive: true });
-  return made;
-}
+  const trusted = getCACertificates();
+  const openssl = (...args: readonly string[]) =>
+    execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' });
+  beforeAll(() => {
+    const subject = ['-subj', '/CN=authority', '-days', '1'];
+    const files = ['-keyout', 'key.pem', '-out', 'authority.pem'];
+    openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...files);
+    setDefaultCACertificates([...trusted, readFileSync(join(dir, 'authority.pem'), 'utf8')]);
+  });
+  afterAll(() => {
+    setDefaultCACertificates(trusted);
+    rmSync(dir, { recursive: true });
+  });
 
-describe.skipIf(!hasOpenssl)('a Partner API with an untrusted certificate', () => {
-  let server: Server;
-  let received = 0;
-  beforeAll(async () => {
-    server = createServer(certificate(), (_req, res) => {
+  /** Signed by the authority above, or else by itself. */
+  function certificate(name: string, days: number, isSigned: boolean) {
+    const subject = ['-subj', '/CN=server', '-addext', `subjectAltName=${name}`];
+    openssl('req', '-new', '-key', 'key.pem', ...subject, '-out', 'request.pem');
+    const signer = isSigned
+      ? ['-CA', 'authority.pem', '-CAkey', 'key.pem']
+      : ['-signkey', 'key.pem'];
+    const files = ['-in', 'request.pem', '-out', 'cert.pem', '-copy_extensions', 'copy'];
+    openssl('x509', '-req', ...files, '-days', String(days), ...signer);
+    return { key: readFileSync(join(dir, 'key.pem')), cert: readFileSync(join(dir, 'cert.pem')) };
+  }
+
+  async function check(name: string, days: number, isSigned: boolean) {
+    let received = 0;
+    const server = createServer(certificate(name, days, isSigned), (_req, res) => {
       received += 1;
       res.end('{"accessToken":"token","expiresIn":3600}');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-  });
-  afterAll(() => server.close());
-
-  it('gets no credentials, and no byte of a request', async () => {
     const { port } = server.address() as AddressInfo;
     const secrets = { clientId: 'id', clientSecret: 'secret', apiKey: 'key' };
     await using partner = createPartner({ baseUrl: `https://127.0.0.1:${port}/v2`, ...secrets });
-    await expect(partner.check()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(received).toBe(0);
+    const code = await partner.check().then(
+      () => 'ok',
+      (error: { readonly code: string }) => error.code,
+    );
+    server.close();
+    return { code, received };
+  }
+
+  it('is accepted if it is valid', async () => {
+    expect(await check('IP:127.0.0.1', 1, true)).toEqual({ code: 'ok', received: 1 });
+  });
+
+  it.each([
+    ['expired', 'IP:127.0.0.1', -1, true],
+    ['of another host', 'DNS:other.example', 1, true],
+    ['self-signed', 'IP:127.0.0.1', 1, false],
+  ] as const)('gets no byte of a request if it is %s', async (_, name, days, isSigned) => {
+    const refused = { code: 'UPSTREAM_UNAVAILABLE', received: 0 };
+    expect(await check(name, days, isSigned)).toEqual(refused);
   });
 });

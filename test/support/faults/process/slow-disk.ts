@@ -12,8 +12,8 @@ function canAttach(): boolean {
 
 export const slowDiskAvailable = !process.env['SKIP_STRACE'] && canAttach();
 
-export interface SlowDisk extends AsyncDisposable {
-  /** Restores the normal speed. */
+export interface FaultyDisk extends AsyncDisposable {
+  /** Restores the normal behaviour. */
   recover(): Promise<void>;
 }
 
@@ -23,10 +23,15 @@ export const otherThreadsOf = (pid: number): readonly number[] =>
     .map(Number)
     .filter((thread) => thread !== pid);
 
-/** Delays every disk write of these threads by this many milliseconds. */
-export async function slowDisk(threads: readonly number[], ms: number): Promise<SlowDisk> {
-  const late = `inject=fsync,fdatasync:delay_enter=${ms}ms`;
-  const calls = ['-e', 'trace=fsync,fdatasync', '-e', late];
+/** Delays every fsync of these threads by this many milliseconds. */
+export const slowDisk = (threads: readonly number[], ms: number) =>
+  faultyDisk(threads, `delay_enter=${ms}ms`);
+
+/** Every fsync of these threads fails. */
+export const failingDisk = (threads: readonly number[]) => faultyDisk(threads, 'error=EIO');
+
+async function faultyDisk(threads: readonly number[], fault: string): Promise<FaultyDisk> {
+  const calls = ['-e', 'trace=fsync,fdatasync', '-e', `inject=fsync,fdatasync:${fault}`];
   const attached = threads.flatMap((thread) => ['-p', String(thread)]);
   const tracer = spawn('strace', ['-o', '/dev/null', ...attached, ...calls], {
     stdio: ['ignore', 'ignore', 'pipe'],
