@@ -66,8 +66,9 @@ describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
       await using deployment = await openDeployment();
       const { server } = deployment;
       const { settle } = await deployment.load();
-      await using _disk = await failingDisk(otherThreadsOf(server.pid));
+      const disk = await failingDisk(otherThreadsOf(server.pid));
       expect((await server.exited).code).toBe(1);
+      await disk.recover();
       const fsyncError = 'the event store stopped: disk I/O error (SQLite code 1034)';
       expect(server.stdout.join('\n')).toContain(fsyncError);
       await deployment.start();

@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
+
 import { describe, expect, it } from 'vitest';
 
+import { postWebhook } from '../../sandbox/webhooks/delivery.ts';
 import { NO_LOSSES, openDeployment } from '../support/faults/deployment.ts';
-import { sendOne } from '../support/faults/sender.ts';
+import { lossesIn, logged } from '../support/faults/losses.ts';
+import { type ServerProcess, startServer } from '../support/faults/process/process.ts';
+import { noteEvent, sendOne, signed } from '../support/faults/sender.ts';
 import { post, tokenFor } from '../support/gateway.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import { until } from '../support/ws/raw-socket.ts';
@@ -30,5 +35,32 @@ describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, 
     expect(await settle()).toEqual(NO_LOSSES);
     // The subscriber's socket stayed open.
     expect(follower.connections).toBe(1);
+  });
+
+  it('stores and delivers an event once that two instances got while one of them was killed', async () => {
+    await using redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    await using deployment = await openDeployment({ env });
+    const { server, sandbox } = deployment;
+    await using other = await startServer({ sandbox, env });
+    const { sender, settle, follower } = await deployment.load();
+    await sender.stop();
+    const deliver = async (note: string) => {
+      const body = noteEvent(sandbox, note);
+      const to = ({ url }: ServerProcess) =>
+        postWebhook(new URL(`${url}/webhooks`), body, signed(sandbox, body));
+      const [kept, killed] = [to(server), to(other)];
+      // At its first answer, while it still has the others.
+      if (await killed) other.signal('SIGKILL');
+      expect(await kept).toBe(true);
+    };
+    const notes = Array.from({ length: 200 }, () => randomUUID());
+    await Promise.all(notes.map(deliver));
+    expect((await other.exited).signal).toBe('SIGKILL');
+    const acknowledged = new Set([...sender.acknowledged, ...notes]);
+    await follower.receives(acknowledged);
+    expect(lossesIn(acknowledged, follower.received)).toEqual(NO_LOSSES.received);
+    expect(lossesIn(acknowledged, await logged(server.query))).toEqual(NO_LOSSES.logged);
+    await settle();
   });
 });
