@@ -116,7 +116,7 @@ function createStream(
         return;
       }
       backlog ??= new Backlog(config.limits);
-      const isPut = backlog.put(json, res.writableLength);
+      const isPut = backlog.put(json);
       return isPut ? backlog.caughtUp : disconnectSlowClient();
     },
     next() {

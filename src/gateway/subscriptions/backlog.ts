@@ -14,10 +14,10 @@ export class Backlog {
     this.#limits = limits;
   }
 
-  /** False if the backlog is full. `bufferedBytes` wait in the transport already. */
-  put(text: string, bufferedBytes: number): boolean {
+  /** False if the backlog is full. The transport holds one more event at most. */
+  put(text: string): boolean {
     const { socketQueueEvents, socketQueueBytes } = this.#limits;
-    const bytes = bufferedBytes + this.#waitingBytes + text.length;
+    const bytes = this.#waitingBytes + text.length;
     const isFull = this.#waiting.length >= socketQueueEvents || bytes > socketQueueBytes;
     // One may always wait, however long: a client that resumes would never get it otherwise.
     if (isFull && this.#waiting.length > 0) return false;

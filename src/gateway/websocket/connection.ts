@@ -24,6 +24,11 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const AS_TEXT = { binary: false };
 
+/** What may be buffered of earlier results when another one is sent, which may itself be larger. */
+const MAX_BUFFERED_BYTES = 4 * 2 ** 20;
+/** Messages that end an operation, and pongs, are shorter. */
+const SHORT_CHARACTERS = 1_024;
+
 /** One client's socket, and the limits on it. */
 export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly ws: WebSocket;
@@ -110,11 +115,15 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     else this.#handle!(data.toString()).catch(() => this.close());
   }
 
-  /** A message of the protocol itself, or the result of a query. It does not wait, but neither may such messages pile up. */
+  /**
+   * A message of the protocol itself, or the result of a query. Results may not pile up, but the message that ends an
+   * operation is always sent: without it the client would repeat the operation.
+   */
   send(text: string): void {
     if (!this.isOpen) return;
-    if (this.ws.bufferedAmount > this.#parts.config.limits.socketQueueBytes) this.#closeSlow();
-    else this.ws.send(text);
+    const isShort = text.length <= SHORT_CHARACTERS;
+    if (isShort || this.ws.bufferedAmount <= MAX_BUFFERED_BYTES) this.ws.send(text);
+    else this.#closeSlow();
   }
 
   /**
@@ -126,7 +135,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
     if (!this.isOpen) return;
     if (this.#backlog) {
-      const isPut = this.#backlog.put(text, this.ws.bufferedAmount);
+      const isPut = this.#backlog.put(text);
       return isPut ? this.#backlog.caughtUp : this.#closeSlow();
     }
     // Nothing is buffered, as is nearly always the case.

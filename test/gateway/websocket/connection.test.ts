@@ -8,28 +8,37 @@ import { WsConnection } from '../../../src/gateway/websocket/connection.ts';
 function slowSocket() {
   const queue: (() => void)[] = [];
   const sent: string[] = [];
-  const send = (data: unknown, ...rest: unknown[]) =>
+  let bufferedAmount = 0;
+  const send = (data: string | Buffer, ...rest: unknown[]) => {
+    bufferedAmount += data.length;
     queue.push(() => {
+      bufferedAmount -= data.length;
       sent.push(String(data));
       const last = rest.at(-1);
       if (typeof last === 'function') last();
     });
+  };
   const ws = {
     send,
     ping: () => undefined,
     close: () => undefined,
     get bufferedAmount() {
-      return queue.length;
+      return bufferedAmount;
     },
   };
   return { ws: ws as unknown as WebSocket, sent, sendNext: () => queue.shift()?.() };
 }
 
+function connectionOf(ws: WebSocket): WsConnection {
+  const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
+  const metrics = { slowConsumerClosed: () => undefined };
+  const parts = { config: { limits }, connections: { pingEveryMs: 60_000 }, metrics };
+  return new WsConnection(ws, 'x', parts as unknown as GatewayParts);
+}
+
 it('sends the events that wait, also after other messages were buffered', () => {
   const { ws, sent, sendNext } = slowSocket();
-  const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
-  const parts = { config: { limits }, connections: { pingEveryMs: 60_000 } };
-  const connection = new WsConnection(ws, 'x', parts as unknown as GatewayParts);
+  const connection = connectionOf(ws);
   void connection.deliver('1');
   void connection.deliver('2');
   connection.send('result');
@@ -37,4 +46,25 @@ it('sends the events that wait, also after other messages were buffered', () => 
   for (let message = 0; message < 3; message += 1) sendNext();
   sendNext();
   expect(sent).toEqual(['1', '2', 'result', '3']);
+});
+
+it('sends events after a large result', () => {
+  const { ws, sent, sendNext } = slowSocket();
+  const connection = connectionOf(ws);
+  const result = 'ü'.repeat(2 * 2 ** 20);
+  connection.send(result);
+  for (const event of ['1', '2', '3']) void connection.deliver(event);
+  for (let message = 0; message < 4; message += 1) sendNext();
+  expect(sent).toEqual([result, '1', '2', '3']);
+});
+
+it('closes when results pile up', () => {
+  const { ws } = slowSocket();
+  const connection = connectionOf(ws);
+  const result = 'x'.repeat(2 * 2 ** 20);
+  for (let message = 0; message < 3; message += 1) connection.send(result);
+  connection.send('complete');
+  expect(connection.isOpen).toBe(true);
+  connection.send(result);
+  expect(connection.isOpen).toBe(false);
 });

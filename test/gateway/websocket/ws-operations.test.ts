@@ -41,6 +41,15 @@ describe('over WebSocket', () => {
     expect(audited()[0]).toMatchObject({ outcome: 'read', records: [`ProgressNote:${id}`] });
   });
 
+  it('an answer of several megabytes is sent to its end', async () => {
+    using socket = await dialIn(gateway);
+    const notes = Array.from({ length: 15 }, (_, i) => `note${i}: note raw${i}: raw`);
+    const large = `{ clinic(id: "${gateway.sandbox.ids.clinic(0)}") { clients(first: 100) { nodes {
+      sessions(first: 3) { nodes { progressNote { ${notes.join(' ')} } } } } } } }`;
+    const answer = await answerTo(socket, large);
+    expect(JSON.stringify(answer).length).toBeGreaterThan(5_000_000);
+  });
+
   it('a mutation is sent once for one idempotency key, over HTTP and WebSocket', async () => {
     using socket = await dialIn(gateway);
     const edit = `mutation($id: ID!) { magicEdit(input: {
