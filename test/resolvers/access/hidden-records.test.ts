@@ -80,6 +80,14 @@ const nonexistent = (): Names => ({
   score: randomUUID(),
 });
 
+/** The ids that were made just after the viewer's own, if they were of version 1. */
+const neighbours = (): Names => {
+  const next = (id: string) =>
+    ((Number.parseInt(id, 16) + 1) >>> 0).toString(16).padStart(8, '0') + id.slice(8);
+  const ids = Object.entries(own).map(([kind, id]) => [kind, next(id)]);
+  return Object.fromEntries(ids) as Names;
+};
+
 /** Global ids as the gateway issues them: ids that do not exist are signed here, as no client could. */
 const nodeIds = (names: Names): string[] => {
   const { client, session } = names;
@@ -184,6 +192,7 @@ describe('records of other viewers and records that do not exist get the same an
       await answerFor(nonexistent());
       const [theirs, nothing] = [await answerFor(foreign), await answerFor(nonexistent())];
       expect(theirs).toBe(nothing);
+      expect(await answerFor(neighbours())).toBe(nothing);
     },
   );
 
