@@ -1,7 +1,7 @@
 import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/lists.ts';
+import { type ListName, type ListRef, type RecordOf } from '../../rest/lists.ts';
 import { NotFound, hasCode } from '../../errors.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';
@@ -68,12 +68,14 @@ export async function findInList<N extends ListName>(
   ctx: Context,
   options: FindOptions = {},
 ): Promise<RowOf<N> | undefined> {
-  // Cached pages may be older than an event that contradicts them.
-  if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
+  const { recentLists } = ctx;
   let row = await scan(list, id, ctx, options);
-  if (row === CHANGED) row = await scan(list, id, ctx, options, ctx.recentLists.now());
+  // Pages that were cached or in flight may be older than an event that contradicts them.
+  const since = recentLists.contradictedAt(list, id, row !== undefined);
+  if (since > 0 && row !== CHANGED) row = await scan(list, id, ctx, options, since);
+  if (row === CHANGED) row = await scan(list, id, ctx, options, recentLists.now());
   if (row !== undefined && row !== CHANGED) return row;
-  ctx.recentLists.remove(list, id);
+  recentLists.remove(list, id);
   ctx.places.remove(list, id);
   return undefined;
 }
@@ -120,8 +122,8 @@ async function scan<N extends ListName>(
     if (row) return row;
     isChanged ||= pages.some((each) => each?.total !== total);
   }
-  if (isChanged && since === undefined) return CHANGED;
-  if (!isChanged) ctx.recentLists.recordReadThrough(list, total, began);
+  if (isChanged) return CHANGED;
+  ctx.recentLists.recordReadThrough(list, total, began);
   return undefined;
 }
 
