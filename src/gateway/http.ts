@@ -48,7 +48,10 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   }
 
   async function metricsText(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (!mayReadMetrics(req, metricsToken)) return json(res, 401, { error: 'unauthorized' });
+    if (!mayReadMetrics(req, metricsToken)) {
+      res.setHeader('www-authenticate', 'Bearer');
+      return json(res, 401, { error: 'unauthorized' });
+    }
     const text = await metrics.text();
     res.writeHead(200, { 'content-type': metrics.contentType }).end(text);
   }

@@ -1,7 +1,7 @@
 import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { type ListName, type ListRef, type RecordOf } from '../../rest/lists.ts';
+import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
 import { NotFound, hasCode } from '../../errors.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';

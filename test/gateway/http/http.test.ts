@@ -125,6 +125,19 @@ it('answers HEAD where it answers GET', async () => {
   expect((await request({ method: 'HEAD' }, '/webhooks')).status).toBe(405);
 });
 
+it('shows metrics only to those who have METRICS_TOKEN, if it is set', async () => {
+  const token = 'scraper-'.repeat(4);
+  await using guarded = await openGateway({ env: { METRICS_TOKEN: token } });
+  const get = (authorization: string) =>
+    fetch(`${guarded.url}/metrics`, { headers: { authorization } });
+  for (const wrong of ['', `Bearer ${token}x`, `Basic ${token}`]) {
+    const response = await get(wrong);
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(await response.text()).not.toContain('gateway_');
+  }
+  expect(await (await get(`Bearer ${token}`)).text()).toContain('gateway_sockets');
+});
+
 it('says with a 401 how to authenticate', async () => {
   const headers = { authorization: 'Bearer no', 'content-type': 'application/json' };
   const response = await request({ method: 'POST', headers, body: '{}' });
