@@ -14,7 +14,7 @@ export class Backlog {
     this.#limits = limits;
   }
 
-  /** False if the backlog is full. The transport holds one more event at most. */
+  /** False if the backlog is full. The transport holds one more event, and may hold results of queries. */
   put(text: string): boolean {
     const { socketQueueEvents, socketQueueBytes } = this.#limits;
     const bytes = this.#waitingBytes + text.length;

@@ -26,7 +26,7 @@ const AS_TEXT = { binary: false };
 
 /** What may be buffered of earlier results when another one is sent, which may itself be larger. */
 const MAX_BUFFERED_BYTES = 4 * 2 ** 20;
-/** Messages that end an operation, and pongs, are shorter. */
+/** Messages that end an operation, pongs and small results are shorter. */
 const SHORT_CHARACTERS = 1_024;
 
 /** One client's socket, and the limits on it. */
@@ -47,6 +47,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   onClosed: (() => Promise<void>) | undefined;
   readonly #parts: GatewayParts;
   #messages = 0;
+  /** Messages sent in a row while too much was buffered. */
+  #late = 0;
   #windowEndsAt = 0;
   #pingAt: number;
   /** Exists while the client reads too slowly. */
@@ -116,13 +118,15 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /**
-   * A message of the protocol itself, or the result of a query. Results may not pile up, but the message that ends an
-   * operation is always sent: without it the client would repeat the operation.
+   * A message of the protocol itself, or the result of a query. They may not pile up. But after a large result some short
+   * ones are sent: without the message that ends its operation, the client would repeat it.
    */
   send(text: string): void {
     if (!this.isOpen) return;
+    this.#late = this.ws.bufferedAmount <= MAX_BUFFERED_BYTES ? 0 : this.#late + 1;
     const isShort = text.length <= SHORT_CHARACTERS;
-    if (isShort || this.ws.bufferedAmount <= MAX_BUFFERED_BYTES) this.ws.send(text);
+    const { socketQueueEvents } = this.#parts.config.limits;
+    if (this.#late === 0 || (isShort && this.#late <= socketQueueEvents)) this.ws.send(text);
     else this.#closeSlow();
   }
 

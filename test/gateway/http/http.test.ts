@@ -128,8 +128,8 @@ it('answers HEAD where it answers GET', async () => {
 it('shows metrics only to those who have METRICS_TOKEN, if it is set', async () => {
   const token = 'scraper-'.repeat(4);
   await using guarded = await openGateway({ env: { METRICS_TOKEN: token } });
-  const get = (authorization: string) =>
-    fetch(`${guarded.url}/metrics`, { headers: { authorization } });
+  const get = (credentials: string) =>
+    fetch(`${guarded.url}/metrics`, { headers: { authorization: credentials } });
   for (const wrong of ['', `Bearer ${token}x`, `Basic ${token}`]) {
     const response = await get(wrong);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);

@@ -68,3 +68,13 @@ it('closes when results pile up', () => {
   connection.send(result);
   expect(connection.isOpen).toBe(false);
 });
+
+it('closes when short messages pile up behind a large result', () => {
+  const { ws } = slowSocket();
+  const connection = connectionOf(ws);
+  connection.send('x'.repeat(5 * 2 ** 20));
+  for (let message = 0; message < 256; message += 1) connection.send('pong');
+  expect(connection.isOpen).toBe(true);
+  connection.send('pong');
+  expect(connection.isOpen).toBe(false);
+});
