@@ -108,7 +108,7 @@ export function createRecentLists(now: () => number) {
       const at = readAt(list, id);
       return at !== undefined && at + PROOF_MS > now() && at > namedAt(list, id).elsewhere;
     },
-    /** When an event contradicted what the list has just shown: that it has the record, or that it does not. */
+    /** When an event contradicted what the list has shown: that it has the record, or that it does not. 0 if none did. */
     contradictedAt(list: ListRef, id: string, isThere: boolean): number {
       const { here, elsewhere } = namedAt(list, id);
       if (!isThere) return here;

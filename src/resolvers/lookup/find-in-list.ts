@@ -110,6 +110,7 @@ async function scan<N extends ListName>(
   if (absentSince !== undefined && ctx.recentLists.isAbsent(list, id, total)) return undefined;
   const rest = pagesFrom(Math.ceil(total / PAGE_SIZE), page);
   let isChanged = false;
+  let oldestAt = first.askedAt ?? began;
   for (let at = 0; at < rest.length;) {
     // Limited by the budget: a call in flight when the look-up is cut would be wasted.
     const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
@@ -121,9 +122,10 @@ async function scan<N extends ListName>(
     const row = rowIn(pages);
     if (row) return row;
     isChanged ||= pages.some((each) => each?.total !== total);
+    oldestAt = Math.min(oldestAt, ...pages.map((each) => each?.askedAt ?? began));
   }
   if (isChanged) return CHANGED;
-  ctx.recentLists.recordReadThrough(list, total, began);
+  ctx.recentLists.recordReadThrough(list, total, oldestAt);
   return undefined;
 }
 
