@@ -134,7 +134,7 @@ function connectionOf<N extends ListName>(
     {
       key: listKeyOf(list),
       loadPage: (page, since) =>
-        loadListPage(list, page, ctx, since && Math.max(since, ctx.loaders.beganAt)),
+        loadListPage(list, page, ctx, since && Math.max(since, ctx.loaders.freshSince)),
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,

@@ -23,13 +23,13 @@ export class Loaders {
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
-  /** When the operation began, or made its last change. */
-  beganAt: number;
+  /** What is asked for later is fresh: when the operation began, or began or made its last change. */
+  freshSince: number;
 
   constructor(client: Client, usage: Usage) {
     this.client = client;
     this.usage = usage;
-    this.beganAt = client.clock.now();
+    this.freshSince = client.clock.now();
   }
 
   /** With `since`, a page that was asked for after that time. */
@@ -46,16 +46,16 @@ export class Loaders {
     return this.client.cache.totalOf(listKeyOf(list));
   }
 
-  /** With `fresh`, one that was asked for since the operation began or made its last change. */
+  /** With `fresh`, one that was asked for after `freshSince`. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
     const path = endpoint.path(id);
-    const since = fresh ? this.beganAt : 0;
+    const since = fresh ? this.freshSince : 0;
     return this.read({ endpoint, id, key: path, path, since });
   }
 
-  /** For what is read after a change. Cached answers that are still valid cost no call. */
+  /** Before and after a change. Then answers that are cached for all operations still cost no call, unless `fresh`. */
   forget(): void {
-    this.beganAt = this.client.clock.now();
+    this.freshSince = this.client.clock.now();
     this.known.clear();
     this.loaders.clear();
   }
@@ -76,8 +76,8 @@ export class Loaders {
   private read<T>(target: Target<T>): Loaded<T> {
     const { endpoint, key, since = 0 } = target;
     // The key names the endpoint, and with it the type of what is cached under it.
-    const known = since === 0 ? this.known.get(key) : undefined;
-    if (known) return known.value as T;
+    const known = this.known.get(key);
+    if (known && known.askedAt > since) return known.value as T;
     const cached = this.client.cache.get(key);
     if (cached && cached.askedAt > since) {
       this.usage.cached += 1;

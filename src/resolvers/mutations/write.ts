@@ -52,6 +52,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   }
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
   audit('asked for');
+  ctx.loaders.forget();
   try {
     const outcome = await write().catch(missingOf);
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
