@@ -34,6 +34,8 @@ interface RecentList {
   readonly pages: Map<number, number>;
   /** When it was last read through, and how long it was. */
   readThrough?: { readonly at: number; readonly total: number };
+  /** When an event last contradicted it. */
+  doubtedAt?: number;
 }
 
 const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
@@ -50,16 +52,11 @@ export function createRecentLists(now: () => number) {
   /** When an assessment of a client last came, which names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
-  /** When an event of the row last named this list's clinician or clinic, and when another one; 0 if none did. */
-  function namedAt({ name, id }: ListRef, row: string) {
-    const times = { here: 0, elsewhere: 0 };
-    if (name !== 'clientsOfClinician' && name !== 'clientsOfClinic') return times;
-    for (const { at, clinicianId, clinicId } of named.get(row) ?? []) {
-      const place = name === 'clientsOfClinic' ? clinicId : clinicianId;
-      const where = place === id ? 'here' : 'elsewhere';
-      times[where] = Math.max(times[where], at);
-    }
-    return times;
+  /** Whether an event since then named this list's clinician or clinic; or, if `other`, another one. */
+  function isNamed({ name, id }: ListRef, row: string, at: number, other = false): boolean {
+    const events = (named.get(row) ?? []).filter((event) => event.at >= at);
+    if (name === 'clientsOfClinician') return events.some((e) => (e.clinicianId === id) !== other);
+    return name === 'clientsOfClinic' && events.some((e) => (e.clinicId === id) !== other);
   }
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
@@ -106,13 +103,20 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && at > namedAt(list, id).elsewhere;
+      return at !== undefined && at + PROOF_MS > now() && !isNamed(list, id, at, true);
     },
-    /** When an event contradicted what the list has shown: that it has the record, or that it does not. 0 if none did. */
-    contradictedAt(list: ListRef, id: string, isThere: boolean): number {
-      const { here, elsewhere } = namedAt(list, id);
-      if (!isThere) return here;
-      return (readAt(list, id) ?? 0) > elsewhere ? 0 : elsewhere;
+    /** True once if an event since the list was read contradicts it: the record is not where it was, or is there now. */
+    isDoubtful(list: ListRef, id: string): boolean {
+      const known = lists.get(nameOf(list));
+      if (!known) return false;
+      const at = readAt(list, id);
+      const lastRead = Math.max(known.doubtedAt ?? 0, ...known.pages.values());
+      const isDoubtful =
+        at === undefined
+          ? isNamed(list, id, lastRead)
+          : isNamed(list, id, at, true) && known.rows.delete(id);
+      if (isDoubtful) known.doubtedAt = now();
+      return isDoubtful;
     },
     /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],

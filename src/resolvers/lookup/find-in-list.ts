@@ -1,7 +1,7 @@
 import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
+import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/lists.ts';
 import { NotFound, hasCode } from '../../errors.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';
@@ -68,14 +68,12 @@ export async function findInList<N extends ListName>(
   ctx: Context,
   options: FindOptions = {},
 ): Promise<RowOf<N> | undefined> {
-  const { recentLists } = ctx;
+  // Cached pages may be older than an event that contradicts them.
+  if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
   let row = await scan(list, id, ctx, options);
-  // Pages that were cached or in flight may be older than an event that contradicts them.
-  const since = recentLists.contradictedAt(list, id, row !== undefined);
-  if (since > 0 && row !== CHANGED) row = await scan(list, id, ctx, options, since);
-  if (row === CHANGED) row = await scan(list, id, ctx, options, recentLists.now());
+  if (row === CHANGED) row = await scan(list, id, ctx, options, ctx.recentLists.now());
   if (row !== undefined && row !== CHANGED) return row;
-  recentLists.remove(list, id);
+  ctx.recentLists.remove(list, id);
   ctx.places.remove(list, id);
   return undefined;
 }
@@ -110,7 +108,6 @@ async function scan<N extends ListName>(
   if (absentSince !== undefined && ctx.recentLists.isAbsent(list, id, total)) return undefined;
   const rest = pagesFrom(Math.ceil(total / PAGE_SIZE), page);
   let isChanged = false;
-  let oldestAt = first.askedAt ?? began;
   for (let at = 0; at < rest.length;) {
     // Limited by the budget: a call in flight when the look-up is cut would be wasted.
     const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
@@ -122,10 +119,9 @@ async function scan<N extends ListName>(
     const row = rowIn(pages);
     if (row) return row;
     isChanged ||= pages.some((each) => each?.total !== total);
-    oldestAt = Math.min(oldestAt, ...pages.map((each) => each?.askedAt ?? began));
   }
-  if (isChanged) return CHANGED;
-  ctx.recentLists.recordReadThrough(list, total, oldestAt);
+  if (isChanged && since === undefined) return CHANGED;
+  if (!isChanged) ctx.recentLists.recordReadThrough(list, total, began);
   return undefined;
 }
 
