@@ -76,8 +76,8 @@ export class Loaders {
   private read<T>(target: Target<T>): Loaded<T> {
     const { endpoint, key, since = 0 } = target;
     // The key names the endpoint, and with it the type of what is cached under it.
-    const known = this.known.get(key);
-    if (known && known.askedAt > since) return known.value as T;
+    const known = since === 0 ? this.known.get(key) : undefined;
+    if (known) return known.value as T;
     const cached = this.client.cache.get(key);
     if (cached && cached.askedAt > since) {
       this.usage.cached += 1;

@@ -321,8 +321,6 @@ describe('a fresh read', () => {
     release(1);
     expect(await one).toBe(await other);
     expect(await one).not.toBe(await old);
-    // Longer than it is cached for other operations.
-    clock.advance(6_000);
     expect(loaders.page(list, 1, since)).toBe(await one);
     const newer = loaders.page(list, 1, clock.now());
     await setup.upstream.arrived(3);
