@@ -23,7 +23,7 @@ export class Loaders {
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
-  /** What is asked for later is fresh: when the operation began, or began or made its last change. */
+  /** Answers that are asked for later are fresh. Set when the operation begins, and before and after each change. */
   freshSince: number;
 
   constructor(client: Client, usage: Usage) {
@@ -53,7 +53,7 @@ export class Loaders {
     return this.read({ endpoint, id, key: path, path, since });
   }
 
-  /** Before and after a change. Then answers that are cached for all operations still cost no call, unless `fresh`. */
+  /** Called before and after a change. Answers that the shared cache holds still cost no call, unless `fresh`. */
   forget(): void {
     this.freshSince = this.client.clock.now();
     this.known.clear();

@@ -118,8 +118,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /**
-   * A message of the protocol itself, or the result of a query. They may not pile up. But after a large result some short
-   * ones are sent: without the message that ends its operation, the client would repeat it.
+   * A message of the protocol itself, or the result of a query. They may not pile up, but behind a large result some
+   * short ones are sent: without `complete`, the client would repeat the operation.
    */
   send(text: string): void {
     if (!this.isOpen) return;
