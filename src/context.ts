@@ -44,8 +44,6 @@ export interface Services {
 export type Context = Readonly<ReturnType<typeof createContext>> & {
   /** How many events it may still read of the log. Set for operations that read it. */
   eventBudget?: { left: number };
-  /** True if the response is plain JSON over HTTP. */
-  readonly isPlainHttp?: boolean;
 };
 
 export function createContext(
@@ -56,6 +54,7 @@ export function createContext(
     readonly name: string;
     readonly id?: string;
     readonly requestId?: string | undefined;
+    readonly isPlainHttp?: boolean | undefined;
     readonly args: Pick<
       ValidatedExecutionArgs,
       'schema' | 'fragmentDefinitions' | 'variableValues'
@@ -71,6 +70,8 @@ export function createContext(
     usage,
     /** For look-ahead: graphql-jit's `info` has other variables than graphql-js'. */
     executionArgs: operation.args,
+    /** True if the response is plain JSON over HTTP. */
+    isPlainHttp: operation.isPlainHttp,
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),

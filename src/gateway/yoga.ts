@@ -30,6 +30,7 @@ export interface Operation {
   /** Unique. Its log lines have it. */
   readonly id: string;
   readonly requestId: string | undefined;
+  readonly isPlainHttp: boolean | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
   /** For logs, metrics and traces. */
   readonly name: string;
@@ -39,7 +40,7 @@ export interface Operation {
   readonly startedAt: number;
 }
 
-/** What the transports and plugins keep in Yoga's context. The resolvers' own context is added when executing. */
+/** What the transports and plugins keep in Yoga's context. */
 export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over HTTP. */
   readonly req?: IncomingMessage;
@@ -53,6 +54,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   operation?: Operation | undefined;
   /** What it uses of the Partner API, from its execution on. */
   usage?: Usage;
+  /** What its resolvers get as their context. */
+  resolverContext?: Context;
   /** For the operation's calls, if it is traced. */
   traceHeaders?: readonly string[];
   /** Where the results of a subscription are sent. */
@@ -60,7 +63,9 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
 }
 
 export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'req' | 'res'>>;
-export type ExecutionContext = GatewayContext & Context & { readonly operation: Operation };
+/** While it is executed. */
+export type ExecutionContext = GatewayContext &
+  Required<Pick<GatewayContext, 'usage' | 'resolverContext'>> & { readonly operation: Operation };
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
 export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 

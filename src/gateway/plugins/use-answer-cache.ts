@@ -69,25 +69,30 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     return known;
   }
 
-  function store(key: string, { data }: ExecutionResult, context: ExecutionContext): void {
-    const ttl = expiryOf(context) - parts.clock.now();
-    const validities = Array.from(context.loaders.entries, ({ validity }) => validity);
+  function store(
+    key: string,
+    { data }: ExecutionResult,
+    { operation, resolverContext }: ExecutionContext,
+  ): void {
+    const { loaders, audit, cachePolicy } = resolverContext;
+    const ttl = expiryOf(resolverContext) - parts.clock.now();
+    const validities = Array.from(loaders.entries, ({ validity }) => validity);
     // Some may have been invalidated while the operation ran.
     if (ttl <= 0 || !validities.every(({ isCurrent }) => isCurrent)) return;
-    const { id, name, estimated } = context.operation;
+    const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: validities.length, coalesced: 0, retried: 0 };
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
-    const auditHit = context.audit?.prepareRepeated();
-    const operation = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
-    const logHit = parts.observer.repeated(operation, usage);
+    const auditHit = audit?.prepareRepeated();
+    const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
+    const logHit = parts.observer.repeated(line, usage);
     const onHit = (requestId: string): void => {
       auditHit?.(requestId);
       logHit(requestId);
     };
     const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
     const bytes = Buffer.byteLength(text);
-    const { proofs } = context.cachePolicy;
+    const { proofs } = cachePolicy;
     answers.set(key, { body, bytes, validities, proofs, onHit }, { ttl });
   }
 
@@ -136,7 +141,7 @@ const keyOf = ({ reach, subject }: Viewer, body: string): string =>
  * The earliest expiry of the Partner API's answers in it. 0 if it also depends on anything else, or if a record was
  * denied.
  */
-function expiryOf({ loaders, audit, cachePolicy }: ExecutionContext): number {
+function expiryOf({ loaders, audit, cachePolicy }: Context): number {
   if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.size === 0) return 0;
   return Math.min(...Array.from(loaders.entries, ({ expiresAt }) => expiresAt));
 }

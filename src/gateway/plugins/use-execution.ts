@@ -34,8 +34,10 @@ const SELECTIONS_PER_DOCUMENT = 5;
  */
 export function useExecution(): GatewayPlugin {
   const execute = createExecutor();
-  const executeValidated = ({ contextValue }: ExecutionArgs) =>
-    execute((contextValue as ExecutionContext).operation.args);
+  function executeValidated({ contextValue }: ExecutionArgs): Result {
+    const { operation, resolverContext } = contextValue as ExecutionContext;
+    return execute({ ...operation.args, contextValue: resolverContext });
+  }
   return {
     onExecute: ({ setExecuteFn }) => setExecuteFn(executeValidated),
   };

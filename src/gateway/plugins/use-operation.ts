@@ -6,21 +6,22 @@ import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
- * Gives each operation the context for its resolvers, with new loaders (`onExecute`). When the operation times out or
+ * Creates the context for the operation's resolvers, with new loaders (`onExecute`). When the operation times out or
  * its client disconnects, its reads are aborted; a write that was sent is not. Operations of a socket end themselves.
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
   return {
-    onExecute({ args, extendContext }) {
-      const { requester, operation, traceHeaders, res } = args.contextValue as GatewayContext;
+    onExecute({ args }) {
+      const gatewayContext = args.contextValue as GatewayContext;
+      const { requester, operation, traceHeaders, res } = gatewayContext;
       const usage = createUsage({
         maxCalls: config.operation.maxUpstreamCalls,
         priority: operation!.kind === 'mutation' ? 'write' : 'read',
         traceHeaders,
         requestId: operation!.requestId,
       });
-      const context = createContext(services, requester!, usage, operation!);
-      extendContext(context);
+      gatewayContext.usage = usage;
+      gatewayContext.resolverContext = createContext(services, requester!, usage, operation!);
       const abortReads = () => usage.end();
       const timer = setTimeout(abortReads, config.limits.operationMs);
       res?.once('close', abortReads);
@@ -40,7 +41,8 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
 export function useAudit(): GatewayPlugin {
   return {
     onExecute: () => ({
-      onExecuteDone: ({ args }) => (args.contextValue as ExecutionContext).audit?.finish(),
+      onExecuteDone: ({ args }) =>
+        (args.contextValue as ExecutionContext).resolverContext.audit?.finish(),
     }),
   };
 }

@@ -40,6 +40,7 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
     context.operation = {
       id: randomUUID(),
       requestId: context.requestId,
+      isPlainHttp: context.isPlainHttp,
       kind,
       name: operationName(name?.value),
       estimated: calls,
