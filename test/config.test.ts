@@ -125,7 +125,7 @@ describe('the partner', () => {
     ['https://api.example.com/?a=/v2', 'must end in /v2, but does not'],
     ['https://user:hunter22@api.example.com/v2', 'must hold no credentials'],
     ['http://api.example.com/v2', 'must be https (http for loopback only), but is http'],
-    ['ftp://api.example.com/v2', 'must be an absolute URL (https:// or http://)'],
+    ['ftp://api.example.com/v2', 'must be an absolute URL (https:// or http://), but is not'],
     ['api.example.com/v2', 'must be an absolute URL'],
     ['/v2', 'must be an absolute URL'],
   ])('is refused at %s', (url, problem) => {
@@ -266,6 +266,13 @@ describe('single variables', () => {
     expect(refusal({ ALLOWED_ORIGINS: `https://ok.example,${origin}` })).toContain(
       'ALLOWED_ORIGINS must be origins',
     );
+  });
+
+  it('names every wrong entry of a list of origins by its position, without its text', () => {
+    const message = refusal({
+      ALLOWED_ORIGINS: 'a.example,https://ok.example,https://b.example/p',
+    });
+    expect(message).toMatch(/but entry 1 is not one\n.*but entry 3 is not one$/);
   });
 
   it('keeps events in Redis when there is one', () => {
