@@ -40,6 +40,15 @@ it('begins the sandbox’s event log empty at every start, in a folder that is r
   expect(await eventsOf(server)).toBe(0);
 });
 
+it('names the variables of an address that it can’t listen on', async () => {
+  const env = { SANDBOX_PULSE_MS: '0', AUTH_JWT_SECRET: 'x'.repeat(32) };
+  await using server = await open(env);
+  const { port: PORT } = new URL(server.url);
+  await expect(open({ ...env, PORT })).rejects.toThrow(/^HOST and PORT .* EADDRINUSE/);
+  // Of the addresses for documentation: no interface has it.
+  await expect(open({ ...env, HOST: '192.0.2.1' })).rejects.toThrow(/^HOST and PORT .* 192.0.2.1$/);
+});
+
 it('logs a warning for each unknown variable', async () => {
   const lines: string[] = [];
   await using _ = await open(

@@ -100,7 +100,9 @@ export async function listen(
   });
 
   server.listen({ port, host, backlog: BACKLOG });
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: Error) => {
+    throw new Error(`HOST and PORT can't be listened on: ${error.message}`, { cause: error });
+  });
   server.on('drop', refuse);
   // A connection that can't be accepted. Without a listener it would end the process.
   server.on('error', refuse);
