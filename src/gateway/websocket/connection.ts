@@ -1,6 +1,7 @@
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
+import { Unauthenticated } from '../../viewer/authenticate.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { Backlog } from '../subscriptions/backlog.ts';
 import type { OpenConnection } from '../open-connections.ts';
@@ -21,6 +22,8 @@ const REASONS: Readonly<Record<number, string>> = {
   4400: 'Invalid message',
   4409: 'Subscriber already exists',
 };
+
+const EXPIRED = new Unauthenticated('expired').message;
 
 const AS_TEXT = { binary: false };
 
@@ -136,7 +139,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    * beside other work), and 2.4 times the heap of a raw subscriber. The promise resolves once the reader has caught up.
    */
   deliver(text: string): void | Promise<void> {
-    if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
+    if (this.#isExpired()) this.close(CLOSE.forbidden, EXPIRED);
     if (!this.isOpen) return;
     if (this.#backlog) {
       const isPut = this.#backlog.put(text);
@@ -172,7 +175,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.#isExpired()) this.close(CLOSE.forbidden, 'Forbidden');
+    if (this.#isExpired()) this.close(CLOSE.forbidden, EXPIRED);
     if (this.isEnding) this.end();
     if (isLate) return;
     if (now < this.#pingAt) return;

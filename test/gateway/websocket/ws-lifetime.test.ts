@@ -22,7 +22,10 @@ describe.concurrent('a token that expires', () => {
     const lateMs = socket.closed.then(() => Date.now() - expiresAt);
     await until(() => Date.now() >= expiresAt, 1);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
-    expect(await socket.closed).toEqual({ code: 4403, reason: 'Forbidden' });
+    expect(await socket.closed).toEqual({
+      code: 4403,
+      reason: 'The bearer token has expired.',
+    });
     expect(socket.untaken).toEqual([]);
     expect(await lateMs).toBeGreaterThanOrEqual(0);
     expect(await lateMs).toBeLessThan(10_000);
