@@ -35,7 +35,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
     const id = await ctx.hub.clientOfSession(ref.id);
-    if (!id) throw missingArgument('`clientId`');
+    if (!id) throw missingArgument('`clientId` to `session(id:)`');
     return findInList({ name: 'sessionsOfClient', id }, ref.id, ctx);
   }
   // Upward links too: if the id may be shown, the record may be looked up.

@@ -144,6 +144,16 @@ describe('a look-up by a partner', () => {
     expect([confirmed.data.session.sessionId, confirmed.calls]).toEqual([ids.session(0, 0), 2]);
   });
 
+  it('of a session that only its note names says where the argument is', async () => {
+    const NOTE = at('progressNote(id: $id, clientId: $near) { isLoading session { raw } }');
+    const id = ids.note(0, 2);
+    for (const near of [undefined, ids.client(0)]) {
+      const { data, errors } = await askedFirst(NOTE, { id, ...(near && { near }) });
+      expect(data.progressNote).toEqual({ isLoading: false, session: { raw: null } });
+      expect(errors?.[0]?.message).toContain('add `clientId` to `session(id:)`');
+    }
+  });
+
   it('of an unknown session costs the pages of the client that is named', async () => {
     const { data, errors, calls } = await askedFirst(SESSION, { id: NOWHERE, near: ids.client(9) });
     expect([data.session, errors]).toEqual([null, undefined]);
