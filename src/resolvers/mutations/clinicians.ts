@@ -58,7 +58,7 @@ export function assignSecondaryClinicians(
   const { length } = clinicianIds;
   return auditedWrite(change, ctx, async () => {
     if (length < 1 || length > MAX_CLINICIANS) {
-      const issue = `"clinicianIds" must be 1 to ${MAX_CLINICIANS}, but got ${length}.`;
+      const issue = `"clinicianIds" must have 1 to ${MAX_CLINICIANS} items, but got ${length}.`;
       return { kind: 'invalid', issues: [issue] };
     }
     const client: ClientRef = { type: 'Client', id: clientId };

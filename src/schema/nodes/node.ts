@@ -67,7 +67,7 @@ const MAX_NODES = 100;
 
 function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
   const node = ctx.ids.decode(globalId);
-  if (!node) throw new BadInput('Expected a global id from an earlier response.');
+  if (!node) throw new BadInput('"id" must be a global id from an earlier response.');
   switch (node.type) {
     case 'ProgressNote':
       return noteByName({ noteId: node.noteId, session: sessionIn(node) }, ctx);

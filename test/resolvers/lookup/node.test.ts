@@ -178,6 +178,7 @@ describe('an invalid id', () => {
   it('includes a bare UUID for node, and the id of another type for a field', async () => {
     const bare = await counted(gateway, NODE, { id: ids.client(0) });
     expect([failures(bare), bare.calls]).toEqual([['node: BAD_USER_INPUT'], 0]);
+    expect(bare.errors?.[0]?.message).toBe('"id" must be a global id from an earlier response.');
     const other = await counted(
       gateway,
       'query($id: ID!) { client(id: $id) { email } progressNote(id: $id) { id } session(id: $id) { raw } }',

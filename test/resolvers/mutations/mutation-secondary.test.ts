@@ -62,7 +62,7 @@ describe('assigning secondary clinicians', () => {
     ['1,000', 1_000],
   ])('rejects %s without a call', async (_, count) => {
     const { result } = await assign(uuids(count));
-    expect(result.issues).toEqual([`"clinicianIds" must be 1 to 50, but got ${count}.`]);
+    expect(result.issues).toEqual([`"clinicianIds" must have 1 to 50 items, but got ${count}.`]);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
