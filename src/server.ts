@@ -145,7 +145,8 @@ export async function openServer(
   const { url, retire } = listening;
   const storeKind = redisUrl ? 'redis' : 'embedded';
   log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: storeKind });
-  if (config.auth.kind === 'open') log.warn('no AUTH_* is set: everyone is a partner viewer');
+  if (config.auth.kind === 'open')
+    log.warn('neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set: every caller is a partner viewer');
   const parts = opened.move();
   return {
     url,

@@ -182,7 +182,9 @@ it('warns at start that every caller is a partner viewer if no AUTH_* is set', a
   const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });
   await using server = await openServer(config, log);
   expect(new URL(server.url).hostname).toBe('127.0.0.1');
-  expect(lines.join('')).toContain('no AUTH_* is set: everyone is a partner viewer');
+  expect(lines.join('')).toContain(
+    'neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set: every caller is a partner viewer',
+  );
   for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
     const { data } = await post(server.url, { query: '{ viewer { subject grants } }' }, headers);
     expect(data.viewer).toEqual({ subject: 'sandbox', grants: ['partner'] });
