@@ -13,10 +13,10 @@ export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   QUERY_TOO_EXPENSIVE:
     'This operation has used up its calls to the Partner API: ask for fewer rows.',
   TIMEOUT: 'The operation took too long, and ended before the Partner API had answered.',
-  UPSTREAM_BAD_RESPONSE: 'The Partner API sent an answer that makes no sense.',
+  UPSTREAM_BAD_RESPONSE: 'The Partner API’s response is malformed, or about another record.',
   UPSTREAM_CREDENTIALS: 'The Partner API does not accept the credentials of this gateway.',
   UPSTREAM_RATE_LIMITED: 'The Partner API takes no more calls for now. Try again later.',
-  UPSTREAM_ROUTE: 'The Partner API does not have what was asked of it.',
+  UPSTREAM_ROUTE: 'The Partner API does not know the route of this request.',
   UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
 };
 
