@@ -29,7 +29,10 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
     ),
     endCursor: t.expose(
       'endCursor',
-      optional('String', 'Cursor of the last row, for `after`. Null on an empty page.'),
+      optional(
+        'String',
+        'Cursor of the last row, for `after`. Null on an empty page, except in `events` if there are more.',
+      ),
     ),
   }),
 });

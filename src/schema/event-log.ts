@@ -11,7 +11,8 @@ import { PartnerEventType, TYPE_NAMES } from './events.ts';
 import { type GlobalIds, namedIn } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
-  description: 'Conditions that an event must meet. All given fields must match.',
+  description:
+    'Conditions that an event must meet. All given fields must match. A record named here must be open to you.',
   fields: (t) => ({
     types: t.field(optional([PartnerEventType], 'Events of any of these types.')),
     organizationId: t.id({ description: 'Events of this organization.' }),
@@ -69,7 +70,10 @@ builder.queryFields((t) => ({
     },
   }),
   events: t.field({
-    ...optional(PartnerEventConnection, 'The event log, oldest event first.'),
+    ...optional(
+      PartnerEventConnection,
+      'The event log, oldest event first. A page may be short or empty while `hasNextPage` is true: go on from `endCursor`.',
+    ),
     args: {
       first: t.arg.int({ description: 'Number of events: 1 to 100, 10 by default.' }),
       after: t.arg(optional('EventCursor', 'Only events after this position.')),
@@ -119,10 +123,11 @@ builder.subscriptionType({
   fields: (t) => ({
     events: t.field(live('PartnerEvent', 'All events.', EVENT_TYPES)),
     noteReady: t.field(
-      live('ProgressNoteEvent', 'A note was generated, or generated again after an edit.', [
-        'progress_note_generated',
-        'progress_note_regenerated',
-      ]),
+      live(
+        'ProgressNoteEvent',
+        'A note was generated, or generated again after a magic edit or a regeneration.',
+        ['progress_note_generated', 'progress_note_regenerated'],
+      ),
     ),
     noteFinalized: t.field(
       live('ProgressNoteFinalized', 'A note was finalized and is locked from now on.'),

@@ -109,7 +109,7 @@ const noteFields = (t: InputFields) => ({
   progressNoteId: t.field(requiredArg('ID', 'Global id or UUID of the note.')),
   sessionId: t.id({
     description:
-      'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
+      'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven; `partner` needs neither.',
   }),
   clientId: t.id({ description: 'Client of the session.' }),
 });

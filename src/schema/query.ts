@@ -99,7 +99,10 @@ builder.queryType({
       resolve: (_root, _args, ctx) => ctx.viewer,
     }),
     partner: t.field({
-      ...optional(Partner, 'The partner organization itself (GET /partners).'),
+      ...optional(
+        Partner,
+        'The partner organization itself (GET /partners). Needs the grant `partner`.',
+      ),
       extensions: oneCall,
       resolve: (_root, _args, ctx) => {
         if (!ctx.reach.isPartner) throw new NotFound();
@@ -134,14 +137,14 @@ builder.queryType({
     session: t.field({
       type: 'Session',
       description:
-        'A session by its id. A bare UUID needs `clientId`, unless a grant names the session; it is looked up only there.',
+        'A session by its id. With `clientId`, it is looked up only there. A bare UUID needs `clientId`, unless a grant is `partner` or names the session: then only `sessionExternalId`, `fileUrl`, `raw` and `client` may need it.',
       args: idArgs('session', 'clientId'),
       resolve: recordById('Session'),
     }),
     progressNote: t.field({
       type: 'ProgressNote',
       description:
-        'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven.',
+        'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven; `partner` needs neither.',
       args: idArgs('note', 'sessionId', 'clientId'),
       extensions: oneCall,
       resolve: (_root, args, ctx) => noteByName(noteTargetOf('id', args.id, args, ctx.ids), ctx),

@@ -27,12 +27,13 @@ builder.objectType('Session', {
       raw: RAW,
     }),
     client: t.field({
-      ...optional('Client', 'The client of the session.'),
+      ...optional('Client', 'The client of the session. Null if it is not known: add `clientId`.'),
       resolve: clientOfSession,
     }),
     progressNote: t.field({
       type: 'ProgressNote',
-      description: 'The progress note of the session. `isLoading` is true while it is generated.',
+      description:
+        'The progress note of the session. Null if there is none. `isLoading` is true while it is generated.',
       extensions: oneCall,
       resolve: noteOfSession,
     }),
@@ -60,7 +61,10 @@ builder.objectType('Session', {
       resolve: mdms.statusOf,
     }),
     events: t.field({
-      ...required(['SessionEvent'], 'The events of the session so far, oldest first.'),
+      ...required(
+        ['SessionEvent'],
+        'The events of the session so far, oldest first: the newest 1,000. An operation reads at most 2,000 events.',
+      ),
       extensions: eventsOfSessionPrice,
       resolve: eventsOfSession,
     }),
