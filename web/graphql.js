@@ -9,15 +9,15 @@ export const token = {
 
 export const authorization = () => (token.get() ? { authorization: `Bearer ${token.get()}` } : {});
 
-/** What the server said no to; `code` says which no. */
+/** The server rejected the request; `code` says why. */
 export class Refused extends Error {
   constructor(errors) {
-    super(errors[0]?.message ?? 'The server answered nothing.');
+    super(errors[0]?.message ?? 'The server’s response is empty.');
     this.code = errors[0]?.extensions?.code;
   }
 }
 
-/** The server could not be reached, or not be understood: whether it did anything is not known. */
+/** The server could not be reached, or its response not be read: the outcome is unknown. */
 export class Unreachable extends Error {}
 
 /** Data may be partial: `errors` say what is missing from it. A root field that failed is thrown. */
