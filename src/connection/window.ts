@@ -28,7 +28,7 @@ export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key: string
     if (text === undefined) return undefined;
     const position = codec.decode(text);
     if (position?.list === hashOfList(key)) return position;
-    issues.push(`"${name}" is not a cursor of this list`);
+    issues.push(`"${name}" must be a cursor of this list and its filter, but is not`);
     return undefined;
   };
   const request = { ...sizeOf(args), after: decoded('after'), before: decoded('before') };

@@ -35,7 +35,7 @@ export class EventsExpired extends CodedError {
   readonly oldestCursor: string;
 
   constructor(oldestCursor: string) {
-    super('the event log no longer reaches back to this cursor');
+    super('The event log no longer goes back to this cursor: load your data again.');
     this.oldestCursor = oldestCursor;
   }
 }

@@ -185,7 +185,7 @@ export async function openHub(parts: HubParts) {
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {
       const decoded = cursors.decode(cursor);
-      if (decoded === undefined) throw new BadInput('"after" is not an event cursor');
+      if (decoded === undefined) throw new BadInput('"after" must be an event cursor, but is not');
       const bounds = await log.bounds();
       if (decoded.epoch !== epoch || !reaches(bounds, decoded.position)) throw expired(bounds);
       return decoded.position;

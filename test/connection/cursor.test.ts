@@ -26,7 +26,7 @@ describe('a cursor', () => {
     const upstream = createUpstream(25);
     const list = upstream.open({ key: 'clients of another clinic' });
     const read = () => openConnection({ after: cursorAt(upstream, 3) }, 'rows', list, codec);
-    expect(read).toThrow('"after" is not a cursor of this list');
+    expect(read).toThrow('"after" must be a cursor of this list and its filter, but is not');
     expect(list.asked).toEqual([]);
   });
 

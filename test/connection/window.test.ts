@@ -62,8 +62,8 @@ describe('arguments', () => {
     [{ last: -1 }, '"last" must be between 1 and 100, but got -1'],
     [{ first: 1.5 }, '"first" must be between 1 and 100, but got 1.5'],
     [{ first: 1, last: 1 }, '"first" and "last" exclude each other, but got both'],
-    [{ after: '' }, '"after" is not a cursor of this list'],
-    [{ before: 'garbage' }, '"before" is not a cursor of this list'],
+    [{ after: '' }, '"after" must be a cursor of this list and its filter, but is not'],
+    [{ before: 'garbage' }, '"before" must be a cursor of this list and its filter, but is not'],
   ])('%j are rejected before any call', (args, issue) => {
     const list = createUpstream(25).open();
     expect(() => openConnection(args, 'rows', list, codec)).toThrow(new BadInput(issue));

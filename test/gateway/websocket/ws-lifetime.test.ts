@@ -132,7 +132,12 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
     expect(answer).toMatchObject({
       id: '1',
       type: 'error',
-      payload: [{ extensions: { code: 'EVENTS_EXPIRED', oldestCursor: expect.any(String) } }],
+      payload: [
+        {
+          message: 'The event log no longer goes back to this cursor: load your data again.',
+          extensions: { code: 'EVENTS_EXPIRED', oldestCursor: expect.any(String) },
+        },
+      ],
     });
   });
 
