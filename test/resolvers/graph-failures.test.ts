@@ -4,6 +4,14 @@ import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { counted, failures } from '../support/graph/counted.ts';
 
 /** In the body of every failing response: no client may receive it. */
+/** What the message of each code says. */
+const WORDS: Readonly<Record<string, RegExp>> = {
+  UPSTREAM_BAD_RESPONSE: /is malformed, or about another record/,
+  UPSTREAM_CREDENTIALS: /does not accept the credentials of this gateway/,
+  UPSTREAM_RATE_LIMITED: /^Too many calls to the Partner API/,
+  UPSTREAM_ROUTE: /does not know the route/,
+};
+
 const UPSTREAM_TEXT = 'sentinel-of-upstream';
 
 let gateway: Gateway;
@@ -101,6 +109,7 @@ describe('a failing part', () => {
     );
     expect(answer.data).toEqual({ progressNote: null, viewer: { subject: 'tester' } });
     expect([failures(answer), answer.calls]).toEqual([[`progressNote: ${code}`], 1]);
+    expect(answer.errors?.[0]?.message).toMatch(WORDS[code]!);
     expect(JSON.stringify(answer.errors)).not.toMatch(
       new RegExp(`${UPSTREAM_TEXT}|${ids.note(9, 0)}|http:`),
     );

@@ -15,9 +15,10 @@ export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   TIMEOUT: 'The operation took too long, and ended before the Partner API had answered.',
   UPSTREAM_BAD_RESPONSE: 'The Partner API’s response is malformed, or about another record.',
   UPSTREAM_CREDENTIALS: 'The Partner API does not accept the credentials of this gateway.',
-  UPSTREAM_RATE_LIMITED: 'The Partner API takes no more calls for now. Try again later.',
+  UPSTREAM_RATE_LIMITED: 'Too many calls to the Partner API. Try again later.',
   UPSTREAM_ROUTE: 'The Partner API does not know the route of this request.',
-  UPSTREAM_UNAVAILABLE: 'The Partner API can’t be reached for now. Try again in a moment.',
+  UPSTREAM_UNAVAILABLE:
+    'The Partner API fails, or can’t be reached, for now. Try again in a moment.',
 };
 
 /** Codes that a client may see. All other errors are masked. */
