@@ -77,12 +77,7 @@ const secret = (min = 1, unit = 'bytes') =>
 
 /** An absolute URL. Messages never contain its value: a URL may hold a password. */
 const httpsUrl = text
-  .pipe(
-    z.url({
-      protocol: /^https?$/,
-      error: 'must be an absolute URL (https:// or http://), but is not',
-    }),
-  )
+  .pipe(z.url({ protocol: /^https?$/, error: 'must be an https:// or http:// URL, but is not' }))
   .transform((value) => new URL(value))
   .refine(
     ({ protocol, hostname }) => protocol === 'https:' || isLoopback(hostname),
@@ -109,11 +104,11 @@ function isOrigin(entry: string): boolean {
 }
 const origins = text.transform((list, ctx) => {
   const entries = list.split(',').flatMap((entry) => entry.trim() || []);
-  for (const [index, entry] of entries.entries())
-    if (!isOrigin(entry))
-      ctx.addIssue(
-        `must be origins with commas between them (a scheme, a host, perhaps a port, and no path), but entry ${index + 1} is not one`,
-      );
+  const wrong = entries.flatMap((entry, index) => (isOrigin(entry) ? [] : [index + 1]));
+  if (wrong.length > 0)
+    ctx.addIssue(
+      `must be origins with commas between them (a scheme, a host, perhaps a port, and no path), but these entries are not: ${wrong.join(', ')}`,
+    );
   return [...new Set(entries.map((entry) => URL.parse(entry)?.origin ?? ''))];
 });
 

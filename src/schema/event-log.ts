@@ -123,11 +123,10 @@ builder.subscriptionType({
   fields: (t) => ({
     events: t.field(live('PartnerEvent', 'All events.', EVENT_TYPES)),
     noteReady: t.field(
-      live(
-        'ProgressNoteEvent',
-        'A note was generated, or generated again after a magic edit or a regeneration.',
-        ['progress_note_generated', 'progress_note_regenerated'],
-      ),
+      live('ProgressNoteEvent', 'A note was generated, or regenerated.', [
+        'progress_note_generated',
+        'progress_note_regenerated',
+      ]),
     ),
     noteFinalized: t.field(
       live('ProgressNoteFinalized', 'A note was finalized and is locked from now on.'),

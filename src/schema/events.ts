@@ -142,10 +142,7 @@ builder.objectType('MDMElementsIdentified', {
   description: 'The MDM elements of a session are ready. Only for a prescriber’s note types.',
   interfaces: ['SessionEvent', 'PartnerEvent'],
   fields: (t) => ({
-    mdmId: t.expose(
-      'mdmId',
-      optional('UUID', 'UUID of the MDM elements. Null if the event does not have it.'),
-    ),
+    mdmId: t.expose('mdmId', optional('UUID', 'UUID of the MDM elements, if the event has it.')),
     mdm: t.field({
       type: 'MDM',
       description: 'The MDM elements, read from the Partner API. Null if not open to you.',

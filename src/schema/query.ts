@@ -99,10 +99,7 @@ builder.queryType({
       resolve: (_root, _args, ctx) => ctx.viewer,
     }),
     partner: t.field({
-      ...optional(
-        Partner,
-        'The partner organization itself (GET /partners). Needs the grant `partner`.',
-      ),
+      ...optional(Partner, 'The partner organization itself. Needs the grant `partner`.'),
       extensions: oneCall,
       resolve: (_root, _args, ctx) => {
         if (!ctx.reach.isPartner) throw new NotFound();

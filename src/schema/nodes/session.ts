@@ -27,13 +27,12 @@ builder.objectType('Session', {
       raw: RAW,
     }),
     client: t.field({
-      ...optional('Client', 'The client of the session. Null if it is not known: add `clientId`.'),
+      ...optional('Client', 'The client of the session, if it is known.'),
       resolve: clientOfSession,
     }),
     progressNote: t.field({
       type: 'ProgressNote',
-      description:
-        'The progress note of the session. Null if there is none. `isLoading` is true while it is generated.',
+      description: 'The progress note, if there is one. `isLoading` is true while it is generated.',
       extensions: oneCall,
       resolve: noteOfSession,
     }),
@@ -61,10 +60,7 @@ builder.objectType('Session', {
       resolve: mdms.statusOf,
     }),
     events: t.field({
-      ...required(
-        ['SessionEvent'],
-        'The events of the session so far, oldest first: the newest 1,000. An operation reads at most 2,000 events.',
-      ),
+      ...required(['SessionEvent'], 'The newest 1,000 events of the session, oldest first.'),
       extensions: eventsOfSessionPrice,
       resolve: eventsOfSession,
     }),
