@@ -133,8 +133,10 @@ function connectionOf<N extends ListName>(
     need,
     {
       key: listKeyOf(list),
-      loadPage: (page, since) =>
-        loadListPage(list, page, ctx, since && Math.max(since, ctx.loaders.freshSince)),
+      loadPage(page, since) {
+        const { freshSince } = ctx.loaders;
+        return loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, freshSince));
+      },
       totalHint: () => ctx.loaders.totalOf(list),
     },
     ctx.cursors,
