@@ -1,8 +1,8 @@
 import { OperationError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
-import { hashOfList, hashedIds, type CursorCodec } from './cursor.ts';
-import { type ReadPage, dividingOffset } from './drift.ts';
+import { hashOfList, hashedIds, type CursorCodec, type CursorPosition } from './cursor.ts';
+import { type ReadPage, changeSeenAt, dividingOffset } from './drift.ts';
 import {
   type Need,
   type Window,
@@ -62,6 +62,8 @@ export class Connection<T extends Row> implements PageInfo {
   private contradictedAt = 0;
   /** The list's length when a page was last not found that it calls for. */
   private missedWith: number | undefined;
+  /** A cursor's page shows a change that cached pages may be older than. */
+  private isChanged = false;
   private listHash: number | undefined;
 
   constructor(list: PagedList<T>, codec: CursorCodec) {
@@ -124,6 +126,8 @@ export class Connection<T extends Row> implements PageInfo {
     if (unsettled) return whenLoaded(this.read(unsettled), again);
     if (need === 'total') return this;
     const { after, before } = request;
+    const older = this.olderThanChange(after, before);
+    if (older.length > 0) return whenLoaded(this.read(older), again);
     const low = after ? dividingOffset(after, 'after', this) : 0;
     if (typeof low !== 'number') return whenLoaded(this.read(low, true), again);
     const high = before ? dividingOffset(before, 'before', this) : Infinity;
@@ -143,7 +147,7 @@ export class Connection<T extends Row> implements PageInfo {
   }
 
   /** Reads, in parallel, those not read yet. Synchronous if all of them are cached. */
-  read(pages: readonly number[], fresh = this.rereads > 0): Loaded<unknown> {
+  read(pages: readonly number[], fresh = this.isChanged || this.rereads > 0): Loaded<unknown> {
     const loads: Promise<void>[] = [];
     for (const page of pages) {
       if (this.pages.has(page)) continue;
@@ -183,6 +187,15 @@ export class Connection<T extends Row> implements PageInfo {
     this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
     for (const page of dropped) pages.delete(page);
     return isAnyMissing ? [1] : dropped.filter((page) => wanted.includes(page));
+  }
+
+  /** Drops, once, the pages that are older than the one that shows a change. From then on pages are read past the cache. */
+  private olderThanChange(after?: CursorPosition, before?: CursorPosition): readonly number[] {
+    const changed = Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
+    if (changed === 0 || this.isChanged) return [];
+    this.isChanged = true;
+    const isOlder = (page: number) => (this.pages.get(page)!.askedAt ?? 0) < changed;
+    return [...this.pages.keys()].filter((page) => isOlder(page) && this.pages.delete(page));
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {

@@ -76,6 +76,14 @@ function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   return { low, high };
 }
 
+/** When the cursor's page was asked for, if it has other rows than it had at the same length of the list; otherwise 0. */
+export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages): number {
+  const page = cursor && read.pages.get(pageOf(cursor.offset));
+  if (!page || page.total !== cursor.total) return 0;
+  const ids = hashedIds(page.rows);
+  return cursor.ids.some((id, at) => id !== (ids[at] ?? 0)) ? (page.askedAt ?? 0) : 0;
+}
+
 /**
  * The pages between a row found before the anchor and one found behind it. With only one of them, one page more on
  * the other side: the anchor is further away only if ten or more rows were added right between the two.

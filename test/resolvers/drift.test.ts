@@ -148,6 +148,18 @@ describe('between two pages of a traversal', () => {
     expect(rows).toEqual(list.rows.slice(6, 9));
   });
 
+  it('skips no row when a page from before a change of the same length is cached', async () => {
+    const list = untouched(21);
+    const head = await step(list, { first: 15 });
+    clock.advance(EXPIRED);
+    await step(list, { last: 10 });
+    list.add('head');
+    list.remove(list.rows.length - 1);
+    const { rows, calls } = await step(list, { first: 10, after: head.pageInfo.endCursor });
+    expect(rows).toEqual(list.rows.slice(16, 26));
+    expect(calls).toBe(2);
+  });
+
   it('reads each page once for several windows, also the one where the cursor was', async () => {
     const list = untouched(18);
     const head = await step(list, { first: 10 });
