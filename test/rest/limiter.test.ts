@@ -4,6 +4,7 @@ import { endpoints } from '../../src/rest/endpoints.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
 import { createUsage } from '../../src/rest/usage.ts';
+import { writes } from '../../src/rest/writes.ts';
 import { createRetryBudget } from '../../src/rest/client/retry.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -121,6 +122,27 @@ describe('the limiter', () => {
     expect(setup.upstream.seen).toHaveLength(40);
     expect(setup.upstream.maxInFlight).toBe(4);
     expect(setup.partner.state()).toMatchObject({ inFlight: 0, queued: 0 });
+  });
+
+  it('lets a retry wait for a slot until the 15 s of its call are over, and no longer', async () => {
+    const clock = createFakeClock();
+    const held: ServerResponse[] = [];
+    const hold = (_: unknown, response: ServerResponse) => void held.push(response);
+    await using setup = await setUp(hold, { clock, maxConcurrency: 1 });
+    const read = codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    await setup.upstream.arrived(1);
+    clock.advance(1000);
+    // It takes the slot as soon as the read has failed, and keeps it for 15 s.
+    const edit = codeOf(setup.partner.send(writes.magicEdit, id(1), {}, createUsage()));
+    answer(held[0]!, 500, {});
+    await setup.upstream.arrived(2);
+    clock.advance(13_000);
+    expect(setup.partner.state()).toMatchObject({ inFlight: 1, queued: 1 });
+    clock.advance(1000);
+    expect(setup.partner.state()).toMatchObject({ inFlight: 1, queued: 0 });
+    expect(await read).toBe('UPSTREAM_UNAVAILABLE');
+    clock.advance(1000);
+    expect(await edit).toBe('OUTCOME_UNKNOWN');
   });
 });
 

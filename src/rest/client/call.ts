@@ -26,6 +26,7 @@ const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
 const CIRCUIT_OPEN = 'not sent, since the circuit is open';
+const NO_TIME = 'no clear answer within 15 s';
 
 /** These errors show that the write had no effect, even if an earlier attempt ended unclearly. */
 const DEFINITE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'NOT_FOUND']);
@@ -70,8 +71,13 @@ export class Call implements QueuedCall {
   }
 
   start(): void {
-    const { limiter, tokens } = this.client;
+    const { clock, limiter, tokens } = this.client;
     const { isAuthorized, template } = this.target.endpoint;
+    // A retry may have to wait for a token or a slot, but not for longer than the call may take.
+    if (this.endsAt > 0) {
+      const end = () => this.fail(new PartnerUnavailable(template, NO_TIME));
+      this.setTimer(this.endsAt - clock.now(), end);
+    }
     if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
     if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take()) return this.send();
@@ -104,9 +110,8 @@ export class Call implements QueuedCall {
     headers.push(...this.usage.traceHeaders);
     const attempt = new Attempt(this, token, now);
     this.attempt = attempt;
-    this.cancelTimer = clock.after(
-      endpoint.maxAttempts === 1 ? leftMs : Math.min(timeoutMs, leftMs),
-      () => attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
+    this.setTimer(endpoint.maxAttempts === 1 ? leftMs : Math.min(timeoutMs, leftMs), () =>
+      attempt.end(attempt.isSent ? 'timeout' : 'unsent'),
     );
     pool.dispatch({ method: endpoint.method, path: pathPrefix + key, headers, body }, attempt);
   }
@@ -148,7 +153,6 @@ export class Call implements QueuedCall {
     this.isAbandoned = true;
     if (this.isOver || (isWrite && this.attempt?.isSent)) return;
     if (this.attempt) return this.attempt.end('aborted');
-    this.cancelTimer?.();
     this.fail(new OperationAborted(template));
   }
 
@@ -199,6 +203,7 @@ export class Call implements QueuedCall {
     if (missing && error instanceof PartnerNotFound) return this.resolve(missing.value, 0);
     this.isOver = true;
     this.isWaiting = false;
+    this.cancelTimer?.();
     this.client.detach(this);
     const isDefinite = !isWrite || (error instanceof PartnerError && DEFINITE.has(error.code));
     const unclear = this.failures.find(({ isUnclear }) => isUnclear && !isDefinite)?.error;
@@ -229,7 +234,7 @@ export class Call implements QueuedCall {
   /** Counts an attempt for its operation and the daily quota. Returns an error if it may not be made. */
   private charge(leftMs: number): PartnerError | undefined {
     const { template } = this.target.endpoint;
-    if (leftMs <= 0) return new PartnerUnavailable(template, 'no clear answer within 15 s');
+    if (leftMs <= 0) return new PartnerUnavailable(template, NO_TIME);
     if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
@@ -260,7 +265,12 @@ export class Call implements QueuedCall {
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     if (this.isAbandoned) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();
-    this.cancelTimer = clock.after(delayMs, () => this.start());
+    this.setTimer(delayMs, () => this.start());
+  }
+
+  private setTimer(ms: number, run: () => void): void {
+    this.cancelTimer?.();
+    this.cancelTimer = this.client.clock.after(ms, run);
   }
 
   private observe({ outcome = 'aborted', startedAt, status }: Attempt): void {
