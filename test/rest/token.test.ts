@@ -168,6 +168,17 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(2);
   });
 
+  it('that was replaced is not the reason why a slow retry has no answer', async () => {
+    await using setup = await setUp(({ number }, response) => {
+      if (number === 1) expired(response);
+    });
+    const usage = createUsage();
+    const read = codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)));
+    await setup.upstream.arrived(2);
+    usage.end();
+    expect(await read).toBe('TIMEOUT');
+  });
+
   it('with no usable lifetime is used for more than one call', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(tokensFrom(1), { clock }, { expiresIn: 0.01 });

@@ -144,8 +144,8 @@ export class Call implements QueuedCall {
     if (!isWrite) {
       const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
       this.waiters = this.waiters.filter((waiter) => waiter.usage !== usage);
-      // If attempts have failed, the API is the reason why the operation has no answer.
-      const failed = this.failures.at(-1)?.error;
+      // If attempts have failed, the API is the reason why the operation has no answer. A 401 only required a new token.
+      const failed = this.failures.findLast(({ kind }) => kind !== 'unauthorized')?.error;
       if (failed) this.report(failed, failed.message, usage);
       for (const { reject } of leaving) reject(failed ?? new OperationAborted(template));
       if (this.waiters.length > 0) return;
