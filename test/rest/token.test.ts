@@ -90,6 +90,27 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(3);
   });
 
+  it('that is always rejected is renewed once in 30 s, though the retry with the new one is slow', async () => {
+    const clock = createFakeClock();
+    const retry = Promise.withResolvers<ServerResponse>();
+    await using setup = await setUp(
+      ({ number }, response) => (number === 2 ? retry.resolve(response) : expired(response)),
+      { clock },
+    );
+    const ask = (n: number) => codeOf(loadersOf(setup.partner).record(endpoints.note, id(n)));
+    const first = ask(1);
+    await setup.upstream.arrived(2);
+    expect([await ask(2), await ask(3)]).toEqual(Array(2).fill('UPSTREAM_CREDENTIALS'));
+    expired(await retry.promise);
+    expect(await first).toBe('UPSTREAM_CREDENTIALS');
+    clock.advance(29_000);
+    await ask(4);
+    expect(setup.upstream.authenticated).toBe(2);
+    clock.advance(1000);
+    await ask(5);
+    expect(setup.upstream.authenticated).toBe(3);
+  });
+
   it('that one route rejects for ever is still used for the others, and asked for once in 30 s', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(

@@ -96,12 +96,14 @@ export function createTokens(
      */
     failed(value: string, { kind, error, isUnclear }: Failure, isSecond: boolean): void {
       const now = clock.now();
-      // After an unclear refusal a write is not sent again, so it has no second attempt.
+      // The second attempt of a call may come late, and after an unclear refusal a write has none.
       const isNew = value === token?.value && now - droppedAt < REFUSED_PAUSE_MS;
-      if (kind === 'unauthorized' && (isSecond || (isUnclear && isNew))) newRefusedAt = now;
+      const isNewRefused = isSecond || (isNew && (isUnclear || value !== lastAccepted));
+      const isPaused = () => now - newRefusedAt < REFUSED_PAUSE_MS;
+      if (kind === 'unauthorized' && isNewRefused && !isPaused()) newRefusedAt = now;
       if (kind === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
-      if (kind === 'unauthorized' && now - newRefusedAt >= REFUSED_PAUSE_MS) {
+      if (kind === 'unauthorized' && !isPaused()) {
         token = undefined;
         droppedAt = now;
       } else if (kind === 'unauthorized' && value !== lastAccepted) {
