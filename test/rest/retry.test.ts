@@ -11,7 +11,7 @@ function failure(
   body = '{"error":{}}',
   retryAfter?: string,
 ): Failure {
-  const attempt = new Attempt({ finished: () => {} }, 'token', 0);
+  const attempt = new Attempt({ finished() {}, release() {} }, 'token', 0);
   Object.assign(attempt, { outcome, status, body: Buffer.from(body), retryAfter });
   return failureOf('/route', attempt, 0);
 }

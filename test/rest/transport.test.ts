@@ -1,10 +1,11 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, openUpstream, pageBody } from '../support/rest/upstream.ts';
 import type { Script } from '../support/rest/upstream.ts';
@@ -178,6 +179,30 @@ describe('a missing response', () => {
 });
 
 describe('a request to the Partner API', () => {
+  it('that ends while its connection is being made keeps its slot until that is over', async () => {
+    const clock = createFakeClock();
+    const sockets: Socket[] = [];
+    // No TLS handshake ever ends.
+    const server = createServer((socket) => void sockets.push(socket));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await using partner = createPartner(
+      { baseUrl: `https://127.0.0.1:${port}/v2`, clientId: '', clientSecret: '', apiKey: '' },
+      { clock, maxConcurrency: 1, random: () => 0 },
+    );
+    const checked = codeOf(partner.check());
+    await vi.waitFor(() => expect(sockets).toHaveLength(1));
+    clock.advance(5000);
+    expect(partner.state()).toMatchObject({ inFlight: 1, queued: 1 });
+    sockets[0]?.destroy();
+    await vi.waitFor(() => expect(sockets).toHaveLength(2));
+    expect(partner.state()).toMatchObject({ inFlight: 1, queued: 0 });
+    server.close();
+    sockets[1]?.destroy();
+    expect(await checked).toBe('UPSTREAM_UNAVAILABLE');
+    expect(partner.state().inFlight).toBe(0);
+  });
+
   it('has the token, the key, the trace and nothing of the viewer', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, pageBody(0, 1)));
     const traceHeaders = ['traceparent', '00-a-b-01'];

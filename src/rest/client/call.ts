@@ -123,7 +123,7 @@ export class Call implements QueuedCall {
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
     // Before the body is parsed, so that the next call is sent sooner.
-    limiter.release();
+    if (!attempt.isStuck) limiter.release();
     this.observe(attempt);
     if (outcome !== 'answered' || status < 200 || status >= 300) return this.retryOrFail(attempt);
     const json = jsonOf(attempt);
@@ -136,6 +136,10 @@ export class Call implements QueuedCall {
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  release(): void {
+    this.client.limiter.release();
   }
 
   /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */

@@ -17,6 +17,12 @@ const GARBLED: ReadonlySet<string> = new Set([
   'HeadersOverflowError',
 ]);
 
+interface AttemptOwner {
+  finished(attempt: Attempt): void;
+  /** Called later for an attempt that was stuck. */
+  release(): void;
+}
+
 /** One HTTP request and its answer, as undici's handler. */
 export class Attempt implements Dispatcher.DispatchHandler {
   outcome: Outcome | undefined;
@@ -30,9 +36,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
   readonly startedAt: number;
-  private readonly call: { finished(attempt: Attempt): void };
+  /** It ended while undici waits for a connection for it, and can't be removed before that is made or has failed. */
+  isStuck = false;
+  private readonly call: AttemptOwner;
 
-  constructor(call: { finished(attempt: Attempt): void }, token: string, startedAt: number) {
+  constructor(call: AttemptOwner, token: string, startedAt: number) {
     this.call = call;
     this.token = token;
     this.startedAt = startedAt;
@@ -47,6 +55,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   end(outcome: Outcome): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
+    this.isStuck = !this.isSent;
     // Aborted first, so that its connection is free for the next call.
     this.controller?.abort(new Error(outcome));
     this.call.finished(this);
@@ -78,7 +87,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    if (!this.isSent) this.finish('unsent');
+    if (this.isStuck) this.call.release();
+    else if (!this.isSent) this.finish('unsent');
     else if (GARBLED.has(error.name)) this.finish('garbled');
     else this.finish(this.status > 0 ? 'cut' : 'reset');
   }
