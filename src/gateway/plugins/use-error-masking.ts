@@ -49,7 +49,6 @@ export function createMaskError(
     if (error instanceof ClientError) return error;
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
-    if (cause instanceof ClientError) return cause;
     const where = { nodes: located?.nodes, path: located?.path };
     if (cause instanceof CodedError && CLIENT_CODES.has(cause.code)) {
       return new ClientError(cause.code, messageOf(cause), {
