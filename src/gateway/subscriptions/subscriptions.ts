@@ -101,7 +101,6 @@ export function createSubscriptions(parts: GatewayParts) {
 
   function deliver(result: EventResult, name: string, to: Receivers): void | Promise<void> {
     const receivers = [...to].filter(({ since }) => result.position > since);
-    if (receivers.length === 0) return;
     const subjects = receivers.map(({ subject }) => subject);
     const { json, records, denied } = result;
     metrics.eventsDelivered(subjects.length);
