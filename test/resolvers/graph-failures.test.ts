@@ -47,6 +47,17 @@ describe('a failing part', () => {
     expect(JSON.stringify(answer.errors)).not.toContain(UPSTREAM_TEXT);
   });
 
+  it('has its errors in the order of the rows, whichever row failed first', async () => {
+    const refused = { ...failing, status: 403 };
+    sandbox.answerNext('/sessions/:id/progress-note', { ...refused, delayMs: 100, times: 1 });
+    sandbox.answerNext('/sessions/:id/progress-note', { ...refused, times: 2 });
+    const answer = await counted(
+      gateway,
+      `{ client(id: "${ids.client(4)}") { sessions(first: 3) { nodes { progressNote { isLoading } } } } }`,
+    );
+    expect(answer.errors?.map(({ path }) => path?.[3])).toEqual([0, 1, 2]);
+  });
+
   it('is one note of a whole list', async () => {
     sandbox.answerNext('/sessions/:id/progress-note', { ...failing, times: 1, status: 403 });
     const answer = await counted(

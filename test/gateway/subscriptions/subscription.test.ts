@@ -74,6 +74,23 @@ describe('an event', () => {
     expect(gateway.sandbox.countOf()).toBe(1);
     await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
   });
+
+  it('is executed separately for two operations of one document', async () => {
+    const query = `
+      subscription Type($after: EventCursor) { noteReady(after: $after) { type } }
+      subscription Session($after: EventCursor) { noteReady(after: $after) { session { sessionId } } }`;
+    const variables = { after: await cursorNow(gateway) };
+    const { sessionId } = generateNote(0);
+    const client = clientOf(gateway);
+    const results = ['Type', 'Session'].map((operationName) =>
+      client.iterate({ query, operationName, variables }).next(),
+    );
+    expect((await Promise.all(results)).map(({ value }) => value.data)).toEqual([
+      { noteReady: { type: 'PROGRESS_NOTE_GENERATED' } },
+      { noteReady: { session: { sessionId } } },
+    ]);
+    await client.dispose();
+  });
 });
 
 describe('the one field of a subscription', () => {
