@@ -116,7 +116,6 @@ export function createMetrics(now: () => number = () => performance.now()) {
     slowConsumerClosed: counter('gateway_slow_consumers_total', 'Sockets closed for lagging.'),
     watch(watched: WatchedName, read: () => number | undefined): void {
       const [Metric, name, help] = WATCHED[watched];
-      registry.removeSingleMetric(name);
       const collect = function (this: Gauge | Counter) {
         const value = read();
         this.remove();

@@ -131,12 +131,6 @@ describe('gauges', () => {
     remaining = undefined;
     expect(await line('partner_quota_remaining ')).toBeUndefined();
   });
-
-  it('have the last of two readers', async () => {
-    metrics.watch('subscriptions', () => 1);
-    metrics.watch('subscriptions', () => 2);
-    expect(await line('gateway_subscriptions ')).toBe('gateway_subscriptions 2');
-  });
 });
 
 it('includes the delay of the event loop and the memory in use', async () => {
