@@ -227,7 +227,6 @@ export async function openHub(parts: HubParts) {
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       await receiving;
-      for (const done of waiters.keys()) done();
     },
   };
 }
