@@ -177,8 +177,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   check(now: number, isLate: boolean): void {
     if (this.#isExpired()) this.close(CLOSE.forbidden, EXPIRED);
     if (this.isEnding) this.end();
-    if (isLate) return;
-    if (now < this.#pingAt) return;
+    if (isLate || now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();
     this.hasPonged = false;
     this.#pingAt = now + this.#parts.connections.pingEveryMs;
@@ -191,7 +190,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   #closeSlow(): void {
-    if (this.isOpen) this.#parts.metrics.slowConsumerClosed();
+    this.#parts.metrics.slowConsumerClosed();
     this.close(CLOSE.tryAgainLater);
   }
 
