@@ -1,8 +1,9 @@
 import type { WebSocket } from 'ws';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import type { GatewayParts } from '../../../src/gateway/gateway.ts';
 import { WsConnection } from '../../../src/gateway/websocket/connection.ts';
+import { SANDBOX_VIEWER } from '../../../src/viewer/viewer.ts';
 
 /** A socket on a slow link: a message is sent when a test says so. Loopback never buffers enough for that. */
 function slowSocket() {
@@ -29,10 +30,10 @@ function slowSocket() {
   return { ws: ws as unknown as WebSocket, sent, sendNext: () => queue.shift()?.() };
 }
 
-function connectionOf(ws: WebSocket): WsConnection {
+function connectionOf(ws: WebSocket, enter = () => true): WsConnection {
   const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
   const metrics = { slowConsumerClosed: () => undefined };
-  const parts = { config: { limits }, connections: { pingEveryMs: 60_000 }, metrics };
+  const parts = { config: { limits }, connections: { pingEveryMs: 60_000, enter }, metrics };
   return new WsConnection(ws, 'x', parts as unknown as GatewayParts);
 }
 
@@ -77,4 +78,12 @@ it('closes when short messages pile up behind a large result', () => {
   expect(connection.isOpen).toBe(true);
   connection.send('pong');
   expect(connection.isOpen).toBe(false);
+});
+
+it('does not count as one of the viewer’s if it has closed while the token was verified', () => {
+  const enter = vi.fn(() => true);
+  const connection = connectionOf(slowSocket().ws, enter);
+  connection.release();
+  expect(connection.enter(SANDBOX_VIEWER)).toBe(false);
+  expect(enter).not.toHaveBeenCalled();
 });
