@@ -216,10 +216,13 @@ describe('single variables', () => {
     );
   });
 
-  it('METRICS_TOKEN has at least 16 characters', () => {
+  it('METRICS_TOKEN has at least 16 characters, which a header can hold', () => {
     expect(refusal({ METRICS_TOKEN: 'k'.repeat(16) })).toBe('');
     expect(refusal({ METRICS_TOKEN: 'k'.repeat(15) })).toContain(
       'METRICS_TOKEN must have at least 16 characters, but has 15',
+    );
+    expect(refusal({ METRICS_TOKEN: `“${'k'.repeat(16)}”` })).toContain(
+      'METRICS_TOKEN must be printable ASCII',
     );
   });
 

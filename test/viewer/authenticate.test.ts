@@ -176,6 +176,18 @@ describe('with a JWKS URL', () => {
     expect(state.fetches).toBe(2);
   });
 
+  it('fetches its keys again after ten minutes, and then rejects a withdrawn one', async () => {
+    const { addKey, bearer, clock, keys } = await openIssuer();
+    const { token } = await addKey('one');
+    await bearer(await token());
+    keys.pop();
+    clock.now += 600_000;
+    let count = 0;
+    const next = async () => bearer(await token({ ...CLAIMS, sub: `viewer-${(count += 1)}` }));
+    // The keys are fetched beside the first of these, which is still accepted.
+    await expect.poll(() => next().catch(({ code }) => code)).toBe('UNAUTHENTICATED');
+  });
+
   it('uses its cached keys during an outage, for an hour', async () => {
     const { addKey, bearer, state, clock } = await openIssuer();
     const { token } = await addKey('one');
