@@ -5,7 +5,7 @@ import type { Replay } from '../events/event-hub.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { CallBudgetExhausted } from '../rest/errors.ts';
-import { OF_SUBJECT_LIMIT, type Position } from '../store/event-log.ts';
+import { OF_SUBJECT_LIMIT } from '../store/event-log.ts';
 import { auditEventRead } from './access/audit-reads.ts';
 import { isVisible, requireFilterAccess } from './access/event-access.ts';
 import { requireAccess } from './access/prove.ts';
@@ -26,8 +26,7 @@ export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: C
   const { count: first } = sizeOf(args);
   ctx.doNotCache();
   await requireFilterAccess(filter, ctx);
-  const isEmpty = filter.types?.length === 0 || ctx.viewer.grants.length === 0;
-  const { found, next } = isEmpty ? NOTHING : await readEvents(after, first, filter, ctx);
+  const { found, next } = await readEvents(after, first, filter, ctx);
   const edges = found.slice(0, first).map((node) => {
     auditEventRead(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position), node };
@@ -45,21 +44,17 @@ export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: C
 export type EventWindow = Awaited<ReturnType<typeof eventsSince>>;
 
 /** One event more than `first`, to see whether there is a next page, and the first position that was not read. */
-interface ReadEvents {
-  readonly found: readonly PartnerEvent[];
-  readonly next: Position | undefined;
-}
-const NOTHING: ReadEvents = { found: [], next: undefined };
-
 async function readEvents(
   after: string | null | undefined,
   first: number,
   filter: EventFilter,
   ctx: Context,
-): Promise<ReadEvents> {
+) {
   const { hub } = ctx;
   const budget = budgetOf(ctx);
   const found: PartnerEvent[] = [];
+  // No event can match.
+  if (filter.types?.length === 0 || ctx.viewer.grants.length === 0) return { found };
   const start = typeof after === 'string' ? await hub.resume(after) : await hub.oldestPosition();
   let at = start;
   while (budget.left > 0 && !ctx.usage.isOver) {
@@ -70,7 +65,7 @@ async function readEvents(
       return read;
     });
     if (!chunk) break;
-    if (chunk.scannedTo === at) return { found, next: undefined };
+    if (chunk.scannedTo === at) return { found };
     for (const event of chunk.events) {
       if (ctx.usage.isOver) return { found, next: at };
       try {
@@ -89,9 +84,8 @@ async function readEvents(
 }
 
 /** The newest thousand events of a session. A list that would be cut short by the budget is an error. */
-export function eventsOfSession(session: SessionRef, _args: unknown, ctx: Context) {
-  return requireAccess(session, ctx, readEventsOfSession);
-}
+export const eventsOfSession = (session: SessionRef, _args: unknown, ctx: Context) =>
+  requireAccess(session, ctx, readEventsOfSession);
 
 function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
   ctx.doNotCache();
