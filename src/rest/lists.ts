@@ -1,21 +1,81 @@
+import { z } from 'zod';
+
 import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 import { CHANGING_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
-import { isObject, type JsonObject } from '../json.ts';
-import {
-  anotherRecord,
-  isOther,
-  readAssessment,
-  readClient,
-  readClinic,
-  readClinician,
-  readMagicEdit,
-  readOrganization,
-  readProgram,
-  readSession,
-  type Checked,
-  type ReadRow,
-} from './records.ts';
+import { isObject, textOf, type JsonObject } from '../json.ts';
+import { anotherRecord, isOther, type Checked } from './records.ts';
+
+// Rows are undefined if they do not say which record they are.
+
+// The API shows `id` for clients and `sessionId` for sessions; other records may well use `<noun>Id`, as its events do.
+const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
+  toUuid(raw['id']) ?? toUuid(raw[idName]);
+
+const named = (idName: string) => (raw: JsonObject) => {
+  const id = idOf(raw, idName);
+  return id && { id, name: textOf(raw['name']), raw };
+};
+
+export const readOrganization = named('organizationId');
+const readClinic = named('clinicId');
+const readProgram = named('programId');
+
+function readMagicEdit(raw: JsonObject) {
+  const id = idOf(raw, 'magicEditId');
+  return id && { id, raw };
+}
+
+const personOf = (raw: JsonObject) => ({
+  firstName: textOf(raw['firstName']),
+  lastName: textOf(raw['lastName']),
+  email: textOf(raw['email']),
+  externalId: textOf(raw['externalId']),
+});
+
+function readClinician(raw: JsonObject) {
+  const id = idOf(raw, 'clinicianId');
+  return id && { id, ...personOf(raw), raw };
+}
+
+export function readClient(raw: JsonObject) {
+  const id = idOf(raw, 'clientId');
+  if (!id) return undefined;
+  return {
+    id,
+    ...personOf(raw),
+    phoneNumber: textOf(raw['phoneNumber']),
+    dateOfBirth: calendarDateOf(raw['dateOfBirth']),
+    /** As the API spells it, unknown values included. */
+    status: textOf(raw['status']),
+    raw,
+  };
+}
+
+export function readSession(raw: JsonObject) {
+  const id = toUuid(raw['sessionId']) ?? toUuid(raw['id']);
+  if (!id) return undefined;
+  const sessionExternalId = textOf(raw['sessionExternalId']);
+  return { id, sessionExternalId, fileUrl: webAddressOf(raw['fileUrl']), raw };
+}
+
+/** Null for anything but an absolute http URL: a frontend may make a link of it. */
+function webAddressOf(value: unknown): string | null {
+  const url = textOf(value);
+  return url !== null && /^https?:/i.test(url) && URL.canParse(url) ? url : null;
+}
+
+/** Its id is a string such as `phq9`: assessments alone are not named by a UUID. */
+export function readAssessment(raw: JsonObject) {
+  const id = textOf(raw['id']) || textOf(raw['assessmentId']);
+  return id ? { id, name: textOf(raw['name']), raw } : undefined;
+}
+
+const calendarDate = z.iso.date();
+
+/** The date as written, if it is in the calendar. Going through a Date would shift it by the machine's time zone. */
+export const calendarDateOf = (value: unknown): string | null =>
+  calendarDate.safeParse(textOf(value)?.split('T', 1)[0]).data ?? null;
 
 /** What GraphQL's Int can hold: `totalCount` is one. */
 const MAX_ROWS = 2_147_483_647;
@@ -27,7 +87,7 @@ const MAX_ROWS = 2_147_483_647;
  */
 function list<T>(
   template: string,
-  readRow: ReadRow<T>,
+  readRow: (raw: JsonObject) => T | undefined,
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
   /** Undefined if the body is not the requested page. */

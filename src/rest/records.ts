@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 import { toUuid, type Uuid } from '../uuid.ts';
 import { answersOf, crisisInterventionOf, riskOf, totalScoreOf } from './assumed-names.ts';
 import { isObject, objectsOf, textOf, type JsonObject } from '../json.ts';
@@ -14,78 +12,6 @@ type RecordReadBy<Read extends (body: never, id: never) => unknown> = Exclude<
   ReturnType<Read>,
   symbol | string | undefined
 >;
-
-/** Reads a list's row; undefined if it does not say which record it is. */
-export type ReadRow<T> = (raw: JsonObject) => T | undefined;
-
-// The API shows `id` for clients and `sessionId` for sessions; other records may well use `<noun>Id`, as its events do.
-const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
-  toUuid(raw['id']) ?? toUuid(raw[idName]);
-
-const named = (idName: string) => (raw: JsonObject) => {
-  const id = idOf(raw, idName);
-  return id && { id, name: textOf(raw['name']), raw };
-};
-
-export const readOrganization = named('organizationId');
-export const readClinic = named('clinicId');
-export const readProgram = named('programId');
-
-export function readMagicEdit(raw: JsonObject) {
-  const id = idOf(raw, 'magicEditId');
-  return id && { id, raw };
-}
-
-const personOf = (raw: JsonObject) => ({
-  firstName: textOf(raw['firstName']),
-  lastName: textOf(raw['lastName']),
-  email: textOf(raw['email']),
-  externalId: textOf(raw['externalId']),
-});
-
-export function readClinician(raw: JsonObject) {
-  const id = idOf(raw, 'clinicianId');
-  return id && { id, ...personOf(raw), raw };
-}
-
-export function readClient(raw: JsonObject) {
-  const id = idOf(raw, 'clientId');
-  if (!id) return undefined;
-  return {
-    id,
-    ...personOf(raw),
-    phoneNumber: textOf(raw['phoneNumber']),
-    dateOfBirth: calendarDateOf(raw['dateOfBirth']),
-    /** As the API spells it, unknown values included. */
-    status: textOf(raw['status']),
-    raw,
-  };
-}
-
-export function readSession(raw: JsonObject) {
-  const id = toUuid(raw['sessionId']) ?? toUuid(raw['id']);
-  if (!id) return undefined;
-  const sessionExternalId = textOf(raw['sessionExternalId']);
-  return { id, sessionExternalId, fileUrl: webAddressOf(raw['fileUrl']), raw };
-}
-
-/** Null for anything but an absolute http URL: a frontend may make a link of it. */
-function webAddressOf(value: unknown): string | null {
-  const url = textOf(value);
-  return url !== null && /^https?:/i.test(url) && URL.canParse(url) ? url : null;
-}
-
-/** Its id is a string such as `phq9`: assessments alone are not named by a UUID. */
-export function readAssessment(raw: JsonObject) {
-  const id = textOf(raw['id']) || textOf(raw['assessmentId']);
-  return id ? { id, name: textOf(raw['name']), raw } : undefined;
-}
-
-const calendarDate = z.iso.date();
-
-/** The date as written, if it is in the calendar. Going through a Date would shift it by the machine's time zone. */
-export const calendarDateOf = (value: unknown): string | null =>
-  calendarDate.safeParse(textOf(value)?.split('T', 1)[0]).data ?? null;
 
 /** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
 export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>

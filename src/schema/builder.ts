@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type * as Events from '../events/partner-event.ts';
 import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
-import { calendarDateOf } from '../rest/records.ts';
+import { calendarDateOf } from '../rest/lists.ts';
 import { MAX_SEALED_CHARACTERS } from '../sealed-text.ts';
 import type { Uuid } from '../uuid.ts';
 

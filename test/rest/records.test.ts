@@ -1,17 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { listKeyOf, lists, pathOf } from '../../src/rest/lists.ts';
+import {
+  calendarDateOf,
+  listKeyOf,
+  lists,
+  pathOf,
+  readAssessment,
+  readClient,
+  readOrganization,
+  readSession,
+} from '../../src/rest/lists.ts';
 import type { ListRef } from '../../src/rest/lists.ts';
 import {
   anotherRecord,
-  calendarDateOf,
-  readAssessment,
-  readClient,
   readMdm,
   readNote,
   readNoteOfSession,
-  readOrganization,
   readScore,
-  readSession,
   readTranscript,
 } from '../../src/rest/records.ts';
 import type { Checked } from '../../src/rest/records.ts';
