@@ -156,8 +156,7 @@ export function noteTargetOf(
     throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
   }
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
-  const named = note.clientId ? undefined : { clientId };
   // Only a bare UUID has an `id`.
   const noteId = (note.id as Uuid | undefined) ?? note.noteId;
-  return { noteId, session: session && { ...session, named } };
+  return { noteId, session: session && { ...session, named: { clientId } } };
 }
