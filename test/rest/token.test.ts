@@ -239,7 +239,7 @@ describe('the partner token', () => {
     expect(setup.upstream.seen).toEqual([]);
   });
 
-  it('that is valid does not hide a rejected API key from the readiness check', async () => {
+  it('that is valid does not hide a rejected API key from the readiness check, which tries it every five seconds', async () => {
     const clock = createFakeClock();
     let isRefused = true;
     await using setup = await setUp(
@@ -250,9 +250,11 @@ describe('the partner token', () => {
     await setup.partner.check();
     await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
     expect(await codeOf(setup.partner.check())).toBe('UPSTREAM_CREDENTIALS');
+    expect(setup.upstream.seen).toHaveLength(1);
     isRefused = false;
     clock.advance(5000);
     await setup.partner.check();
+    expect(setup.upstream.seen).toHaveLength(2);
     expect(setup.upstream.authenticated).toBe(1);
   });
 
