@@ -305,6 +305,18 @@ describe('a fresh read', () => {
     expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
   });
 
+  it('replaces what the operation has read before, even if it is invalidated on its way', async () => {
+    await using setup = await setUp(numbered);
+    await loadersOf(setup.partner).record(endpoints.note, id(1));
+    const loaders = loadersOf(setup.partner);
+    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [1] });
+    const fresh = loaders.record(endpoints.note, id(1), { fresh: true });
+    await setup.upstream.arrived(2);
+    setup.partner.invalidate([endpoints.note.path(id(1))]);
+    expect(await fresh).toMatchObject({ note: [2] });
+    expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
+  });
+
   it('of a page is one that was asked for since the given time', async () => {
     const clock = createFakeClock();
     const { release, script } = held((_, response) => answer(response, 200, pageBody(3, 1)));
