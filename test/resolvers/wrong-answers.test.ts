@@ -4,9 +4,10 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import type { Uuid } from '../../src/uuid.ts';
 import { viewerWith } from '../support/access/viewers.ts';
 import { openGateway, tokenFor } from '../support/gateway.ts';
-import { artifactId } from '../support/global-id.ts';
+import { artifactId, idsOf } from '../support/global-id.ts';
 import { failures } from '../support/graph/counted.ts';
 import { change, countOf } from '../support/mutation/edits.ts';
 
@@ -93,6 +94,20 @@ it.each([
     expect([Object.keys(data.node).length, errors]).toEqual([1, undefined]);
   },
 );
+
+it('a score that names another client than its id is an error, and is not cached', async () => {
+  await using gateway = await openGateway();
+  const { ids } = gateway.sandbox;
+  const [score] = ids.scores(1) as [Uuid];
+  const clientId = ids.client(1) as Uuid;
+  const id = idsOf(gateway).encode({ type: 'AssessmentScore', id: score, clientId });
+  const query = 'query ($id: ID!) { assessmentScore(id: $id) { totalScore } }';
+  const wrong = { times: 1, body: { totalScore: 27, clientId: ids.client(14) } };
+  gateway.sandbox.answerNext('GET /assessment-scores/:id', wrong);
+  const own = await viewerWith(gateway, [`clinician:${ids.clinician(1)}`]);
+  expect(failures(await own(query, { id }))).toEqual(['assessmentScore: UPSTREAM_BAD_RESPONSE']);
+  expect((await own(query, { id })).data.assessmentScore).not.toBeNull();
+});
 
 describe('an answer that names another client than the arguments do', () => {
   it.each([
