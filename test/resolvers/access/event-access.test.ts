@@ -105,6 +105,18 @@ describe.concurrent('while the lists can’t be read', () => {
   });
 });
 
+it('a filter by session needs no client beside the session’s global id, which contains it', async () => {
+  const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+  const filtered = (sessionId: string) =>
+    ask('query($sessionId: ID!) { events(filter: { sessionId: $sessionId }) { nodes { type } } }', {
+      sessionId,
+    });
+  const session = ids.session(0, 0);
+  const bare = await filtered(session);
+  expect(bare.errors?.[0]?.message).toContain('add `clientId`');
+  expect((await filtered(sessionIdOf(gateway, session, ids.client(0)))).errors).toBeUndefined();
+});
+
 describe('a filter by clinic or clinician, on a gateway with empty caches', () => {
   /** Filters that name a parent of client 0, and filters that name another record of the same kind. */
   const filters = (): [object, boolean][] => [
