@@ -1,129 +1,123 @@
 import type { Figures } from './figures.ts';
-import { groupsOf } from './groups.ts';
-import { highest } from './highest.ts';
-import { type Load, callsAnOperation, pieceUs } from './load.ts';
-import type { UpstreamLimits } from './upstream-gate.ts';
+import { type Load, MIX, callsOf, operationUs } from './load.ts';
 
-/** Busy for this share of the time, a queue stays short; past it, p99 runs away. */
+/** The utilization to plan with. */
 export const HEADROOM = 0.6;
 export const SOCKETS_OF_AN_INSTANCE = 30_000;
-/** How far work lies from its mean: the standard deviation, as a share of the mean. Assumed. */
-export const VARIATION = 0.5;
 
-/** Work that comes so often, and takes so long in one piece. */
-export interface Piece {
-  readonly perSecond: number;
-  readonly us: number;
+export interface UpstreamLimits {
+  /** All instances together. */
+  readonly callsPerSecond: number;
+  /** Each instance. */
+  readonly inFlight: number;
 }
+
+export const CALL_US = 50_000;
+export const UNLIMITED: UpstreamLimits = { callsPerSecond: Infinity, inFlight: Infinity };
 
 /** How many of `n` instances have a recipient of an event, if sockets are spread evenly. */
 const instancesReached = (recipients: number, n: number): number =>
   n * (1 - (1 - 1 / n) ** recipients);
 
-/** What one of `n` instances has to do. Reading every event is the part that does not shrink with `n`. */
-export function instancePieces(load: Load, n: number, f: Figures): readonly Piece[] {
-  const { webhooks, recipients } = load;
-  const groups = groupsOf(load, n, f);
-  const delivered = (webhooks * instancesReached(recipients, n)) / n;
-  return [
-    ...load.mix.flatMap((kind): Piece[] => {
-      const perSecond = (load.operations * kind.share) / n;
-      const us = pieceUs(kind, f);
-      // Answers of one level come close together, so that a request that comes then waits for all of them.
-      return [{ perSecond, us }, ...kind.calls.map((calls) => ({ perSecond, us: calls * us }))];
-    }),
-    { perSecond: webhooks / n, us: f.takeInEvent },
-    { perSecond: webhooks / n / groups.taken, us: f.takeInGroup },
-    { perSecond: webhooks / groups.read, us: f.readGroup + groups.read * f.readEvent },
-    { perSecond: delivered, us: f.execute / 2 },
-    {
-      perSecond: delivered,
-      us: f.execute / 2 + (delivered > 0 ? (webhooks * recipients) / n / delivered : 0) * f.send,
-    },
-  ].filter(({ perSecond }) => perSecond > 0);
+/** How many events share an append, and how many a read finds on average, empty reads included. */
+interface Batches {
+  readonly appended: number;
+  readonly read: number;
 }
 
-/** ρ = λ × S, summed over all there is to do. */
-export const utilizationOf = (pieces: readonly Piece[]): number =>
-  pieces.reduce((sum, { perSecond, us }) => sum + (perSecond * us) / 1e6, 0);
-
-export function redisUtilization(load: Load, n: number, f: Figures): number {
-  const { webhooks } = load;
-  const groups = groupsOf(load, n, f);
-  const append = f.redisAppendGroup / groups.taken + f.redisAppendEvent;
-  const read = f.redisReadGroup / groups.read + f.redisReadEvent;
-  return (webhooks * (append + n * read)) / 1e6;
+/**
+ * Events that arrive during an append share the next one. An instance that is notified of an event reads until it finds
+ * none: at low rates there are two reads for each event, at high rates many events for each read.
+ */
+function batchesOf({ webhooks }: Load, n: number, f: Figures): Batches {
+  const perUs = webhooks / 1e6;
+  // All instances are notified at once, so the reads of all of them wait for each other.
+  const redisReadUs = n * f.redisReadPage;
+  const readUs = redisReadUs + f.readPage + f.readEvent;
+  const redisAppendUs = f.redisAppendBatch + f.redisAppendEvent + f.redisFlush;
+  const appendUs = f.ingestBatch + redisReadUs / 2 + redisAppendUs;
+  const [duringAppend, duringRead] = [(perUs / n) * appendUs, perUs * readUs];
+  // Poisson: no event arrives with the probability e^-x.
+  const appended = duringAppend + Math.exp(-duringAppend);
+  const isEmpty = Math.exp(-duringRead / appended);
+  return { appended, read: duringRead + (appended * isEmpty) / (1 + isEmpty) };
 }
 
-/** What is left of the work that one finds under way: ES² / 2ES, pauses of the collector included. */
-export function residueUs(pieces: readonly Piece[], f: Figures): number {
-  let first = 0;
-  let second = 0;
-  for (const { perSecond, us } of pieces) {
-    const work = us * (1 - f.gcShare);
-    const pauses = (us * f.gcShare) / f.gcPause;
-    first += perSecond * us;
-    second +=
-      perSecond *
-      (work ** 2 * (1 + VARIATION ** 2) + pauses * f.gcPause * (2 * f.gcPause + 2 * work));
-  }
-  return first === 0 ? 0 : second / (2 * first);
+/** Shares of the time that one of `n` instances is busy. Reading every event is the part that does not shrink with `n`. */
+export function instanceUse(load: Load, n: number, f: Figures) {
+  const { operations, webhooks, recipients } = load;
+  const { appended, read } = batchesOf(load, n, f);
+  const executed = webhooks * (instancesReached(recipients, n) / n);
+  const parts = {
+    operations:
+      (operations / n) * MIX.reduce((sum, kind) => sum + kind.share * operationUs(kind, f), 0),
+    ingest: (webhooks / n) * (f.ingestBatch / appended + f.ingestEvent),
+    reading: webhooks * (f.readPage / read + f.readEvent),
+    delivery: executed * f.execute + ((webhooks * recipients) / n) * f.send,
+  };
+  const { reading } = parts;
+  const total = Object.values(parts).reduce((sum, us) => sum + us, 0);
+  return { total: total / 1e6, reading: reading / 1e6 };
 }
 
-/** All but one in a hundred wait less, at so much use (Pollaczek and Khinchine, with an exponential tail). */
-export const waitUs = (residue: number, rho: number): number =>
-  (residue * Math.log(100 * rho)) / (1 - rho);
+export function redisUse(load: Load, n: number, f: Figures): number {
+  const { appended, read } = batchesOf(load, n, f);
+  const appendUs = f.redisAppendBatch / appended + f.redisAppendEvent;
+  const readUs = f.redisReadPage / read + f.redisReadEvent;
+  return (load.webhooks * (appendUs + n * readUs)) / 1e6;
+}
 
-/** Calls a second to the Partner API: what misses the cache, and one an event on every instance that has a recipient. */
-export const upstreamCalls = ({ operations, webhooks, recipients, mix }: Load, n: number): number =>
-  operations * callsAnOperation(mix) + webhooks * instancesReached(recipients, n);
+/** Calls a second to the Partner API: cache misses, and one for an event on every instance that has a recipient. */
+export function upstreamCalls({ operations, webhooks, recipients }: Load, n: number): number {
+  const perOperation = MIX.reduce((sum, kind) => sum + kind.share * callsOf(kind), 0);
+  return operations * perOperation + webhooks * instancesReached(recipients, n);
+}
+
+/** Little's law. */
+export const callsInFlight = (load: Load, n: number): number =>
+  (upstreamCalls(load, n) * CALL_US) / 1e6;
 
 export const memoryMb = ({ subscribers }: Load, n: number, f: Figures): number =>
   f.baseMemory + (subscribers / n) * (f.subscriberMemory / 2 ** 20);
 
-/** Little's law: as many calls are in flight as come in the time that one takes. */
-export const callsInFlight = (load: Load, n: number, latencyUs: number): number =>
-  (upstreamCalls(load, n) * latencyUs) / 1e6;
-
-/** What Redis keeps: events for so long, and what lies under what, of a million records at most. */
-export const redisBytes = (events: number, f: Figures): number =>
-  events * f.redisEventBytes + Math.min(1e6, 2 * events) * f.redisLinkBytes;
-
 export type Part = 'an instance' | 'Redis' | 'sockets' | 'calls in flight' | "the API's rate";
 
-export interface Use {
+interface Use {
   readonly part: Part;
-  /** 1: as much as it should be given. */
+  /** 1: as much as it should be used. */
   readonly of: number;
 }
 
-/** How far each part is used, the fullest first. */
-export function usesOf(
-  load: Load,
-  n: number,
-  f: Figures,
-  upstream: UpstreamLimits,
-): readonly Use[] {
-  const inFlight = callsInFlight(load, n, upstream.latencyUs) / n;
+/** How much each part is used, the most used first. */
+function usesOf(load: Load, n: number, f: Figures, upstream: UpstreamLimits): readonly Use[] {
   const uses: readonly Use[] = [
-    { part: 'an instance', of: utilizationOf(instancePieces(load, n, f)) / HEADROOM },
-    { part: 'Redis', of: redisUtilization(load, n, f) / HEADROOM },
+    { part: 'an instance', of: instanceUse(load, n, f).total / HEADROOM },
+    { part: 'Redis', of: redisUse(load, n, f) / HEADROOM },
     { part: 'sockets', of: load.subscribers / n / SOCKETS_OF_AN_INSTANCE },
-    { part: 'calls in flight', of: inFlight / upstream.inFlight / HEADROOM },
-    { part: "the API's rate", of: upstreamCalls(load, n) / upstream.perSecond },
+    { part: 'calls in flight', of: callsInFlight(load, n) / n / upstream.inFlight / HEADROOM },
+    { part: "the API's rate", of: upstreamCalls(load, n) / upstream.callsPerSecond },
   ];
   return uses.toSorted((a, b) => b.of - a.of);
 }
 
-/** The most of a load that `n` instances and one Redis hold by the rule, and what gives way past it. */
+/** The highest load that `n` instances and one Redis handle by the rule, and the part that is then fully used. */
 export function capacityOf(
   loadOf: (amount: number) => Load,
   n: number,
   f: Figures,
-  upstream: UpstreamLimits,
+  upstream = UNLIMITED,
+  ignored: readonly Part[] = [],
 ) {
-  const fullest = (amount: number): Use =>
-    usesOf(loadOf(amount), n, f, upstream)[0] ?? { part: 'an instance', of: 0 };
-  const amount = highest((each) => fullest(each).of <= 1, 1);
-  return { amount, part: fullest(amount).part };
+  const mostUsed = (amount: number): Use =>
+    usesOf(loadOf(amount), n, f, upstream).find(({ part }) => !ignored.includes(part)) ?? {
+      part: 'an instance',
+      of: Infinity,
+    };
+  let [low, high] = [1e-3, 1e9];
+  while (high / low > 1.001) {
+    const middle = Math.sqrt(low * high);
+    if (mostUsed(middle).of <= 1) low = middle;
+    else high = middle;
+  }
+  return { amount: low, part: mostUsed(low).part };
 }

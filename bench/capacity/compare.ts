@@ -1,87 +1,132 @@
-import { HEADROOM, type Part, SOCKETS_OF_AN_INSTANCE, capacityOf } from './arithmetic.ts';
-import { boundsOf } from './bounds.ts';
-import type { Figures } from './figures.ts';
-import { highest } from './highest.ts';
-import type { Load } from './load.ts';
+import type { Plot } from '../growth/plot.ts';
+import { HEADROOM, SOCKETS_OF_AN_INSTANCE, capacityOf } from './arithmetic.ts';
+import type { Figures, FiguresFile } from './figures.ts';
+import { LOADS, type Load, webhooksOnly } from './load.ts';
 import { type Simulated, simulate } from './simulate.ts';
-import type { UpstreamLimits } from './upstream-gate.ts';
+import { SIZES, percent, rounded, table } from './tables.ts';
 
-/** What the rule allows, and what the simulation bears. */
-export interface Compared {
+interface Compared {
   readonly instances: number;
   readonly computed: number;
-  readonly computedPart: Part;
-  /** The most with which no part is more than 60 % busy, and which one would be. */
-  readonly busy: number;
-  readonly busyPart: Part;
-  /** The most with which p99 is within its bound. */
-  readonly punctual: number;
-  /** At the computed amount: p99 of what the part that gives way is judged by. */
+  /** The highest load at which no part is used more than 60 %. */
+  readonly simulated: number;
+  /** At the computed load. */
   readonly at: Simulated;
-  readonly judgedUs: number;
-  readonly boundUs: number;
 }
 
-/** Enough for a p99 that does not jump about. */
-const ARRIVALS = 250_000;
-const [MIN_SECONDS, MAX_SECONDS] = [4, 120];
-const PRECISION = 0.02;
-/** Past this a queue grows for as long as one looks. */
-const SATURATED = 0.95;
+/** Enough for a p99 that is the same with another seed. */
+const ARRIVALS = 100_000;
+const [MIN_SECONDS, MAX_SECONDS] = [4, 60];
+const MAX_STEPS = 5;
+const PRECISION = 0.01;
 
-export function compare(
-  loadOf: (amount: number) => Load,
-  instances: number,
-  figures: Figures,
-  upstream: UpstreamLimits,
-  seed: number,
-): Compared {
-  const { amount, part } = capacityOf(loadOf, instances, figures, upstream);
-  const bounds = boundsOf(loadOf(amount), instances, figures);
-  // Webhooks wait for Redis, everything for its instance.
-  const judged = ({ waitUs, acknowledgedUs }: Simulated) =>
-    part === 'Redis' ? acknowledgedUs : waitUs;
-  const boundUs = part === 'Redis' ? bounds.acknowledgedUs : bounds.waitUs;
-
-  const runs = new Map<number, Simulated>();
-  function run(share: number): Simulated {
-    const load = loadOf(amount * share);
+function compare(loadOf: (amount: number) => Load, instances: number, figures: Figures): Compared {
+  const { amount: computed } = capacityOf(loadOf, instances, figures);
+  const run = (amount: number): Simulated => {
+    const load = loadOf(amount);
     const arrivals = load.operations + load.webhooks * Math.sqrt(instances);
     const seconds = Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, ARRIVALS / arrivals));
-    const done = runs.get(share) ?? simulate({ load, instances, figures, seed, seconds, upstream });
-    runs.set(share, done);
-    return done;
+    return simulate({ load, instances, figures, seconds });
+  };
+  const at = run(computed);
+  let simulated = computed;
+  let use = Math.max(at.instanceUse, at.redisUse);
+  // Utilization is nearly proportional to the load, so this converges in a few steps.
+  for (let i = 0; i < MAX_STEPS && Math.abs(use / HEADROOM - 1) > PRECISION; i += 1) {
+    const next = (simulated * HEADROOM) / use;
+    // Sockets are the limit, as in the arithmetic.
+    if (loadOf(next).subscribers > SOCKETS_OF_AN_INSTANCE * instances) break;
+    simulated = next;
+    const { instanceUse, redisUse } = run(simulated);
+    use = Math.max(instanceUse, redisUse);
   }
+  return { instances, computed, simulated, at };
+}
 
-  let past: Part = part;
-  const hasSockets = (share: number): boolean => {
-    const has = loadOf(amount * share).subscribers / instances <= SOCKETS_OF_AN_INSTANCE;
-    if (!has) past = 'sockets';
-    return has;
+const signed = (share: number): string => `${share >= 0.005 ? '+' : ''}${percent(share)}`;
+
+/** Operations wait for their instance; where there are none, webhooks for their answer. */
+const waitMs = ({ waitUs, answeredUs }: Simulated, load: Load): string =>
+  `${rounded((load.operations > 0 ? waitUs : answeredUs) / 1_000)} ms`;
+
+function simulationTable(compared: ReadonlyMap<string, readonly Compared[]>): string {
+  const cellOf = (name: string, { computed, simulated, at }: Compared): string => {
+    const differs = signed(simulated / computed - 1);
+    const load = LOADS[name]!(computed);
+    return `${rounded(simulated)} (${differs}), ${waitMs(at, load)}`;
   };
-  const isAtEase = (share: number): boolean => {
-    if (!hasSockets(share)) return false;
-    const { instanceUse, redisUse } = run(share);
-    past = instanceUse > redisUse ? 'an instance' : 'Redis';
-    return Math.max(instanceUse, redisUse) <= HEADROOM;
-  };
-  const busy = amount * highest(isAtEase, 0.5, PRECISION);
-  const busyPart = past;
-  const isPunctual = (share: number): boolean => {
-    if (!hasSockets(share)) return false;
-    const done = run(share);
-    return Math.max(done.instanceUse, done.redisUse) <= SATURATED && judged(done) <= boundUs;
-  };
-  const at = run(1);
+  const rows = SIZES.map((n, i) => [
+    String(n),
+    ...[...compared].map(([name, all]) => cellOf(name, all[i]!)),
+  ]);
+  return table(['instances', ...compared.keys()], rows);
+}
+
+function operationsTable({ bench }: FiguresFile): string {
+  const rows = bench.map(({ row, perSecond, mainThreadUs }) => [
+    row,
+    rounded(perSecond),
+    rounded(1e6 / mainThreadUs),
+    percent((perSecond * mainThreadUs) / 1e6),
+  ]);
+  return table(['one instance', 'measured a second', '1 ÷ S', 'utilization'], rows);
+}
+
+/** Webhooks over 32 connections: simulated with a core for every thread, and limited by the cores of the machine. */
+function processesTable({ redis, cores, figures }: FiguresFile): string {
+  const rows = redis
+    .filter(({ connections }) => connections > 1)
+    .map(({ instances, connections, perSecond, allUs }) => {
+      const run = { load: webhooksOnly(0), instances, figures, seconds: 10, connections };
+      const { answeredPerSecond } = simulate(run);
+      const limit = (cores * 1e6) / allUs;
+      return [
+        String(instances),
+        rounded(perSecond),
+        rounded(answeredPerSecond),
+        rounded(limit),
+        signed(perSecond / Math.min(limit, answeredPerSecond) - 1),
+      ];
+    });
+  const headings = ['measured', 'simulated, a core per thread', `${cores} cores ÷ all CPU`];
+  return table(['instances', ...headings, 'differs from the lower one'], rows);
+}
+
+/** Only those that the page shows. */
+const PLOTS: Readonly<Record<string, string>> = {
+  'webhooks a second, no subscribers': 'capacity-webhooks',
+  clinicians: 'capacity-clinicians',
+};
+
+const plotOf = (name: string, load: string, all: readonly Compared[]): Plot => ({
+  name,
+  title: `Capacity of instances on one Redis: ${load}`,
+  x: 'instances',
+  y: load,
+  series: (['computed', 'simulated'] as const).map((kind) => ({
+    name: kind,
+    points: all.map((each) => [each.instances, each[kind]] as const),
+  })),
+});
+
+/** Compares the arithmetic with a simulation, and both with real processes. */
+export function comparisonSections(file: FiguresFile, say: (line: string) => void) {
+  const compared = new Map<string, readonly Compared[]>();
+  for (const [name, load] of Object.entries(LOADS)) {
+    say(`simulating ${name}`);
+    compared.set(
+      name,
+      SIZES.map((n) => compare(load, n, file.figures)),
+    );
+  }
   return {
-    instances,
-    computed: amount,
-    computedPart: part,
-    busy,
-    busyPart,
-    punctual: amount * highest(isPunctual, 0.5, PRECISION),
-    at,
-    judgedUs: judged(at),
-    boundUs,
+    sections: new Map([
+      ['simulation', simulationTable(compared)],
+      ['operations', operationsTable(file)],
+      ['processes', processesTable(file)],
+    ]),
+    plots: Object.entries(PLOTS).map(([load, name]) =>
+      plotOf(name, load, compared.get(load) ?? []),
+    ),
   };
 }

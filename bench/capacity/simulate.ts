@@ -1,124 +1,237 @@
-import { createAgenda } from './agenda.ts';
+import { CALL_US } from './arithmetic.ts';
 import type { Figures } from './figures.ts';
-import { createInstance } from './instance.ts';
-import type { Kind, Load } from './load.ts';
-import { createRandom } from './random.ts';
-import { createRedisLoop } from './redis-loop.ts';
-import { createSamples } from './samples.ts';
-import { createSharedLog } from './shared-log.ts';
-import { type UpstreamLimits, createUpstream } from './upstream-gate.ts';
+import { type Kind, type Load, MIX, callsOf, operationUs } from './load.ts';
+import {
+  type Random,
+  type Recorder,
+  type Redis,
+  type Timeline,
+  createRandom,
+  createRedis,
+  createThread,
+  createTimeline,
+} from './queues.ts';
 
-export interface Simulated {
-  /** Shares of the time: an instance, and Redis without its flushes. */
-  readonly instanceUse: number;
-  readonly redisUse: number;
-  /** p99, in microseconds: what comes from outside waits for its turn in an instance, and a webhook for its answer. */
-  readonly waitUs: number;
-  readonly acknowledgedUs: number;
-  readonly acknowledgedPerSecond: number;
-}
+/** As in the gateway: events of one append, and of one read. */
+const MAX_APPENDED = 200;
+const MAX_READ = 256;
+/** Standard deviations as a share of the mean. Assumed. */
+const WORK_VARIATION = 0.5;
+const CALL_VARIATION = 0.5;
+const FLUSH_VARIATION = 1;
+/** The share of the time that is not recorded. */
+const WARM_UP = 0.1;
 
 export interface Run {
   readonly load: Load;
   readonly instances: number;
   readonly figures: Figures;
-  readonly seed: number;
   readonly seconds: number;
-  readonly upstream: UpstreamLimits;
-  /** Webhooks over so many connections instead, each sent once the one before was answered, and all to one instance. */
+  /** Instead of random arrivals: webhooks to the first instance, each connection sending the next one when the last was answered. */
   readonly connections?: number;
 }
 
-const WARM_UP = 0.1;
+export interface Simulated {
+  readonly instanceUse: number;
+  /** Without its flushes. */
+  readonly redisUse: number;
+  /** p99, in microseconds: until an instance begins to handle a request. */
+  readonly waitUs: number;
+  /** p99, in microseconds: until a webhook is answered. */
+  readonly answeredUs: number;
+  readonly answeredPerSecond: number;
+}
 
-function kindOf(mix: readonly Kind[], chance: number): Kind {
+interface Shared {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly recorder: Recorder;
+  readonly figures: Figures;
+  readonly redis: Redis;
+  /** The number of events in the log. */
+  readonly log: { newest: number };
+  readonly notifyAll: () => void;
+}
+
+/** One gateway: the work of its thread, and what it waits for. `recipientsOf` counts the recipients of an event here. */
+function createInstance(shared: Shared, recipientsOf: (event: number) => number) {
+  const { timeline, random, figures: f, redis, log } = shared;
+  const thread = createThread(timeline, shared.recorder);
+  const unsent: (() => void)[] = [];
+  /** Webhooks that are answered once this instance has applied their event. */
+  const unapplied: { readonly position: number; readonly answer: () => void }[] = [];
+  let isAppending = false;
+  let isReading = false;
+  let position = 0;
+  /** The newest event that this instance was notified of. */
+  let notified = 0;
+
+  /** Garbage collection is part of the measured times, and happens in pauses. */
+  function work(us: number): number {
+    const hasPause = random.uniform() < (us * f.gcShare) / f.gcPause;
+    const own = random.lognormal(us * (1 - f.gcShare), WORK_VARIATION);
+    return own + (hasPause ? random.exponential(f.gcPause) : 0);
+  }
+
+  const call = (done: () => void) =>
+    timeline.after(random.lognormal(CALL_US, CALL_VARIATION), done);
+
+  function operation(kind: Kind): void {
+    // As much before the first call as for each response.
+    const us = operationUs(kind, f) / (callsOf(kind) + 1);
+    const level = (at: number): void => {
+      let left = kind.calls[at] ?? 0;
+      const responded = () => {
+        left -= 1;
+        if (left === 0) level(at + 1);
+      };
+      for (let i = left; i > 0; i -= 1) call(() => thread.run(work(us), responded));
+    };
+    thread.runRequest(work(us), () => level(0));
+  }
+
+  function webhook(answer: () => void): void {
+    thread.runRequest(work(f.ingestEvent), () => {
+      unsent.push(answer);
+      if (!isAppending) append();
+    });
+  }
+
+  function append(): void {
+    const batch = unsent.splice(0, MAX_APPENDED);
+    isAppending = batch.length > 0;
+    if (!isAppending) return;
+    let appendedTo = 0;
+    const command = {
+      isWrite: true,
+      run: () => {
+        appendedTo = log.newest += batch.length;
+        return f.redisAppendBatch + batch.length * f.redisAppendEvent;
+      },
+      done: () => {
+        for (const answer of batch) unapplied.push({ position: appendedTo, answer });
+        answerApplied();
+        shared.notifyAll();
+        append();
+      },
+    };
+    thread.run(work(f.ingestBatch), () => redis.send(command));
+  }
+
+  function answerApplied(): void {
+    while (unapplied[0] && unapplied[0].position <= position) unapplied.shift()?.answer();
+  }
+
+  /** Until nothing is found. */
+  function read(): void {
+    isReading = true;
+    let count = 0;
+    const found = () => {
+      for (let i = 0; i < count; i += 1) deliver((position += 1));
+      answerApplied();
+      isReading = false;
+      if (count > 0 || position < notified) read();
+    };
+    redis.send({
+      isWrite: false,
+      run: () => {
+        count = Math.min(log.newest - position, MAX_READ);
+        return f.redisReadPage + count * f.redisReadEvent;
+      },
+      done: () => thread.run(work(f.readPage + count * f.readEvent), found),
+    });
+  }
+
+  function deliver(event: number): void {
+    const recipients = recipientsOf(event);
+    if (recipients === 0) return;
+    const sendAll = () => thread.run(work(f.execute / 2 + recipients * f.send));
+    thread.run(work(f.execute / 2), () => call(sendAll));
+  }
+
+  return {
+    thread,
+    operation,
+    webhook,
+    notify(): void {
+      notified = log.newest;
+      if (!isReading && position < notified) read();
+    },
+  };
+}
+
+function randomKind(chance: number): Kind {
   let left = chance;
-  const found = mix.find(({ share }) => (left -= share) < 0) ?? mix.at(-1);
-  if (!found) throw new Error('a mix must hold at least one kind of operation, but is empty');
+  const found = MIX.find(({ share }) => (left -= share) < 0) ?? MIX[0];
+  if (!found) throw new Error('the mix must have a kind of operation, but is empty');
   return found;
 }
 
-/** Poisson arrivals, dealt to the instances in turn; threads, Redis and the Partner API as the figures have them. */
+/** Random arrivals (Poisson), distributed round-robin. */
 export function simulate({
   load,
   instances: n,
   figures,
-  seed,
   seconds,
-  upstream,
   connections = 0,
 }: Run): Simulated {
-  const agenda = createAgenda();
-  const random = createRandom(seed);
+  const timeline = createTimeline();
+  const random = createRandom(1);
   const endUs = seconds * 1e6;
-  const isMeasured = () => agenda.now >= endUs * WARM_UP;
-  const flush = () => random.lognormal(figures.redisFlush, 1);
-  const redis = createRedisLoop(agenda, flush, isMeasured);
-  const log = createSharedLog();
-  const [waits, acknowledged] = [createSamples(), createSamples()];
-  const timer = () => {
-    const since = agenda.now;
-    return () => void (isMeasured() && acknowledged.add(agenda.now - since));
-  };
+  const recorder = { isOn: () => timeline.now >= endUs * WARM_UP, waits: [] as number[] };
+  const answered: number[] = [];
+  const flushUs = () => random.lognormal(figures.redisFlush, FLUSH_VARIATION);
+  const redis = createRedis(timeline, flushUs, recorder);
+  const log = { newest: 0 };
+  const notifyAll = () => all.forEach(({ notify }) => notify());
+  const shared: Shared = { timeline, random, recorder, figures, redis, log, notifyAll };
 
-  // An event for one socket is delivered where that socket is; one for all, everywhere.
+  // An event for few sockets is delivered by one instance, an event for many by each.
   const isForAll = load.recipients >= n;
-  const shareOfAll = load.recipients / n;
-  const placeOf = (event: number) => Math.floor(createRandom(seed + event).uniform() * n);
+  const instanceOf = (event: number) => Math.floor(createRandom(event).uniform() * n);
+  const all = Array.from({ length: n }, (_, i) =>
+    createInstance(shared, (event) => {
+      if (isForAll) return load.recipients / n;
+      return load.recipients > 0 && instanceOf(event) === i ? load.recipients : 0;
+    }),
+  );
 
-  const all = Array.from({ length: n }, (_, number) => {
-    const limits = { ...upstream, perSecond: upstream.perSecond / n };
-    const instance = createInstance({
-      agenda,
-      random,
-      figures,
-      redis,
-      log,
-      isMeasured,
-      waits,
-      upstream: createUpstream(agenda, random, limits),
-      recipientsOf: (event) =>
-        isForAll ? shareOfAll : placeOf(event) === number ? load.recipients : 0,
-    });
-    log.onGrown(instance.wake);
-    return instance;
-  });
-
-  function arrivals(perSecond: number, arrive: (number: number) => void): void {
+  function arrivals(perSecond: number, arrive: (instance: (typeof all)[number]) => void): void {
     if (perSecond === 0) return;
-    let number = 0;
+    let count = 0;
     const next = () =>
-      agenda.after(random.exponential(1e6 / perSecond), () => {
-        arrive((number += 1));
+      timeline.after(random.exponential(1e6 / perSecond), () => {
+        arrive(all[(count += 1) % n]!);
         next();
       });
     next();
   }
 
-  arrivals(load.operations, (number) => {
-    all[number % n]!.ask(kindOf(load.mix, random.uniform()));
-  });
-  arrivals(load.webhooks, (number) => {
-    all[number % n]!.takeIn(timer());
-  });
-  const [first] = all;
-  const sendNext = (): void => {
-    const answered = timer();
-    first?.takeIn(() => {
-      answered();
-      sendNext();
-    });
+  const timed = (done = () => {}) => {
+    const since = timeline.now;
+    return () => {
+      if (recorder.isOn()) answered.push(timeline.now - since);
+      done();
+    };
   };
+  arrivals(load.operations, (instance) => instance.operation(randomKind(random.uniform())));
+  arrivals(load.webhooks, (instance) => instance.webhook(timed()));
+  const sendNext = (): void => all[0]?.webhook(timed(sendNext));
   for (let i = 0; i < connections; i += 1) sendNext();
-  agenda.run(endUs);
+  timeline.run(endUs);
 
+  const recordedUs = endUs * (1 - WARM_UP);
   const busyUs = all.reduce((sum, { thread }) => sum + thread.busyUs, 0);
-  const measuredUs = endUs * (1 - WARM_UP);
   return {
-    instanceUse: busyUs / n / measuredUs,
-    redisUse: redis.busyUs / measuredUs,
-    waitUs: waits.quantile(0.99),
-    acknowledgedUs: acknowledged.quantile(0.99),
-    acknowledgedPerSecond: acknowledged.count / (measuredUs / 1e6),
+    instanceUse: busyUs / n / recordedUs,
+    redisUse: redis.busyUs / recordedUs,
+    waitUs: p99(recorder.waits),
+    answeredUs: p99(answered),
+    answeredPerSecond: answered.length / (recordedUs / 1e6),
   };
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).toSorted();
+  return sorted[Math.floor(0.99 * sorted.length)] ?? 0;
 }
