@@ -26,8 +26,8 @@ interface Batches {
 }
 
 /**
- * Events that arrive during an append share the next one. An instance that is notified of an event reads until it finds
- * none: at low rates there are two reads for each event, at high rates many events for each read.
+ * Events that arrive during an append share the next one, and those that are appended during a read are read by the next
+ * one: at low rates there is one read for each event, at high rates many events for each read.
  */
 function batchesOf({ webhooks }: Load, n: number, f: Figures): Batches {
   const perUs = webhooks / 1e6;
@@ -40,7 +40,7 @@ function batchesOf({ webhooks }: Load, n: number, f: Figures): Batches {
   // Poisson: no event arrives with the probability e^-x.
   const appended = duringAppend + Math.exp(-duringAppend);
   const isEmpty = Math.exp(-duringRead / appended);
-  return { appended, read: duringRead + (appended * isEmpty) / (1 + isEmpty) };
+  return { appended, read: duringRead + appended * isEmpty };
 }
 
 /** Shares of the time that one of `n` instances is busy. Reading every event is the part that does not shrink with `n`. */

@@ -130,7 +130,7 @@ function createInstance(shared: Shared, recipientsOf: (event: number) => number)
       for (let i = 0; i < count; i += 1) deliver((position += 1));
       answerApplied();
       isReading = false;
-      if (count > 0 || position < notified) read();
+      if (position < notified) read();
     };
     redis.send({
       isWrite: false,

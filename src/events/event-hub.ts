@@ -149,7 +149,7 @@ export async function openHub(parts: HubParts) {
         if (signal.aborted) return;
         if (!reaches(page, position)) resetTo(page);
         else if (page.events.length > 0) await (receiving = receive(page.events));
-        else await log.changed(position);
+        if (position >= page.newest || page.events.length === 0) await log.changed(position);
         isReported = false;
       } catch (error) {
         // A store that is down is reported by the requests that need it.

@@ -56,6 +56,22 @@ describe('the hub', () => {
     expect(order).toEqual(['dropped 1', 'dropped 2', 'delivered 1', 'delivered 2']);
   });
 
+  it('reads the log once for events that come one at a time', async () => {
+    await using store = await openTestStore();
+    let reads = 0;
+    const read: typeof store.log.read = (...args) => {
+      reads += 1;
+      return store.log.read(...args);
+    };
+    await using opened = await openTestHub({ ...store.log, read });
+    const before = reads;
+    for (let event = 0; event < 3; event += 1) {
+      await append(store.log, delivery('transcript_ready'));
+      await caughtUp(opened.hub, store.log);
+    }
+    expect(reads - before).toBe(3);
+  });
+
   it('ends a subscription at once, even from within another listener', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);
