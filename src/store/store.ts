@@ -20,7 +20,7 @@ export interface Store extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly bus: Bus;
   readonly quarantine: Quarantine;
-  /** Checks that a write is possible. Rejects with `StoreUnavailable` and a reason that a person can act on. */
+  /** Checks that writes are possible and the log is readable. Rejects with `StoreUnavailable` and a reason to act on. */
   check(): Promise<void>;
 }
 

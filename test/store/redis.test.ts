@@ -299,6 +299,17 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
   });
 
+  it('is not ready while the log can’t be read', async () => {
+    const server = await start();
+    const store = await open(server.url);
+    await store.log.append([eventOf('a')]);
+    server.cli('RENAME', names.events, 'elsewhere');
+    server.cli('SET', names.events, '');
+    await expect(store.check()).rejects.toThrow('WRONGTYPE');
+    server.cli('RENAME', 'elsewhere', names.events);
+    await store.check();
+  });
+
   it('reads and trims after a restart of a full Redis, and writes once there is space', async () => {
     const server = await start();
     await using relay = await openRelay(server.port);

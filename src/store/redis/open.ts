@@ -34,7 +34,7 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
     keys,
     quarantine: quarantine(connection),
     async check() {
-      await keys.put({ checked: '' }, CLEANUP_EVERY_MS);
+      await Promise.all([keys.put({ checked: '' }, CLEANUP_EVERY_MS), log.bounds()]);
     },
     async [Symbol.asyncDispose]() {
       inspections[Symbol.dispose]();
