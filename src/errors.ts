@@ -52,3 +52,6 @@ export class BadInput extends CodedError {
 export class StoreUnavailable extends CodedError {
   readonly code = 'STORE_UNAVAILABLE';
 }
+
+/** Nothing was sent, so nothing can take effect later. */
+export class StoreNotReached extends StoreUnavailable {}

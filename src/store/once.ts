@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { BadInput, OperationError, hasCode } from '../errors.ts';
+import { BadInput, OperationError, StoreNotReached, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
 import { createLateWrites } from './late-writes.ts';
 import type { KeyStore } from './store.ts';
@@ -71,7 +71,7 @@ export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => numb
     try {
       return await keys.claim(key, mine, KEPT_MS);
     } catch (error) {
-      late.deleteClaim(key, mine);
+      if (!(error instanceof StoreNotReached)) late.deleteClaim(key, mine);
       throw error;
     }
   }

@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../../src/errors.ts';
 import type { StoredEvent } from '../../src/store/event-log.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
 import { names } from '../../src/store/redis/names.ts';
+import { createOnce } from '../../src/store/once.ts';
 import { openStore } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -308,6 +309,20 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(store.check()).rejects.toThrow('WRONGTYPE');
     server.cli('RENAME', 'elsewhere', names.events);
     await store.check();
+  });
+
+  it('deletes no claim that was never sent', async () => {
+    const server = await start();
+    const { keys, check } = await open(server.url);
+    const deleted = vi.spyOn(keys, 'delete');
+    await server.kill();
+    await vi.waitFor(() => expect(check()).rejects.toThrow('Redis is out of reach'), 10_000);
+    const once = createOnce(keys);
+    await expect(once('k', 'p', async () => 'done')).rejects.toThrow(StoreUnavailable);
+    await server.start();
+    await vi.waitFor(check, 10_000);
+    await once[Symbol.asyncDispose]();
+    expect(deleted).not.toHaveBeenCalled();
   });
 
   it('reads and trims after a restart of a full Redis, and writes once there is space', async () => {

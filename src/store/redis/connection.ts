@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DisconnectsClientError } from 'redis';
 
-import { StoreUnavailable } from '../../errors.ts';
+import { StoreNotReached, StoreUnavailable } from '../../errors.ts';
 import { type RedisClient, addressOf, createBareClient } from './address.ts';
 import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 
@@ -47,7 +47,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   /** When so many were last online. */
   let requiredAt = 0;
 
-  const outOfReach = () => new StoreUnavailable(`Redis is out of reach: ${lastFailure}`);
+  const outOfReach = (Failure = StoreUnavailable) =>
+    new Failure(`Redis is out of reach: ${lastFailure}`);
 
   function createSession(address: string) {
     const writer = createBareClient(address, TIMEOUTS);
@@ -183,7 +184,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     },
     /** Resolves once the write survives a crash of the primary. */
     async write<Reply>(command: Command<Reply>): Promise<Reply> {
-      if (!session || isConnecting) throw outOfReach();
+      if (!session || isConnecting) throw outOfReach(StoreNotReached);
       return session.write(async (redis) => {
         const wanted = required;
         if (wanted === 0) return command(redis);
