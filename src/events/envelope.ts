@@ -32,7 +32,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED: Envelope = { kind: 'malformed' };
 const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
-export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
+export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receivedAt): Envelope {
   let body: string;
   let json: unknown;
   try {
@@ -46,7 +46,7 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number): Envelope {
   if (typeof type !== 'string' || !isObject(payload)) return MALFORMED;
   if (!KNOWN_TYPES.has(type)) return { kind: 'unknown', reason: 'unknown eventType', body };
 
-  const sentAt = readTimeStamp(timeStamp, receivedAt);
+  const sentAt = readTimeStamp(timeStamp, now);
   const occurredAt = sentAt ?? new Date(receivedAt).toISOString();
   // `organization` is what the API called it before.
   const organizationId = toUuid(payload['organizationId']) ?? payload['organization'];
@@ -97,7 +97,7 @@ const EARLIEST_MS = Date.UTC(2000, 0, 1);
 const LEAD_MS = 5 * 60_000;
 
 /** The sender's time, normalised, if it is credible. */
-function readTimeStamp(value: unknown, receivedAt: number): string | undefined {
+function readTimeStamp(value: unknown, now: number): string | undefined {
   const parts = typeof value === 'string' && ISO.exec(value.trim());
   if (!parts) return undefined;
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0'] = parts;
@@ -108,6 +108,6 @@ function readTimeStamp(value: unknown, receivedAt: number): string | undefined {
   // To `Date.parse`, the 30th of February is the 2nd of March.
   const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(day);
   // NaN compares false with anything.
-  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= receivedAt + LEAD_MS;
+  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= now + LEAD_MS;
   return isCredible ? new Date(sentMs).toISOString() : undefined;
 }

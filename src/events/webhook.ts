@@ -75,7 +75,8 @@ export function createWebhookHandler(parts: WebhookParts) {
       // Only a sender with the secret learns that encodings are not supported.
       if (isEncoded(headers)) return rejected(415, 'encoding');
       const receivedAt = parts.now();
-      const envelope = readEnvelope(body, receivedAt);
+      // The wall clock is later if it was corrected after the start, or the machine was suspended.
+      const envelope = readEnvelope(body, receivedAt, Math.max(receivedAt, Date.now()));
       if (envelope.kind === 'malformed') return rejected(400, 'malformed');
       if (envelope.kind === 'unknown') {
         await parts.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });

@@ -86,6 +86,19 @@ describe('a signed delivery', () => {
     });
   });
 
+  it('of each regeneration is accepted by a process that began with a clock ten minutes slow', async () => {
+    await using store = await openTestStore();
+    await using receiver = await openWebhookReceiver(store, { now: () => Date.now() - 600_000 });
+    const progressNoteId = uuid();
+    for (const ageMs of [2_000, 1_000]) {
+      const timeStamp = new Date(Date.now() - ageMs).toISOString();
+      await receiver.deliver(
+        delivery('progress_note_regenerated', { progressNoteId }, { timeStamp }),
+      );
+    }
+    expect(receiver.counts).toEqual({ accepted: 2 });
+  });
+
   it('with a published score and a new one publishes only the new one', async () => {
     await using store = await openTestStore();
     await using receiver = await openWebhookReceiver(store);
