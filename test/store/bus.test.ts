@@ -101,6 +101,16 @@ describe.skipIf(!redisAvailable).concurrent('the bus between instances', () => {
     expect(received).toEqual(['next']);
   });
 
+  it('is not available while Redis pauses writes, as before a failover', async () => {
+    await using redis = await openBus();
+    const { open, server } = redis;
+    const { bus } = await open();
+    await bus.check();
+    server.cli('CLIENT', 'PAUSE', '10000', 'WRITE');
+    await expect(bus.check()).rejects.toThrow('Redis did not answer');
+    server.cli('CLIENT', 'UNPAUSE');
+  });
+
   it('reports a gap when the connection for messages was lost', async () => {
     await using redis = await openBus();
     const { open, server } = redis;

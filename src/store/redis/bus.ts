@@ -64,7 +64,8 @@ export function createRedisBus(
       clearTimeout(timer);
       awaited.delete(id);
     },
-    check: () => connection.read((redis) => redis.ping()),
+    // Not PING: it is answered while writes are paused, and messages are not.
+    check: () => connection.read((redis) => redis.publish(`${channel}:${me}`, '0')),
     subscribe: (...handlers) => void ([handle, onGap] = handlers),
   };
 }
