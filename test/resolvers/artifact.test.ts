@@ -245,3 +245,33 @@ it('an event of one session leaves it cached that others have no note yet', asyn
   });
   expect(calls).toBe(1);
 });
+
+it('an event drops its client’s sessions, the magic edits and the score that it names from the cache', async () => {
+  await using fresh = await openGateway({ clock: createManualClock() });
+  const { sandbox: api } = fresh;
+  const [score] = api.completeAssessments(api.ids.client(0));
+  await api.delivered();
+  const completed = api.events.at(-1)!;
+  const before = { body: { data: [], meta: { totalItems: 0, currentPage: 1 } } };
+  api.answerNext('GET /clients/:clientId/sessions', before);
+  api.answerNext('GET /clinicians/:clinicianId/magic-edit', before);
+  api.answerNext('GET /assessment-scores/:id', { status: 404, body: { error: {} } });
+  const ALL = `{ client(id: "${api.ids.client(0)}") { sessions { totalCount } }
+    clinician(id: "${api.ids.clinician(0)}") { magicEdits { totalCount } }
+    assessmentScore(id: "${score}") { totalScore } }`;
+  const empty = { totalCount: 0 };
+  const cached = {
+    client: { sessions: empty },
+    clinician: { magicEdits: empty },
+    assessmentScore: null,
+  };
+  expect((await fresh.query(ALL)).data).toEqual(cached);
+  expect((await fresh.query(ALL)).data).toEqual(cached);
+  api.finalize(api.ids.note(0, 0));
+  api.emit(completed);
+  await api.delivered();
+  const { data } = await fresh.query(ALL);
+  expect(data.client.sessions.totalCount).toBeGreaterThan(0);
+  expect(data.clinician.magicEdits.totalCount).toBeGreaterThan(0);
+  expect(data.assessmentScore).not.toBeNull();
+});
