@@ -252,6 +252,32 @@ describe('a look-up by a viewer', () => {
     expect(made).toEqual(hidden);
   });
 
+  it('takes no row of another parent that this operation has read', async () => {
+    await using fresh = await openGateway({ sandbox });
+    const read = (nth: number) =>
+      `clinic(id: "${ids.clinic(nth)}") { assessments { nodes { id } } }`;
+    const { data } = await fresh.query(`{ ${read(0)} other: ${read(3)} }`);
+    const [{ id }] = data.other.assessments.nodes;
+    // The second grant takes a call, and by then the first clinic's page, which is cached, was read.
+    const ask = await viewerWith(fresh, [
+      `clinic:${ids.clinic(0)}`,
+      `organization:${ids.organization(1)}`,
+    ]);
+    const both = await ask(`{ ${read(0)} node(id: "${id}") { id ... on Assessment { name } } }`);
+    expect(both.data.node).toEqual({ id, name: expect.any(String) });
+  });
+
+  it('skips the list of a named parent that the viewer may not read', async () => {
+    await using fresh = await openGateway({ sandbox });
+    const ask = await viewerWith(fresh, [`clinic:${ids.clinic(0)}`]);
+    await ask(`{ clinic(id: "${ids.clinic(0)}") { clients { nodes { clientId } } } }`);
+    sandbox.resetCounts();
+    const { data } = await ask(`{ client(id: "${ids.client(0)}", clinicId: "${ids.clinic(0)}",
+      clinicianId: "${ids.clinician(20)}") { lastName } }`);
+    expect(data.client.lastName).toEqual(expect.any(String));
+    expect(sandbox.countOf('GET /clinicians/:clinicianId/clients')).toBe(0);
+  });
+
   it('of a client that a grant names begins where the client was last seen', async () => {
     await using fresh = await openGateway();
     const list = `{ clinic(id: "${ids.clinic(3)}") { clients { nodes { clientId } } } }`;
