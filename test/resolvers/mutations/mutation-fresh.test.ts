@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { artifactId } from '../../support/global-id.ts';
 import { change, changes } from '../../support/mutation/edits.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 
@@ -42,6 +45,20 @@ describe('a changed note', () => {
     const read = (text: string) => ({ note: [text], session: { progressNote: { note: [text] } } });
     expect(data.a.progressNote).toEqual(read('first'));
     expect(data.b.progressNote).toEqual(read('second'));
+  });
+
+  it('is the one that its session has now, not the one that the operation has read before', async () => {
+    const { ids, answerNext } = gateway.sandbox;
+    const id = artifactId(gateway, 'ProgressNote', ids.session(3, 0));
+    const body = { progressNoteId: randomUUID(), isLoading: false, note: ['renamed since'] };
+    // For the first change: the id to send to, and the note that it returns.
+    answerNext('GET /sessions/:id/progress-note', { body, times: 2 });
+    answerNext(changes.update.route, { body: {} });
+    const one = (alias: string) => `${alias}: updateProgressNote(input: { progressNoteId: "${id}",
+      patch: {} }) { ... on ProgressNoteChange { progressNote { progressNoteId } } }`;
+    const { data } = await gateway.query(`mutation { ${one('a')} ${one('b')} }`);
+    expect(data.a.progressNote).toEqual({ progressNoteId: body.progressNoteId });
+    expect(data.b.progressNote).toEqual({ progressNoteId: ids.note(3, 0) });
   });
 
   it('is read once, however often it is selected', async () => {

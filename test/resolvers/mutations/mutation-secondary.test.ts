@@ -133,6 +133,24 @@ describe('assigning secondary clinicians', () => {
     expect(own.sandbox.countOf('GET /clinics/:id/clients')).toBe(2);
   });
 
+  it('returns the client as it is after each of two assignments in one operation', async () => {
+    await using own = await openGateway();
+    const { client, clinic, clinician } = own.sandbox.ids;
+    const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+    for (const firstName of ['Before', 'Between', 'After']) {
+      const data = [{ id: client(0), firstName }];
+      own.sandbox.answerNext('GET /clinics/:id/clients', { body: { data, meta } });
+    }
+    const one = (alias: string, nth: number) => `${alias}: assignSecondaryClinicians(input: {
+      clientId: "${client(0)}", clinicianIds: ["${clinician(nth)}"] }) {
+      ... on SecondaryCliniciansAssigned { client { firstName } } }`;
+    const authorization = `Bearer ${await tokenFor([`clinic:${clinic(0)}`])}`;
+    const document = `mutation { ${one('a', 6)} ${one('b', 7)} }`;
+    const { data } = await own.query(document, {}, { authorization });
+    expect(data.a.client.firstName).toBe('Between');
+    expect(data.b.client.firstName).toBe('After');
+  });
+
   it('invalidates the clinicians’ lists of clients, which may have one more', async () => {
     const { clinician } = gateway.sandbox.ids;
     const list = 'query($id: ID!) { clinician(id: $id) { clients(first: 1) { totalCount } } }';
