@@ -184,6 +184,19 @@ describe('a read', () => {
     expect(await trailOf(ask, transcript, { id })).toEqual(denied);
   });
 
+  it('that is denied because its look-up takes too many calls is audited too', async () => {
+    const written: Line[] = [];
+    await using small = await openGateway({
+      env: { LOOKUP_MAX_CALLS: '1' },
+      onLog: (text) => void written.push(JSON.parse(text)),
+    });
+    const { errors } = await small.query(`{ client(id: "${ids.client(700)}") { lastName } }`);
+    expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    expect(written.filter(({ level }) => level === 'audit')).toMatchObject([
+      { outcome: 'denied', records: [`Client:${ids.client(700)}`] },
+    ]);
+  });
+
   it('of a magic edit is audited, from its list and by id, and so is a denial', async () => {
     const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
     const eve = await viewerWith(gateway, [`clinic:${ids.clinic(1)}`], 'eve');
