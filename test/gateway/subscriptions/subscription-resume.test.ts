@@ -229,6 +229,24 @@ describe('an event that is replayed right after its delivery', () => {
     expect(second.data.noteReady.progressNote.isLocked).toBe(true);
   });
 
+  it('shows the events of its session that came since', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const document = `subscription($after: EventCursor) {
+      noteFinalized(after: $after) { session { events { type } } } }`;
+    const after = await cursorNow(gateway);
+    const typesIn = async () => {
+      await using results = subscribeTo(clientOf(gateway), document, { after });
+      const { noteFinalized } = (await results.next()).data;
+      return noteFinalized.session.events.map(({ type }: { type: string }) => type);
+    };
+    sandbox.finalize(sandbox.ids.note(0, 0));
+    expect(await typesIn()).toEqual(['PROGRESS_NOTE_FINALIZED']);
+    sandbox.emit({ ...sandbox.events.at(-1)!, eventType: 'progress_note_regenerated' });
+    await sandbox.delivered();
+    expect(await typesIn()).toEqual(['PROGRESS_NOTE_FINALIZED', 'PROGRESS_NOTE_REGENERATED']);
+  });
+
   it.each([404, 400])('shows the note that was answered with %d before', async (status) => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;

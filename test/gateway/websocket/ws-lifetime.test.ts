@@ -106,9 +106,11 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
     await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
     using socket = await dialIn(gateway);
     using idle = await dialIn(gateway);
-    await subscribed(gateway, socket, '1', EVENTS);
+    const RESUME = 'subscription($after: EventCursor) { events(after: $after) { cursor } }';
+    await subscribed(gateway, socket, '1', RESUME);
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(0));
     const { payload } = await socket.next();
+    const { cursor } = payload.data.events;
     const LIST = '{ organizations { totalCount } }';
     await gateway.query(LIST);
     redis.cli('FLUSHALL');
@@ -123,11 +125,7 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
     gateway.sandbox.completeAssessments(gateway.sandbox.ids.client(1));
     expect(await idle.next()).toMatchObject({ id: '1', type: 'next' });
     using again = await dialIn(gateway);
-    again.send(
-      subscribe('1', 'subscription($after: EventCursor) { events(after: $after) { cursor } }', {
-        after: payload.data.events.cursor,
-      }),
-    );
+    again.send(subscribe('1', RESUME, { after: cursor }));
     const answer = await again.next();
     expect(answer).toMatchObject({
       id: '1',
@@ -139,6 +137,9 @@ describe.runIf(redisAvailable).concurrent('a log', () => {
         },
       ],
     });
+    // The first event of the new log has the position of the lost one.
+    again.send(subscribe('2', RESUME, { after: answer.payload[0].extensions.oldestCursor }));
+    expect((await again.next()).payload.data.events.cursor).not.toBe(cursor);
   });
 
   it('that cannot be read is an error on the id of the operation, and the socket stays open', async () => {

@@ -133,4 +133,20 @@ describe('one webhook', () => {
       expect.objectContaining({ code: 'QUERY_TOO_EXPENSIVE', limit: LIMIT }),
     );
   });
+
+  it('has the calls of an operation to itself, however soon after another of its client it comes', async () => {
+    await using narrow = await openGateway({ env: { OPERATION_MAX_UPSTREAM_CALLS: '1' } });
+    const { ids, finalize } = narrow.sandbox;
+    using socket = await dialIn(narrow, await tokenFor(['partner']));
+    await subscribed(
+      narrow,
+      socket,
+      '1',
+      'subscription { noteFinalized { progressNote { note } } }',
+    );
+    for (const nth of [0, 1]) {
+      finalize(ids.note(0, nth));
+      expect((await socket.next()).payload.errors).toBeUndefined();
+    }
+  });
 });
