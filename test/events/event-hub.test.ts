@@ -9,6 +9,7 @@ import {
   caughtUp,
   eventCursors,
   openTestHub,
+  turn,
 } from '../support/events/open-hub.ts';
 
 const positions = (events: readonly PartnerEvent[]) => events.map(({ position }) => position);
@@ -155,6 +156,53 @@ describe('the hub, when something fails,', () => {
     await caughtUp(opened.hub, store.log);
     expect(positions(received)).toEqual([1]);
     expect([failures, opened.problems]).toEqual([3, ['follow']]);
+  });
+});
+
+describe('the client of a session', () => {
+  it('is that of an event which comes while an older one is read', async () => {
+    await using store = await openTestStore();
+    const [sessionId, clientId] = [uuid(), uuid()];
+    await append(store.log, delivery('transcript_ready', { sessionId }));
+    const [reading, isApplied] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: typeof store.log = {
+      ...store.log,
+      async ofSubject(...args) {
+        const found = await store.log.ofSubject(...args);
+        reading.resolve();
+        await isApplied.promise;
+        return found;
+      },
+    };
+    await using opened = await openTestHub(slow);
+    const read = opened.hub.clientOfSession(sessionId);
+    await reading.promise;
+    await append(store.log, delivery('progress_note_generated', { sessionId, clientId }));
+    await caughtUp(opened.hub, store.log);
+    isApplied.resolve();
+    expect(await read).toBe(clientId);
+    expect(await opened.hub.clientOfSession(sessionId)).toBe(clientId);
+  });
+
+  it('is forgotten when the log was lost', async () => {
+    await using former = await openTestStore();
+    await using other = await openTestStore();
+    let { log } = former;
+    const replaced: typeof log = {
+      ...log,
+      read: (...args) => log.read(...args),
+      ofSubject: (...args) => log.ofSubject(...args),
+      changed: turn,
+    };
+    await using opened = await openTestHub(replaced);
+    const sessionId = uuid();
+    await append(log, delivery('transcript_ready', { sessionId }));
+    await caughtUp(opened.hub, log);
+    expect(await opened.hub.clientOfSession(sessionId)).toBeDefined();
+    ({ log } = other);
+    while (opened.problems.length === 0) await turn();
+    expect(opened.problems).toEqual(['lost']);
+    expect(await opened.hub.clientOfSession(sessionId)).toBeUndefined();
   });
 });
 
