@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -8,7 +10,10 @@ import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.
 import { openSandbox } from '../../../sandbox/sandbox.ts';
 import { listen } from '../../support/access/listener.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
-import { until } from '../../support/ws/raw-socket.ts';
+import { delivery } from '../../support/events/deliveries.ts';
+import { createFilledStore } from '../../support/events/open-hub.ts';
+import { answer, envelope, openUpstream, pageBody, uuid } from '../../support/rest/upstream.ts';
+import { dialIn, gauge, subscribed, until } from '../../support/ws/raw-socket.ts';
 
 const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
 afterAll(() => rmSync(storeDir, { recursive: true, force: true }));
@@ -153,6 +158,35 @@ describe('resuming from a cursor', () => {
     await Promise.all(all.map((each) => each.take(40)));
     expect(gateway.sandbox.countOf('GET /progress-notes/:progressNoteId')).toBe(20);
     await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
+  });
+
+  it('executes and reads nothing more for a client that left', async () => {
+    const filled = await createFilledStore(
+      Array.from({ length: 300 }, () => delivery('progress_note_generated')),
+    );
+    onTestFinished(() => rmSync(filled, { recursive: true }));
+    const notes: ServerResponse[] = [];
+    await using upstream = await openUpstream(({ path }, response) => {
+      if (path.startsWith('/progress-notes')) notes.push(response);
+      else answer(response, 200, pageBody(0, 1));
+    });
+    const env = { PARTNER_BASE_URL: upstream.connection.baseUrl };
+    await using gateway = await openGateway({ storeDir: filled, env });
+    const { data } = await gateway.query('{ events(first: 1) { pageInfo { endCursor } } }');
+    using socket = await dialIn(gateway);
+    const { endCursor: after } = data.events.pageInfo;
+    await subscribed(gateway, socket, '1', EVENTS, { after });
+    await upstream.arrived(16);
+    socket.send({ id: '1', type: 'complete' });
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    const toStore = vi.spyOn(Worker.prototype, 'postMessage');
+    onTestFinished(() => void vi.restoreAllMocks());
+    for (const response of notes) answer(response, 404, envelope(404, 'no note'));
+    // Longer than it takes to execute or read the next ones.
+    for (const nth of [1, 2, 3])
+      await gateway.query(`{ clinic(id: "${uuid(nth)}") { clients { totalCount } } }`);
+    expect(upstream.seen).toHaveLength(16 + 3);
+    expect(JSON.stringify(toStore.mock.calls)).not.toContain('eventsAfter');
   });
 
   it('fetches ahead of delivery, in parallel', async () => {
