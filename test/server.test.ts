@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -47,6 +47,16 @@ it('names the variables of an address that it can’t listen on', async () => {
   await expect(open({ ...env, PORT })).rejects.toThrow(/^HOST and PORT .* EADDRINUSE/);
   // Of the addresses for documentation: no interface has it.
   await expect(open({ ...env, HOST: '192.0.2.1' })).rejects.toThrow(/^HOST and PORT .* 192.0.2.1$/);
+});
+
+const hasIPv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((each) => each?.address === '::1');
+
+it.skipIf(!hasIPv6)('has a URL that can be opened if HOST is an IPv6 address', async () => {
+  const env = { SANDBOX_PULSE_MS: '0', AUTH_JWT_SECRET: 'x'.repeat(32), HOST: '::1' };
+  await using server = await open(env);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 });
 
 it('logs a warning for each unknown variable', async () => {

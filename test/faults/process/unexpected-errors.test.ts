@@ -100,6 +100,13 @@ describe('an unexpected error is masked, and its text is in no log line', () => 
     expect(await socket.next()).toEqual({ type: 'pong' });
   });
 
+  it('thrown while a subscription over server-sent events starts: 500', async () => {
+    const authorization = `Bearer ${await tokenFor(['partner'])}`;
+    const query = 'subscription { transcriptReady { cursor } }';
+    const sent = { authorization, accept: 'text/event-stream' };
+    expect(await post(server.url, { query }, sent)).toMatchObject({ status: 500, errors: MASKED });
+  });
+
   it('thrown by the store: 503, and other events are accepted', async () => {
     expect(await webhook(1)).toEqual({ status: 503, text: '' });
     expect(await webhook(0)).toEqual({ status: 200, text: '' });
