@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openStore } from '../../src/store/store.ts';
 import { DAY_MS, eventOf, range } from '../support/store/engines.ts';
 
@@ -59,6 +62,17 @@ describe('the embedded store', () => {
     for (const file of files) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
   });
 
+  it('creates its file with a mode that others can’t read, and not only changes it afterwards', () => {
+    vi.spyOn(fs, 'chmodSync').mockReturnValue();
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    openDatabase(dir).close();
+    expect(statSync(join(dir, 'events.db')).mode & 0o777).toBe(0o600);
+  });
+
   it('rejects a store of the previous format with a clear error', async () => {
     const db = new DatabaseSync(join(dir, 'events.db'));
     db.exec('CREATE TABLE event (position INTEGER); PRAGMA user_version = 2');
@@ -80,6 +94,44 @@ describe('the embedded store', () => {
     expect((await appended).flat()).toHaveLength(50);
     await expect(store.log.append([eventOf('late')])).rejects.toThrow(StoreUnavailable);
   });
+
+  it('rejects a read that comes while it closes', async () => {
+    const store = await open(dir);
+    const appended = store.log.append([eventOf('a')]);
+    const closed = store[Symbol.asyncDispose]();
+    await expect(store.keys.get(['a'])).rejects.toThrow(StoreUnavailable);
+    await Promise.all([appended, closed]);
+  });
+
+  it.each([
+    ['ends', 'the event store is closed', (thread: Worker) => void thread.terminate()],
+    // It expects an object.
+    [
+      'fails',
+      "the event store's thread failed: TypeError",
+      (thread: Worker) => thread.postMessage(null, []),
+    ],
+  ])(
+    'rejects the calls that its thread has not answered when that %s, and reports it once',
+    { timeout: 5_000 },
+    async (_, reason, end) => {
+      const problems: string[] = [];
+      const settings = {
+        retentionMs: DAY_MS,
+        onProblem: (text: string) => void problems.push(text),
+      };
+      const store = await openStore({ kind: 'embedded', dir }, settings);
+      const posting = vi.spyOn(Worker.prototype, 'postMessage');
+      onTestFinished(() => void vi.restoreAllMocks());
+      posting.mockImplementationOnce(function instead(this: Worker) {
+        end(this);
+      });
+      await expect(store.check()).rejects.toThrow(reason);
+      await expect(store.check()).rejects.toThrow(StoreUnavailable);
+      await store[Symbol.asyncDispose]();
+      expect(problems).toEqual([reason]);
+    },
+  );
 
   it('keeps the keys and subjects of thousands of events after a restart', async () => {
     const events = range(1, 9_000).map((n) => eventOf(`${n}`, { subject: `session:${n % 3_000}` }));
