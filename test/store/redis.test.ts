@@ -1,11 +1,14 @@
 import { inspect } from '../../src/store/redis/server.ts';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
 import type { StoredEvent } from '../../src/store/event-log.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
+import { createRedisLog } from '../../src/store/redis/event-log.ts';
 import { names } from '../../src/store/redis/names.ts';
 import { createOnce } from '../../src/store/once.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -97,6 +100,8 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await log.append(range(1, 20).map((n) => eventOf(`after-${n}`)));
     await following;
     expect(seen).toEqual(range(1, 40));
+    // However often it has tried to reconnect.
+    expect(problems.length).toBeLessThanOrEqual(1);
   });
 
   it.each([
@@ -146,6 +151,16 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await epochOf(log)).not.toBe(epoch);
     expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
     expect(await log.bounds()).toMatchObject({ oldest: 0, newest: 1 });
+  });
+
+  it('continues after the last event if Redis has lost only the position of it', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    await log.append([eventOf('a'), eventOf('b')]);
+    const epoch = await epochOf(log);
+    server.cli('DEL', names.newest);
+    expect(await log.append([eventOf('c')])).toMatchObject([{ position: 3 }]);
+    expect(await epochOf(log)).toBe(epoch);
   });
 
   it('keeps its epoch when a message announces events that this server does not have', async () => {
@@ -221,16 +236,91 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(await next).toMatchObject({ value: [{ position: 2 }] });
   });
 
+  /** A log with a read that the server has answered with one event, and whose reply comes when `release` is called. */
+  async function openLateLog() {
+    const server = await start();
+    const connection = createConnection(server.url, problems.push.bind(problems));
+    const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const read: typeof connection.read = async (command) => {
+      const reply = await connection.read(command);
+      answered.resolve();
+      await released.promise;
+      return reply;
+    };
+    const log = createRedisLog({ ...connection, read }, names.appended('0'), { retentionMs: 1e9 });
+    await connection.open();
+    disposables.unshift({ [Symbol.asyncDispose]: connection.close });
+    await log.append([eventOf('a')]);
+    const late = log.read(0, 10);
+    await answered.promise;
+    return { server, log, late, release: released.resolve };
+  }
+
+  it('keeps the epoch of a new log when a reply about the former one comes late', async () => {
+    const { server, log, late, release } = await openLateLog();
+    server.cli('FLUSHALL');
+    await log.append([eventOf('b')]);
+    const epoch = server.cli('GET', names.epoch);
+    release();
+    expect((await late).epoch).not.toBe(epoch);
+    expect(await epochOf(log)).toBe(epoch);
+  });
+
+  it('detects an older copy of the log although a reply from before the loss comes late', async () => {
+    const { server, log, late, release } = await openLateLog();
+    await log.append([eventOf('b')]);
+    release();
+    const { epoch } = await late;
+    server.cli('XDEL', names.events, '2-0');
+    server.cli('XSETID', names.events, '1-0');
+    server.cli('SET', names.newest, '1');
+    expect(await epochOf(log)).not.toBe(epoch);
+  });
+
+  it('writes to the server that it reads from, while a name moves to another', async () => {
+    const [one, two] = [await start(), await start()];
+    const ports = [one.port, two.port];
+    const relay = createServer((socket) => {
+      const target = connect(ports.shift() ?? one.port, '127.0.0.1');
+      socket.on('error', () => target.destroy()).pipe(target);
+      target.on('error', () => socket.destroy()).pipe(socket);
+    });
+    await once(relay.listen(0, '127.0.0.1'), 'listening');
+    disposables.unshift({ [Symbol.asyncDispose]: async () => void relay.close() });
+    const { port } = relay.address() as AddressInfo;
+    const { log } = await open(`redis://127.0.0.1:${port}`);
+    await log.append([eventOf('a')]);
+    expect((await log.read(0, 10)).events).toHaveLength(1);
+  });
+
+  it('leaves no connection behind if it is closed while it reconnects', async () => {
+    const server = await start('--appendonly', 'no');
+    const closed = Promise.withResolvers<void>();
+    let isOpen = false;
+    // The warning of a server without persistence comes once it is inspected.
+    const connection = createConnection(server.url, (problem) => {
+      if (isOpen && problem.includes('append-only')) closed.resolve(connection.close());
+    });
+    await connection.open();
+    isOpen = true;
+    server.cli('CLIENT', 'KILL', 'TYPE', 'normal');
+    await closed.promise;
+    const others = () => server.cli('CLIENT', 'LIST').split('\n').length - 1;
+    await vi.waitFor(() => expect(others()).toBe(0), 10_000);
+  });
+
   it('acknowledges only what a replica has, once there is one', async () => {
     const primary = await start('--repl-diskless-sync-delay', '0');
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
     await vi.waitFor(() => {
       expect(primary.cli('INFO', 'replication')).toContain('state=online');
     }, 10_000);
-    const { log } = await open(primary.url);
+    const { log, keys } = await open(primary.url);
     await log.append([eventOf('a')]);
     expect(replica.cli('XLEN', '{partner-graph}:events')).toBe('1');
     await replica.kill();
+    // A hint may be lost.
+    await keys.put({ hint: 'a' }, 60_000, true);
     await expect(log.append([eventOf('b')])).rejects.toThrow(/replica/);
     // Reads continue while it connects again.
     expect((await log.read(0, 10)).events).toHaveLength(2);
