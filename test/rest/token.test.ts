@@ -189,6 +189,24 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(2);
   });
 
+  it('is renewed again at once if routes have accepted it, though a late answer is about an older one', async () => {
+    const late = Promise.withResolvers<ServerResponse>();
+    let first = 1;
+    await using setup = await setUp((request, response) =>
+      request.number === 1 ? late.resolve(response) : tokensFrom(first)(request, response),
+    );
+    const ask = async (n: number) => loadersOf(setup.partner).record(endpoints.note, id(n));
+    const slow = ask(1);
+    await setup.upstream.arrived(1);
+    first = 2;
+    await ask(2);
+    note(await late.promise);
+    await slow;
+    first = 3;
+    await ask(3);
+    expect(setup.upstream.authenticated).toBe(3);
+  });
+
   it('that was replaced is not the reason why a slow retry has no answer', async () => {
     await using setup = await setUp(({ number }, response) => {
       if (number === 1) expired(response);

@@ -32,7 +32,7 @@ export function createTokens(
   let isClosed = false;
   /** When a token was last dropped for a 403 and for a 401, a new one was refused, and the credentials were. */
   let [suspectedAt, droppedAt, newRefusedAt, refusedAt] = [NEVER, NEVER, NEVER, NEVER];
-  /** The token of the last request that a route accepted. */
+  /** The last token in use that a route accepted. */
   let lastAccepted: string | undefined;
   /** Set while the API refuses our key, or a token that no route has accepted. */
   let refused: { readonly error: PartnerError; readonly at: number } | undefined;
@@ -88,7 +88,8 @@ export function createTokens(
     /** The API answered a request with this token. */
     accepted(value: string): void {
       refused = undefined;
-      lastAccepted = value;
+      // A slow answer may still come for a token that was replaced.
+      if (value === token?.value) lastAccepted = value;
     },
     /**
      * What a failure says about the token that was sent; `isSecond` if the call was refused with another one before. The
