@@ -9,7 +9,7 @@ import {
   shareLiveNotes,
 } from '../support/live-notes.ts';
 
-const MESSAGE = 'The Partner API fails, or can’t be reached, for now.';
+const MESSAGE = 'The Partner API failed or can’t be reached.';
 
 describe.skipIf(process.env['SKIP_CHROMIUM'])(
   'live notes while the Partner API fails',

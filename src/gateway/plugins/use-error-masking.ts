@@ -17,8 +17,7 @@ export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   UPSTREAM_CREDENTIALS: 'The Partner API does not accept the credentials of this gateway.',
   UPSTREAM_RATE_LIMITED: 'Too many calls to the Partner API. Try again later.',
   UPSTREAM_ROUTE: 'The Partner API does not know the route of this request.',
-  UPSTREAM_UNAVAILABLE:
-    'The Partner API fails, or can’t be reached, for now. Try again in a moment.',
+  UPSTREAM_UNAVAILABLE: 'The Partner API failed or can’t be reached. Try again in a moment.',
 };
 
 /** Codes that a client may see. All other errors are masked. */

@@ -123,7 +123,7 @@ export class Call implements QueuedCall {
     this.attempt = undefined;
     this.breaker.leave(this, verdictOf(attempt));
     // Before the body is parsed, so that the next call is sent sooner.
-    if (!attempt.isStuck) limiter.release();
+    if (!attempt.holdsSlot) limiter.release();
     this.observe(attempt);
     if (outcome !== 'answered' || status < 200 || status >= 300) return this.retryOrFail(attempt);
     const json = jsonOf(attempt);

@@ -19,7 +19,7 @@ const GARBLED: ReadonlySet<string> = new Set([
 
 interface AttemptOwner {
   finished(attempt: Attempt): void;
-  /** Called later for an attempt that was stuck. */
+  /** Called later for an attempt that still holds its slot. */
   release(): void;
 }
 
@@ -36,8 +36,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
   readonly startedAt: number;
-  /** It ended while undici waits for a connection for it, and can't be removed before that is made or has failed. */
-  isStuck = false;
+  /** It ended while undici was connecting for it, which can't be cancelled. Its slot is released when that is over. */
+  holdsSlot = false;
   private readonly call: AttemptOwner;
 
   constructor(call: AttemptOwner, token: string, startedAt: number) {
@@ -55,7 +55,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   end(outcome: Outcome): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
-    this.isStuck = !this.isSent;
+    this.holdsSlot = !this.isSent;
     // Aborted first, so that its connection is free for the next call.
     this.controller?.abort(new Error(outcome));
     this.call.finished(this);
@@ -87,7 +87,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    if (this.isStuck) this.call.release();
+    if (this.holdsSlot) this.call.release();
     else if (!this.isSent) this.finish('unsent');
     else if (GARBLED.has(error.name)) this.finish('garbled');
     else this.finish(this.status > 0 ? 'cut' : 'reset');
