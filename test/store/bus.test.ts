@@ -133,9 +133,10 @@ describe.skipIf(!redisAvailable).concurrent('the bus between instances', () => {
   it('reports a gap to the others when it could not publish', async () => {
     await using redis = await openBus();
     const { open, server } = redis;
-    const [one, two] = [await open(), await open()];
+    await using relay = await openRelay(server.port);
+    const [one, two] = [await open('', relay.port), await open()];
     const gap = new Promise<void>((resolve) => two.bus.subscribe(() => {}, resolve));
-    server.cli('CLIENT', 'KILL', 'TYPE', 'normal');
+    relay.cut();
     await one.bus.publish('note');
     await gap;
   });
