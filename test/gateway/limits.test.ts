@@ -152,6 +152,13 @@ describe('the size of a document', () => {
     for (const count of [2_000, 20_000]) await expectRefused('{a'.repeat(count));
   });
 
+  it('allows 1,000 lines and rejects one more: each error costs time for the lines before it', async () => {
+    const below = (breaks: string) => `{ ${breaks} __typename }`;
+    expect((await ask(below('\r\n'.repeat(999)))).status).toBe(200);
+    for (const lineBreak of ['\n', '\r', '\r\n'])
+      await expectRefused(below(lineBreak.repeat(1_000)));
+  });
+
   it('reports five errors at most', async () => {
     const { errors } = await expectRefused(`{ viewer { ${times(9, (i) => `nope${i}`)} } }`);
     expect(errors).toHaveLength(5);

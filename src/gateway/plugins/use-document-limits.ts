@@ -25,7 +25,7 @@ const BYTES_PER_CHARACTER = 4;
 export const MAX_REPORTED_ERRORS = 5;
 
 /**
- * Rejects documents with too many characters, tokens, levels, aliases, root fields or directives (`onParse`), and
+ * Rejects documents with too many characters, lines, tokens, levels, aliases, root fields or directives (`onParse`), and
  * invalid ones (`onValidate`). Valid ones are cached, within a limit in bytes.
  */
 export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
@@ -63,6 +63,13 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
   const most = limits.documentCharacters;
   if (length > most) {
     throw tooLarge(`A document may have at most ${most} characters, but this one has ${length}.`);
+  }
+  // graphql counts the lines for the location of each error, of which there may be thousands.
+  const lines = source.split(/\r\n|[\n\r]/).length;
+  if (lines > limits.documentTokens) {
+    throw tooLarge(
+      `A document may have at most ${limits.documentTokens} lines, but this one has ${lines}.`,
+    );
   }
   const document = parseTokens(source, limits.documentTokens);
   for (const shape of shapesOf(document)) {
