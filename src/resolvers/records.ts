@@ -73,7 +73,12 @@ function parentLink<R extends ListedRef, T extends ListedRef['type']>(
   parentIdOf: (ref: R, ctx: Context) => Loaded<Uuid | undefined>,
 ) {
   const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
-    whenLoaded(parentIdOf(ref, ctx), (id) => (id ? linkTo(type, id) : null));
+    whenLoaded(parentIdOf(ref, ctx), (id) => {
+      if (!id) return null;
+      // It shows where a patient is treated, or whose session it is.
+      auditRead(ref, ctx);
+      return linkTo(type, id);
+    });
   return (ref: R, _args: unknown, ctx: Context) =>
     ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
 }

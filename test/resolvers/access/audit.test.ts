@@ -107,6 +107,14 @@ describe('a read', () => {
       expect([document, await trailOf(ask, document)]).toEqual([document, [['read', records]]]);
   });
 
+  it('is audited for a granted client whose clinic is returned, and not for the id in the grant', async () => {
+    const client = ids.client(0);
+    const ask = await viewerWith(gateway, [`client:${client}`]);
+    expect(await trailOf(ask, '{ viewer { clients { clientId } } }')).toEqual([]);
+    const trail = await trailOf(ask, '{ viewer { clients { clinic { clinicId } } } }');
+    expect(trail).toEqual([['read', [`Client:${client}`]]]);
+  });
+
   it('of a filtered list names its parent, even if only the count or a cursor is read', async () => {
     const ask = await viewerWith(gateway, ['partner']);
     const document = (of: string, selection: string) =>
