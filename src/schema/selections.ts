@@ -67,7 +67,9 @@ export function gatherFields(
     const field = isUnionType(owner) ? undefined : owner.getFields()[node.name.value];
     if (!field) return;
     const name = node.alias?.value ?? node.name.value;
-    const key = `${name} ${field.name} ${getNamedType(field.type).name}`;
+    // Two types may define different arguments for fields of one name.
+    const { name: typeName } = field.args.length > 0 ? owner : getNamedType(field.type);
+    const key = `${name} ${field.name} ${typeName}`;
     const known = gathered.get(key);
     if (known) known.nodes.push(node);
     else gathered.set(key, { field, nodes: [node] });

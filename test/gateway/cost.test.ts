@@ -87,6 +87,12 @@ describe('the worst case', () => {
         `node(id: "x") { ... on Clinic { clients { totalCount } } ... on Client { sessions { totalCount } } }`,
       3,
     ],
+    [
+      'a list that each type filters by fields of its own',
+      () =>
+        `node(id: "x") { ... on Clinician { clients(filter: { firstName: "A" }) { totalCount } } ... on Clinic { clients(filter: { clinicianId: "x" }) { totalCount } } }`,
+      3,
+    ],
   ])('counts %s', async (_name, fields, estimated) => {
     const { extensions } = await counted(gateway, `{ ${fields()} }`);
     expect(extensions.upstream.estimated).toBe(estimated);
