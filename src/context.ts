@@ -1,6 +1,7 @@
 import type { ValidatedExecutionArgs } from 'graphql';
 
 import type { CursorCodec } from './connection/cursor.ts';
+import { OperationError } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
@@ -82,6 +83,7 @@ export function createContext(
     /** Look-ups and proofs: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
     proofs: new Map<string, Loaded<boolean>>(),
+    responseSize: new ResponseSize(),
     cachePolicy,
     /** The answer depends on more than the Partner API's answers: the event log, the clock or a denial. */
     doNotCache(): void {
@@ -92,4 +94,40 @@ export function createContext(
       cachePolicy.proofs.push([list, id]);
     },
   };
+}
+
+/** Above what a page of 100 sessions with their notes and transcripts takes. */
+const MAX_MB = 32;
+/** A row with its usual fields. */
+const ROW_BYTES = 1_000;
+/** A cursor or a global id, for the time that it takes to sign. */
+const SIGNED_BYTES = 500;
+
+/** The approximate size of an operation's response: with aliases and links, a record can be selected thousands of times. */
+class ResponseSize {
+  #bytes = 0;
+  readonly #values = new Set<unknown>();
+
+  addRow(): void {
+    this.#add(ROW_BYTES);
+  }
+
+  addSigned(): void {
+    this.#add(SIGNED_BYTES);
+  }
+
+  /** Returns the value. Only copies count: the limit of calls bounds how many different values there are. */
+  addValue<T>(value: T): T {
+    if (typeof value !== 'object' || value === null) return value;
+    if (this.#values.has(value)) this.#add(JSON.stringify(value).length);
+    this.#values.add(value);
+    return value;
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= MAX_MB * 2 ** 20) return;
+    const message = `A response may have about ${MAX_MB} MB, and this one has more: ask for fewer rows or fields.`;
+    throw new OperationError('QUERY_TOO_EXPENSIVE', message);
+  }
 }

@@ -31,9 +31,9 @@ type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
 export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(name: K) {
   return (ref: R, _args: unknown, ctx: Context): Loaded<RecordOfNode<R>[K] | null> =>
     ref.record && ref.open
-      ? (ref.record as RecordOfNode<R>)[name]
-      : byId(ref as ListedRef, true, ctx).then(
-          (found) => (found?.record as RecordOfNode<R> | undefined)?.[name] ?? null,
+      ? ctx.responseSize.addValue((ref.record as RecordOfNode<R>)[name])
+      : byId(ref as ListedRef, true, ctx).then((found) =>
+          ctx.responseSize.addValue((found?.record as RecordOfNode<R> | undefined)?.[name] ?? null),
         );
 }
 

@@ -37,6 +37,11 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   }),
 });
 
+function returned(row: ListedRef, ctx: Context): ListedRef {
+  ctx.responseSize.addRow();
+  return auditRead(row, ctx);
+}
+
 /** The connection and edge types of one type of records. Each field reads only the upstream pages that it needs. */
 function defineConnection(type: ListedRef['type']) {
   const edge = builder.objectRef<Edge<ListedRef>>(`${type}Edge`).implement({
@@ -44,12 +49,15 @@ function defineConnection(type: ListedRef['type']) {
     fields: (t) => ({
       cursor: t.field({
         ...required('String', 'Cursor of the row, for `after` or `before`.'),
-        // The page of an edge was read.
-        resolve: ({ connection, offset }) => connection.cursorAt(offset)!,
+        resolve: ({ connection, offset }, _args, ctx) => {
+          ctx.responseSize.addSigned();
+          // The page of an edge was read.
+          return connection.cursorAt(offset)!;
+        },
       }),
       node: t.field({
         ...required(type, 'The record.'),
-        resolve: (row, _args, ctx) => auditRead(row.node, ctx) as never,
+        resolve: ({ node }, _args, ctx) => returned(node, ctx) as never,
       }),
     }),
   });
@@ -59,7 +67,7 @@ function defineConnection(type: ListedRef['type']) {
       edges: t.expose('edges', required([edge], 'The rows of the page with their cursors.')),
       nodes: t.field({
         ...required([type], 'The records of the page.'),
-        resolve: ({ nodes }, _args, ctx) => nodes.map((row) => auditRead(row, ctx)) as never,
+        resolve: ({ nodes }, _args, ctx) => nodes.map((row) => returned(row, ctx)) as never,
       }),
       pageInfo: t.field({
         ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
+import {
+  type Gateway,
+  type GraphQLAnswer,
+  openGateway,
+  post,
+  tokenFor,
+} from '../support/gateway.ts';
 import { callsTo, counted, failures } from '../support/graph/counted.ts';
 import { queryFrom } from '../support/graph/random-query.ts';
 
@@ -225,5 +231,49 @@ describe('the calls of an operation', () => {
     expect(failures(answer)).toEqual(['client: QUERY_TOO_EXPENSIVE']);
     const cached = await counted(narrow, '{ organizations { totalCount } }');
     expect([cached.errors, cached.calls]).toEqual([undefined, 0]);
+  });
+});
+
+describe('a response', () => {
+  const codes = (answer: GraphQLAnswer) => answer.errors?.map(({ extensions }) => extensions.code);
+  const times = (count: number, id: string) => ({ ids: Array<string>(count).fill(id) });
+
+  it('has about 32 MB at most: further fields fail, and the rest of the result stays', async () => {
+    const transcriptItems = [{ transcript: 'x'.repeat(2 ** 20) }];
+    gateway.sandbox.answerNext('/sessions/{sessionId}/transcript', { body: { transcriptItems } });
+    const asked = await gateway.query(
+      `{ session(id: "${ids.session(2, 0)}") { transcript { id } } }`,
+    );
+    const answer = await gateway.query(
+      `query($ids: [ID!]!) { viewer { subject } nodes(ids: $ids) { ... on Transcript { raw } } }`,
+      times(40, asked.data.session.transcript.id),
+    );
+    expect(answer.data.viewer).toEqual({ subject: 'tester' });
+    expect(answer.data.nodes.filter((node: unknown) => node)).toHaveLength(32);
+    expect(codes(answer)).toEqual(Array(8).fill('QUERY_TOO_EXPENSIVE'));
+  });
+
+  it('has about 33,000 rows at most, however often the same ones are selected', async () => {
+    const asked = await gateway.query(`{ clinic(id: "${ids.clinic(0)}") { id } }`);
+    const answer = await gateway.query(
+      `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Clinic { clients(first: 100) {
+        a: nodes { clientId } b: nodes { clientId } edges { c: node { clientId } d: node { clientId } } } } } }`,
+      times(100, asked.data.clinic.id),
+    );
+    const { length } = answer.data.nodes.filter((node: { clients: unknown }) => node.clients);
+    expect(length).toBe(83);
+    expect(codes(answer)).toEqual(Array(17).fill('QUERY_TOO_EXPENSIVE'));
+  });
+
+  it('has about 67,000 cursors and ids at most, which take time to sign', async () => {
+    const asked = await gateway.query(`{ clinic(id: "${ids.clinic(0)}") { id } }`);
+    const answer = await gateway.query(
+      `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Clinic { clients(first: 100) { edges {
+        a: cursor b: cursor c: cursor d: cursor node { e: id f: id } } } } } }`,
+      times(100, asked.data.clinic.id),
+    );
+    const { length } = answer.data.nodes.filter((node: { clients: unknown }) => node.clients);
+    expect(length).toBe(83);
+    expect(codes(answer)).toEqual(Array(17).fill('QUERY_TOO_EXPENSIVE'));
   });
 });

@@ -34,6 +34,7 @@ Every argument of type ID that names a record takes the global id or the bare UU
 });
 
 function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string> {
+  ctx.responseSize.addSigned();
   if (node.type === 'Session') return idWithSession('Session', node, ctx);
   if (node.type === 'ProgressNote' && !node.session) {
     // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
