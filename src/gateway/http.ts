@@ -71,7 +71,8 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     const [path = ''] = url.split('?', 1);
     // Yoga answers all methods but one that the Fetch API does not have.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
-    const methods = others.get(path);
+    // TRACE is rejected on every path.
+    const methods = others.get(path) ?? (method === 'TRACE' ? {} : undefined);
     if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
     const name = method === 'HEAD' ? 'GET' : method;
     if (Object.hasOwn(methods, name)) return methods[name]!(req, res);

@@ -110,6 +110,7 @@ describe('methods', () => {
   it.each([
     'TRACE / HTTP/1.1',
     'TRACE /graphql HTTP/1.1',
+    'TRACE /unknown HTTP/1.1',
     'OPTIONS * HTTP/1.1',
     'CONNECT a:1 HTTP/1.1',
   ])('rejects %s', async (line) => {
