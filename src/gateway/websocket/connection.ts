@@ -41,7 +41,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   viewer: Viewer | undefined;
   /** False once it is closing: nothing more is sent. */
   isOpen = true;
-  /** True once this process ends: no operation is begun. */
+  /** True once this process ends or the token has expired: no operation is begun. */
   isEnding = false;
   /** Operations that have begun, and are neither answered nor subscriptions yet. */
   running = 0;
@@ -139,7 +139,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    * beside other work), and 2.4 times the heap of a raw subscriber. The promise resolves once the reader has caught up.
    */
   deliver(text: string): void | Promise<void> {
-    if (this.#isExpired()) this.close(CLOSE.forbidden, EXPIRED);
+    if (this.#isExpired()) return this.end(CLOSE.forbidden, EXPIRED);
     if (!this.isOpen) return;
     if (this.#backlog) {
       const isPut = this.#backlog.put(text);
@@ -164,9 +164,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /** A client repeats what was not answered when its socket closes, and a mutation must not be sent twice. */
-  end(): void {
+  end(code: number = CLOSE.goingAway, reason?: string): void {
     this.isEnding = true;
-    if (!this.isBusy) this.close(CLOSE.goingAway);
+    if (!this.isBusy) this.close(code, reason);
   }
 
   destroy(): void {
@@ -175,8 +175,8 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.#isExpired()) this.close(CLOSE.forbidden, EXPIRED);
-    if (this.isEnding) this.end();
+    if (this.#isExpired()) this.end(CLOSE.forbidden, EXPIRED);
+    else if (this.isEnding) this.end();
     if (isLate || now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();
     this.hasPonged = false;
