@@ -32,7 +32,9 @@ export function createHandler(parts: Parts): RequestListener {
     const scripted = scriptedAnswers.take(template);
     if (scripted) {
       if (scripted.takesEffect) resultOf(() => execute(parts, match, target, body), target.path);
-      return after(scripted.delayMs ?? 0, () => sendScripted(scripted, response));
+      const send = () => sendScripted(scripted, response);
+      if (scripted.heldUntil) return void scripted.heldUntil.then(send);
+      return after(scripted.delayMs ?? 0, send);
     }
     if (switches.hang.some((pattern) => matchesRoute(pattern, template))) return;
     after(switches.latencyMs, () => {

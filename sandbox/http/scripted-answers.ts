@@ -14,6 +14,8 @@ export interface ScriptedAnswer {
   /** Never responds. */
   readonly hang?: boolean;
   readonly delayMs?: number;
+  /** Is sent once this is resolved. */
+  readonly heldUntil?: Promise<unknown>;
   /** The request is executed before this response replaces its own. */
   readonly takesEffect?: boolean;
   readonly times?: number;

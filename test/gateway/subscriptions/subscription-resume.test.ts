@@ -235,7 +235,8 @@ describe('an event that is replayed right after its delivery', () => {
     await using gateway = await openGateway();
     const { sandbox } = gateway;
     const old = { isLoading: false, note: [{ text: 'old' }] };
-    sandbox.answerNext(ROUTE, { body: old, delayMs: 1_000 });
+    const late = Promise.withResolvers<void>();
+    sandbox.answerNext(ROUTE, { body: old, heldUntil: late.promise });
     const after = await cursorNow(gateway);
     await using live = subscribeTo(clientOf(gateway), READY, { after });
     const { sessionId } = sandbox.startSession(sandbox.ids.client(0), { prescriber: false });
@@ -246,6 +247,8 @@ describe('an event that is replayed right after its delivery', () => {
     const { data } = await gateway.query(EDIT, { input });
     expect(data.updateProgressNote.__typename).toBe('ProgressNoteChange');
     await using resumed = subscribeTo(clientOf(gateway), READY, { after });
+    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 2);
+    late.resolve();
     const [first, second] = await Promise.all([live.next(), resumed.next()]);
     expect(first.data.noteReady.progressNote.note).toEqual([expect.objectContaining(old.note[0]!)]);
     expect(second.data.noteReady.progressNote.note).toEqual([

@@ -73,7 +73,8 @@ describe.concurrent('a gateway that shuts down', () => {
     using other = await dialIn(gateway);
     await subscribed(gateway, busy, 'events', EVENTS);
     await subscribed(gateway, other, 'events', EVENTS);
-    sandbox.answerNext(changes.magicEdit.route, { delayMs: 1_500, body: {} });
+    const answer = Promise.withResolvers<void>();
+    sandbox.answerNext(changes.magicEdit.route, { heldUntil: answer.promise, body: {} });
     const { document, input } = changes.magicEdit;
     const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
     busy.send(subscribe('edit', document, edit));
@@ -82,6 +83,7 @@ describe.concurrent('a gateway that shuts down', () => {
     expect(await other.closed).toEqual({ code: 1001, reason: 'Going away' });
     expect(busy.untaken).toEqual([]);
     busy.send(subscribe('late', document, edit));
+    answer.resolve();
     const data = { result: { type: 'ProgressNoteChange' } };
     expect(await busy.next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });
     expect(await busy.next()).toEqual({ id: 'edit', type: 'complete' });

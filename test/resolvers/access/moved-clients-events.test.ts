@@ -279,12 +279,15 @@ describe('a list that is older than an event which names another clinician', () 
     clock.advance(MINUTE_PAST);
     const LIST = 'GET /clinicians/:id/clients';
     gateway.sandbox.resetCounts();
-    gateway.sandbox.answerNext(LIST, { delayMs: 500, body: { data: rows, meta } });
+    const answer = Promise.withResolvers<void>();
+    const body = { data: rows, meta };
+    gateway.sandbox.answerNext(LIST, { heldUntil: answer.promise, body });
     const old = await viewerWith(gateway, grants);
     const listing = old('{ viewer { clinicians { clients(first: 10) { nodes { id } } } } }');
     await expect.poll(() => gateway.sandbox.countOf(LIST)).toBe(1);
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
     await sessionOf(0);
+    answer.resolve();
     expect((await listing).errors).toBeUndefined();
     clock.advance(30_000);
     const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));

@@ -23,10 +23,15 @@ const readBySession = (id: string) =>
   gateway.query('query($id: ID!) { session(id: $id) { progressNote { note } } }', { id });
 
 /** Sets the next response of the Partner API for the note. */
-const answerNote = (progressNoteId: string, text: string, more: object = {}, delayMs = 0) =>
+const answerNote = (
+  progressNoteId: string,
+  text: string,
+  more: object = {},
+  heldUntil = Promise.resolve(),
+) =>
   gateway.sandbox.answerNext(ROUTE, {
     times: 1,
-    delayMs,
+    heldUntil,
     body: { progressNoteId, isLoading: false, note: [text], ...more },
   });
 
@@ -65,11 +70,13 @@ describe('an event that names another note of the session', () => {
   ])('ends the reads in flight, %s', async (_, client, isSessionRead) => {
     const [note, sessionId] = [ids.note(client, 0), ids.session(client, 0)];
     if (isSessionRead) await readBySession(sessionId);
-    answerNote(note, 'old', isSessionRead ? {} : { sessionId }, 300);
+    const answer = Promise.withResolvers<void>();
+    answerNote(note, 'old', isSessionRead ? {} : { sessionId }, answer.promise);
     const before = gateway.sandbox.countOf(ROUTE);
     const early = readById(note);
     await expect.poll(() => gateway.sandbox.countOf(ROUTE)).toBe(before + 1);
     await rewritten(client);
+    answer.resolve();
     expect(await early).toEqual(['old']);
     answerNote(note, 'new');
     expect(await readById(note)).toEqual(['new']);

@@ -36,12 +36,14 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
   it('sends nothing again for an instance that seems to have crashed during the call', async () => {
     const noteId = one.sandbox.ids.note(0, 1);
     const key = { idempotencyKey: 'died' };
-    one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 5_000, body: {} });
+    const answer = Promise.withResolvers<void>();
+    one.sandbox.answerNext(changes.magicEdit.route, { heldUntil: answer.promise, body: {} });
     const dying = magicEdit(one, noteId, key);
     await expect.poll(() => countOf(one, 'magicEdit')).toBe(1);
     makeClaimsOlder(redis);
     expect(codesOf(await magicEdit(two, noteId, key))).toEqual(['OUTCOME_UNKNOWN']);
     expect(countOf(one, 'magicEdit')).toBe(1);
+    answer.resolve();
     expect((await dying).result.type).toBe('ProgressNoteChange');
   });
 
@@ -65,10 +67,13 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
     async (name, answer, result, calls) => {
       const noteId = one.sandbox.ids.note(1, 0);
       const key = { idempotencyKey: name };
-      one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 300, times: 1, ...answer });
+      const held = Promise.withResolvers<void>();
+      const heldUntil = held.promise;
+      one.sandbox.answerNext(changes.magicEdit.route, { heldUntil, times: 1, ...answer });
       const edit = magicEdit(one, noteId, key);
       await expect.poll(() => countOf(one, 'magicEdit')).toBe(1);
       await redis.kill();
+      held.resolve();
       expect((await edit).result).not.toBeNull();
       await redis.start();
       await expect

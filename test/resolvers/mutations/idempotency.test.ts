@@ -188,7 +188,9 @@ describe('an idempotency key', () => {
 
   it('stores the outcome although its client has disconnected', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(5, 0), newKey()];
-    gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 200, body: { nth: 1 } });
+    const answer = Promise.withResolvers<void>();
+    const held = { heldUntil: answer.promise, body: { nth: 1 } };
+    gateway.sandbox.answerNext(changes.magicEdit.route, held);
     const leaving = new AbortController();
     const { authorization } = await asViewer('tester', 'partner');
     const input = { progressNoteId: noteId, ...changes.magicEdit.input, ...key };
@@ -201,6 +203,7 @@ describe('an idempotency key', () => {
     await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(1);
     leaving.abort();
     await expect(call).rejects.toThrow();
+    answer.resolve();
     const { result } = await magicEdit(gateway, noteId, key);
     expect(result).toMatchObject({ raw: { nth: 1 } });
     expect(countOf(gateway, 'magicEdit')).toBe(1);

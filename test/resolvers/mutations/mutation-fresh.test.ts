@@ -81,7 +81,9 @@ describe('a changed note', () => {
 
   it('is returned to queries sent during and after an older read in flight', async () => {
     const id = gateway.sandbox.ids.note(1, 0);
-    const held = { delayMs: 500, body: { progressNoteId: id, isLoading: false, note: ['old'] } };
+    const answer = Promise.withResolvers<void>();
+    const body = { progressNoteId: id, isLoading: false, note: ['old'] };
+    const held = { heldUntil: answer.promise, body };
     gateway.sandbox.answerNext('GET /progress-notes/:id', held);
     const before = gateway.sandbox.countOf('GET /progress-notes/:id');
     const early = byNote(gateway, id);
@@ -89,6 +91,7 @@ describe('a changed note', () => {
     const { result } = await change(gateway, 'update', id, patchOf('new'));
     expect(result.progressNote.note).toEqual(['new']);
     expect(await byNote(gateway, id)).toEqual(['new']);
+    answer.resolve();
     expect(await early).toEqual(['old']);
     expect(await byNote(gateway, id)).toEqual(['new']);
   });
@@ -97,12 +100,14 @@ describe('a changed note', () => {
     const { note, session } = gateway.sandbox.ids;
     const route = 'GET /sessions/:id/progress-note';
     const old = { progressNoteId: note(1, 1), isLoading: false, note: ['old'] };
-    gateway.sandbox.answerNext(route, { delayMs: 500, body: old });
+    const answer = Promise.withResolvers<void>();
+    gateway.sandbox.answerNext(route, { heldUntil: answer.promise, body: old });
     const before = gateway.sandbox.countOf(route);
     const early = bySession(gateway, session(1, 1));
     await expect.poll(() => gateway.sandbox.countOf(route)).toBe(before + 1);
     await change(gateway, 'update', note(1, 1), patchOf('new'));
     expect(await bySession(gateway, session(1, 1))).toEqual(['new']);
+    answer.resolve();
     expect(await early).toEqual(['old']);
     expect(await bySession(gateway, session(1, 1))).toEqual(['new']);
   });
@@ -168,13 +173,16 @@ describe.skipIf(!redisAvailable)('a note that is changed through one of two inst
 
   it('is returned by the other one during and after an older read in flight there', async () => {
     const id = one.sandbox.ids.note(0, 2);
-    const held = { delayMs: 500, body: { progressNoteId: id, isLoading: false, note: ['old'] } };
+    const answer = Promise.withResolvers<void>();
+    const body = { progressNoteId: id, isLoading: false, note: ['old'] };
+    const held = { heldUntil: answer.promise, body };
     one.sandbox.answerNext('GET /progress-notes/:id', held);
     one.sandbox.resetCounts();
     const early = byNote(two, id);
     await expect.poll(() => one.sandbox.countOf('GET /progress-notes/:id')).toBe(1);
     await change(one, 'update', id, patchOf('new'));
     expect(await byNote(two, id)).toEqual(['new']);
+    answer.resolve();
     expect(await early).toEqual(['old']);
     expect(await byNote(two, id)).toEqual(['new']);
   });
@@ -183,12 +191,14 @@ describe.skipIf(!redisAvailable)('a note that is changed through one of two inst
     const { note, session } = one.sandbox.ids;
     const route = 'GET /sessions/:id/progress-note';
     const old = { progressNoteId: note(1, 0), isLoading: false, note: ['old'] };
-    one.sandbox.answerNext(route, { delayMs: 1_000, body: old });
+    const answer = Promise.withResolvers<void>();
+    one.sandbox.answerNext(route, { heldUntil: answer.promise, body: old });
     one.sandbox.resetCounts();
     const early = bySession(two, session(1, 0));
     await expect.poll(() => one.sandbox.countOf(route)).toBe(1);
     await change(one, 'update', note(1, 0), patchOf('new'));
     expect(await bySession(two, session(1, 0))).toEqual(['new']);
+    answer.resolve();
     expect(await early).toEqual(['old']);
   });
 });

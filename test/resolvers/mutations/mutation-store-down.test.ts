@@ -103,11 +103,14 @@ describe.skipIf(!redisAvailable)('with a store that fails for a while', () => {
   ])(
     'an edit that was %s reports its outcome, although the store fails during the call',
     async (_, answer, type) => {
-      gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 500, ...answer });
+      const held = Promise.withResolvers<void>();
+      const heldUntil = held.promise;
+      gateway.sandbox.answerNext(changes.magicEdit.route, { heldUntil, ...answer });
       const noteId = gateway.sandbox.ids.note(0, 0);
       const edit = change(gateway, 'magicEdit', noteId, { idempotencyKey: 'k' });
       await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(1);
       await redis.kill();
+      held.resolve();
       expect((await edit).result.type).toBe(type);
       expect(countOf(gateway, 'magicEdit')).toBe(1);
     },

@@ -2,7 +2,7 @@ import { beforeEach, afterEach, describe, expect, it } from 'vitest';
 
 import type { WebhookEvent } from '../../../sandbox/sandbox.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { change, changes, magicEdit } from '../../support/mutation/edits.ts';
+import { change, changes, countOf, magicEdit } from '../../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let gateway: Gateway;
@@ -108,9 +108,12 @@ describe('a regeneration', () => {
     await magicEdit(gateway, noteId);
     const second = await finishOne();
     const early = later(second, 1);
-    gateway.sandbox.answerNext(changes.magicEdit.route, { delayMs: 200 });
+    const answer = Promise.withResolvers<void>();
+    gateway.sandbox.answerNext(changes.magicEdit.route, { heldUntil: answer.promise });
     const editing = magicEdit(gateway, noteId);
+    await expect.poll(() => countOf(gateway, 'magicEdit')).toBe(2);
     await deliver(early);
+    answer.resolve();
     await editing;
     expect(await published()).toEqual([first, second, early].map(({ timeStamp }) => timeStamp));
   });
