@@ -2,6 +2,7 @@ import { parse, print } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../sandbox/sandbox.ts';
+import { createManualClock } from '../support/access/viewers.ts';
 import { type Gateway, DETERMINISTIC, openGateway } from '../support/gateway.ts';
 import { callsTo, counted } from '../support/graph/counted.ts';
 import { filledIn, pricedQueries } from '../support/graph/priced-queries.ts';
@@ -17,7 +18,8 @@ afterAll(async () => {
 });
 
 async function gatewayFor(name: string): Promise<Gateway> {
-  const gateway = gateways.get(name) ?? (await openGateway({ sandbox }));
+  const gateway =
+    gateways.get(name) ?? (await openGateway({ sandbox, clock: createManualClock() }));
   gateways.set(name, gateway);
   return gateway;
 }
