@@ -121,8 +121,10 @@ describe('a subscription over server-sent events', () => {
   });
 
   it('ends when the token expires, without a complete event', async () => {
-    const token = await tokenFor(['partner'], { expiresInSeconds: 1 });
-    const { next } = await follow(undefined, token);
+    const { next, response } = await follow(undefined);
+    expect(response.status).toBe(200);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
     expect(await next()).toBe('end');
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
   });
