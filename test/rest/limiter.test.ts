@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
@@ -196,7 +196,7 @@ describe('rate and quota', () => {
     const loaders = setup.partner.loadersFor(usage);
     const loaded = [1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n)));
     const stopped = Promise.all(loaded.slice(1).map(codeOf));
-    await vi.waitFor(() => expect(setup.partner.state().queued).toBe(3));
+    await expect.poll(() => setup.partner.state().queued).toBe(3);
     clock.advance(1_000);
     expect(await loaded[0]).toBeDefined();
     clock.advance(1_000);

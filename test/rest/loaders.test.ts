@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pathOf } from '../../src/rest/lists.ts';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
@@ -107,10 +107,11 @@ describe('cached responses', () => {
 
   it('are removed from memory after they expire', async () => {
     await using setup = await setUp((_, response) => answer(response, 200, { isLoading: true }));
-    for (const n of [1, 2, 3]) await loadersOf(setup.partner).record(endpoints.note, id(n));
+    const loaders = loadersOf(setup.partner);
+    await Promise.all([1, 2, 3].map(async (n) => loaders.record(endpoints.note, id(n))));
     const { state } = setup.partner;
     expect(state().cacheEntries).toBe(3);
-    await vi.waitFor(() => expect(state().cacheEntries).toBe(0), { timeout: 5_000 });
+    await expect.poll(() => state().cacheEntries).toBe(0);
   });
 
   it('of a list are dropped when its length has changed, so that no window mixes two states', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
@@ -56,7 +56,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(1);
 
     clock.advance(60_000);
-    await vi.waitFor(() => expect(setup.partner.state().tokenAgeSeconds).toBe(0));
+    await expect.poll(() => setup.partner.state().tokenAgeSeconds).toBe(0);
     expect(setup.upstream.authenticated).toBe(2);
   });
 

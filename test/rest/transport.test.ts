@@ -191,11 +191,11 @@ describe('a request to the Partner API', () => {
       { clock, maxConcurrency: 1, random: () => 0 },
     );
     const checked = codeOf(partner.check());
-    await vi.waitFor(() => expect(sockets).toHaveLength(1));
+    await expect.poll(() => sockets).toHaveLength(1);
     clock.advance(5000);
     expect(partner.state()).toMatchObject({ inFlight: 1, queued: 1 });
     sockets[0]?.destroy();
-    await vi.waitFor(() => expect(sockets).toHaveLength(2));
+    await expect.poll(() => sockets).toHaveLength(2);
     expect(partner.state()).toMatchObject({ inFlight: 1, queued: 0 });
     server.close();
     sockets[1]?.destroy();

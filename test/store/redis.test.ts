@@ -364,9 +364,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const server = await start('--repl-diskless-sync-delay', '60');
     const to = join(server.dir, 'backup.rdb');
     const backup = spawn('redis-cli', ['-p', `${server.port}`, '--rdb', to], { stdio: 'ignore' });
-    await vi.waitFor(() => {
-      expect(server.cli('INFO', 'replication')).toContain('state=wait_bgsave');
-    });
+    await expect.poll(() => server.cli('INFO', 'replication')).toContain('state=wait_bgsave');
     const { log } = await open(server.url);
     expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
     backup.kill();
