@@ -1,5 +1,6 @@
-import { connect } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -34,6 +35,17 @@ async function drip(start: string) {
   return { status: received.split(' ')[1], lastedMs: performance.now() - began };
 }
 
+/** The server's end of the next connection, which is in this process. */
+function nextAccepted(): Promise<Socket> {
+  const { promise, resolve } = Promise.withResolvers<Socket>();
+  const onSocket = (message: unknown) => {
+    const { socket } = message as { readonly socket: Socket };
+    if (String(socket.localPort) === new URL(gateway.url).port) resolve(socket);
+  };
+  subscribe('net.server.socket', onSocket);
+  return promise.finally(() => unsubscribe('net.server.socket', onSocket));
+}
+
 describe('a slow client', () => {
   it.each(['/graphql', '/webhooks'])(
     'is disconnected from %s while sending headers, and while sending the body, each at its own limit',
@@ -61,11 +73,12 @@ describe('a slow client', () => {
     });
     const query = `{ session(id: "${ids.session(0, 0)}") { ${Array.from({ length: 5 }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
     const body = JSON.stringify({ query });
+    const accepted = nextAccepted();
     const socket = connect(Number(port), hostname).on('error', () => undefined);
     socket.pause();
     socket.write(`POST /graphql HTTP/1.1\r\n${head.replace('1000', String(body.length))}${body}`);
-    // Node looks twice, to see whether anything was read. The client does not learn of it before it reads.
-    await setTimeout(6 * REQUEST_MS);
+    await once(await accepted, 'close');
+    // The client does not learn of it before it reads.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.resume();
     await closed;
