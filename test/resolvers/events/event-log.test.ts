@@ -125,6 +125,7 @@ describe('a log that is read continuously', () => {
       { length: 10 },
       (_, i) => `a${i}: events(filter: { types: [TRANSCRIPT_READY] }) { nodes { cursor } }`,
     );
+    const alone = await responseTimes();
     const stop = new AbortController();
     const { data } = await gateway.query('{ events(first: 1) { edges { cursor } } }');
     const [{ cursor }] = data.events.edges;
@@ -141,17 +142,13 @@ describe('a log that is read continuously', () => {
         ),
       ),
     );
-    const health: number[] = [];
-    const webhooks: number[] = [];
-    for (let i = 0; i < 20; i += 1) {
-      health.push(await timed(() => fetch(`${gateway.url}/healthz`)));
-      webhooks.push(await timed(deliverOne));
-    }
+    const beside = await responseTimes();
     stop.abort();
     await Promise.all(readers);
     for (const replay of replays) replay.close();
-    expect(median(health)).toBeLessThan(100);
-    expect(median(webhooks)).toBeLessThan(250);
+    // On a busy machine both are slow without it too.
+    expect(beside.health).toBeLessThan(100 + 5 * alone.health);
+    expect(beside.webhooks).toBeLessThan(250 + 5 * alone.webhooks);
   });
 
   it('is not read further when the operation is over', async () => {
@@ -213,6 +210,17 @@ async function timed(run: () => Promise<Response>): Promise<number> {
   await response.arrayBuffer();
   expect(response.status).toBe(200);
   return performance.now() - began;
+}
+
+/** Of twenty health checks and webhooks, in milliseconds. */
+async function responseTimes() {
+  const health: number[] = [];
+  const webhooks: number[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    health.push(await timed(() => fetch(`${gateway.url}/healthz`)));
+    webhooks.push(await timed(deliverOne));
+  }
+  return { health: median(health), webhooks: median(webhooks) };
 }
 
 function deliverOne(): Promise<Response> {
