@@ -49,10 +49,11 @@ describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, 
       const body = noteEvent(sandbox, note);
       const to = ({ url }: ServerProcess) =>
         postWebhook(new URL(`${url}/webhooks`), body, signed(sandbox, body));
-      const [kept, killed] = [to(server), to(other)];
+      // A busy instance may answer 503; then it gets the event again, as from any sender.
+      const [kept, killed] = [until(() => to(server)), to(other)];
       // At its first answer, while it still has the others.
       if (await killed) other.signal('SIGKILL');
-      expect(await kept).toBe(true);
+      await kept;
     };
     const notes = Array.from({ length: 200 }, () => randomUUID());
     await Promise.all(notes.map(deliver));
