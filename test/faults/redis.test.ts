@@ -13,7 +13,8 @@ import { until } from '../support/ws/raw-socket.ts';
 
 const LISTS = '{ organizations { nodes { name clinics { totalCount } } } }';
 
-describe.skipIf(!redisAvailable).concurrent('with Redis', { timeout: 120_000 }, () => {
+// One after the other: 400 requests at once keep a busy process from seeing that an idle connection was closed.
+describe.skipIf(!redisAvailable)('with Redis', { timeout: 120_000 }, () => {
   it('answers 503 to webhooks while Redis hangs, still answers queries, and stores each event once', async () => {
     await using redis = await startRedis();
     await using deployment = await openDeployment({ env: { REDIS_URL: redis.url } });
