@@ -32,8 +32,13 @@ describe('a client that stops reading', () => {
     await subscribed(gateway, well, '1', LARGE);
     await subscribed(gateway, small, '1', SMALL);
     stalled.stall();
-    await burst(NOTES);
-    await until(() => well.untaken.length === NOTES && small.untaken.length === NOTES);
+    let sent = 0;
+    // How much the system's buffers take differs.
+    while ((await gauge(gateway, 'gateway_slow_consumers_total')) === 0) {
+      await burst(NOTES);
+      sent += NOTES;
+      await until(() => well.untaken.length === sent && small.untaken.length === sent);
+    }
     expect(cursorsOf(well)).toEqual(cursorsOf(small));
     expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(1);
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(2);
@@ -43,7 +48,7 @@ describe('a client that stops reading', () => {
     // What it received has no gap: it resumes from the last cursor.
     const got = cursorsOf(stalled);
     expect(got).toEqual(cursorsOf(well).slice(0, got.length));
-    expect(got.length).toBeLessThan(NOTES);
+    expect(got.length).toBeLessThan(sent);
   });
 
   it('is not closed while it replays more than the queue holds at its own pace', async () => {
