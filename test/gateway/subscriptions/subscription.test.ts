@@ -52,6 +52,8 @@ describe('an event', () => {
       ({ eventType }) => eventType === 'progress_note_generated',
     );
     for (let i = 0; i < 5; i += 1) gateway.sandbox.emit(sent!);
+    // Webhooks are sent in parallel, and stored in the order of their arrival.
+    await gateway.sandbox.delivered();
     const { sessionId: second } = generateNote(1);
     const got = await results.take(2);
     expect(got.map(({ data }) => data.noteReady.session.sessionId)).toEqual([sessionId, second]);
@@ -119,6 +121,7 @@ describe('a filter', () => {
     generateNote(0);
     const { sessionId } = generateNote(1);
     generateNote(2);
+    await gateway.sandbox.delivered();
     const { sessionId: second } = generateNote(1);
     const got = await results.take(2);
     expect(got.map(({ data }) => data.events)).toEqual([
