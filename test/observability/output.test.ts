@@ -89,7 +89,7 @@ describe('with a reader', () => {
   });
 });
 
-describe.concurrent('without a reader', { timeout: 20_000 }, () => {
+describe.concurrent('without a reader', () => {
   it('keeps audit lines, and writes each once, whole and in order, when it is read again', async () => {
     const { give, read, audited, text } = reader(100);
     const lines = openOutput(give);

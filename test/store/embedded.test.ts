@@ -113,7 +113,6 @@ describe('the embedded store', () => {
     ],
   ])(
     'rejects the calls that its thread has not answered when that %s, and reports it once',
-    { timeout: 5_000 },
     async (_, reason, end) => {
       const problems: string[] = [];
       const settings = {
