@@ -32,6 +32,31 @@ describe.concurrent('a token that expires', () => {
     expect(await gauge(gateway, 'gateway_subscriptions')).toBe(0);
   });
 
+  it('lets a mutation be answered first: no event follows, and no other operation begins', async () => {
+    await using gateway = await openGateway();
+    const { sandbox } = gateway;
+    const token = await tokenFor(['partner'], { expiresInSeconds: 4 });
+    const expiresAt = decodeJwt(token).exp! * 1_000;
+    using socket = await dialIn(gateway, token);
+    await subscribed(gateway, socket, 'events', EVENTS);
+    const held = Promise.withResolvers<void>();
+    sandbox.answerNext(changes.magicEdit.route, { heldUntil: held.promise, body: {} });
+    const { document, input } = changes.magicEdit;
+    const edit = { input: { ...input, progressNoteId: sandbox.ids.note(0, 0) } };
+    socket.send(subscribe('edit', document, edit));
+    await until(() => countOf(gateway, 'magicEdit') === 1 && Date.now() >= expiresAt);
+    sandbox.completeAssessments(sandbox.ids.client(0));
+    await until(async () => (await gauge(gateway, 'events_delivered_total')) > 0);
+    socket.send(subscribe('late', document, edit));
+    await until(() => Date.now() >= expiresAt + 500);
+    held.resolve();
+    const data = { result: { type: 'ProgressNoteChange' } };
+    expect(await socket.next()).toMatchObject({ id: 'edit', type: 'next', payload: { data } });
+    expect(await socket.next()).toEqual({ id: 'edit', type: 'complete' });
+    expect((await socket.closed).code).toBe(4403);
+    expect([socket.untaken, countOf(gateway, 'magicEdit')]).toEqual([[], 1]);
+  });
+
   it('may expire in a hundred years', async () => {
     await using gateway = await openGateway({ limits: { socketPingMs: 200 } });
     const expiresInSeconds = 100 * 365 * 86_400;
