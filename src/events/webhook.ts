@@ -3,6 +3,7 @@ import type { WebhookRefusal } from '../observability/metrics.ts';
 import type { IngestObserver } from '../observability/observers.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
+import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { readEnvelope, type ParsedEvent } from './envelope.ts';
 import type { EventFacts } from './partner-event.ts';
 import type { Verify } from './signature.ts';
@@ -24,44 +25,22 @@ export interface WebhookParts {
 
 type Status = 200 | 400 | 401 | 413 | 415 | 503;
 
-/** Bodies are read before their signature can be checked. Past this many bytes, the one that takes longest is closed. */
-const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 const RETRY_AFTER_SECONDS = '5';
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
-  const { observer, maxBytes } = parts;
-  /** The requests whose bodies are incomplete, oldest first. */
-  const reading = new Set<IncomingMessage>();
-  let bufferedBytes = 0;
+  const { observer } = parts;
+  const read = createBodyReader(parts.maxBytes);
 
-  function handle(req: IncomingMessage, res: ServerResponse): void {
-    const rejectTooLarge = () => answer(res, rejected(413, 'size'));
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return rejectTooLarge();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      bufferedBytes += chunk.length;
-      chunks.push(chunk);
-      if (bufferedBytes > MAX_BUFFERED_BYTES) reading.values().next().value?.destroy();
-      if (bytes <= maxBytes) return;
-      req.off('data', take).off('end', finish).resume();
-      rejectTooLarge();
-    };
-    const finish = (): void => {
+  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      const body = await read(req);
       const requestId = res.getHeader('x-request-id')?.toString();
-      const ingested = ingest(req.headers, Buffer.concat(chunks), requestId);
-      void ingested.then((status) => answer(res, status));
-    };
-    // A sender that disconnects got no response, so it will deliver again.
-    req.on('error', () => undefined);
-    req.on('data', take).on('end', finish);
-    reading.add(req);
-    req.on('close', () => {
-      reading.delete(req);
-      bufferedBytes -= bytes;
-    });
+      answer(res, await ingest(req.headers, body, requestId));
+    } catch (error) {
+      // A sender that disconnects got no response, so it will deliver again.
+      if (error instanceof BodyTooLarge) answer(res, rejected(413, 'size'));
+    }
   }
 
   /** Never rejects: on any failure the sender gets a 503 and retries. */

@@ -13,6 +13,7 @@ import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
 import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
+import { createBodyOf } from './request.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createMaskError } from './plugins/use-error-masking.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
@@ -49,6 +50,7 @@ function createParts(options: GatewayOptions) {
     maskError: createMaskError(onUnexpected),
     observer: createOperationObserver(log, metrics),
     isShortOfMemory: createMemoryPressure(),
+    bodyOf: createBodyOf(config.limits.bodyBytes),
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),
     trusted: readTrustedDocuments(config, schema),

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { type ClientError, requestRejected } from './client-error.ts';
 
 /** GraphQL over HTTP has two JSON types with different rules for the status. */
@@ -35,12 +36,11 @@ function rangeOf(text: string): { readonly type: string; readonly quality: numbe
 }
 
 /** What is wrong with a request, judged by its headers. */
-export function requestProblem(req: IncomingMessage, maxBytes: number): ClientError | undefined {
+export function requestProblem(req: IncomingMessage): ClientError | undefined {
   if (req.method !== 'POST') return NOT_POST;
   const { json, stream } = acceptedBy(req.headers.accept);
   if (!json && !stream) return NOT_ACCEPTABLE;
-  const announced = Number(req.headers['content-length'] ?? 0);
-  return contentProblem(req) ?? (announced > maxBytes ? tooLarge(maxBytes) : undefined);
+  return contentProblem(req);
 }
 
 const NOT_POST = requestRejected(
@@ -53,8 +53,6 @@ const NOT_ACCEPTABLE = requestRejected(
   406,
   'Accept application/graphql-response+json, application/json or text/event-stream.',
 );
-const tooLarge = (maxBytes: number) =>
-  requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
 
 /** Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge. */
 function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
@@ -72,30 +70,21 @@ function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
   return undefined;
 }
 
-/** The whole body as text, rejected as soon as it is longer than `maxBytes`. Repeated calls share one read. */
-export const bodyOf = (
-  req: IncomingMessage & { body?: Promise<string> },
-  maxBytes: number,
-): Promise<string> => (req.body ??= readBody(req, maxBytes));
+/** Reads a body as text. Repeated calls for a request share one read. */
+export function createBodyOf(maxBytes: number) {
+  const read = createBodyReader(maxBytes);
 
-function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    // Listeners are used because an async iterator costs more than the rest of a small request.
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
-      else reject(tooLarge(maxBytes));
+  async function textOf(req: IncomingMessage): Promise<string> {
+    const bytes = await read(req).catch((error: unknown) => {
+      if (!(error instanceof BodyTooLarge)) throw requestRejected(400, 'The body broke off.');
+      throw requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
     });
-    req.on('end', () => {
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      // Decoded leniently, text in another encoding would be written into a note with wrong letters.
-      if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
-      else reject(requestRejected(400, 'The body must be UTF-8.'));
-    });
-    req.on('error', () => reject(requestRejected(400, 'The body broke off.')));
-  });
+    // Decoded leniently, text in another encoding would be written into a note with wrong letters.
+    if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
+    return bytes.toString('utf8');
+  }
+  return (req: IncomingMessage & { body?: Promise<string> }): Promise<string> =>
+    (req.body ??= textOf(req));
 }
 
 export const REQUEST_ID_HEADER = 'x-request-id';

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
-import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
+import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
@@ -46,8 +46,7 @@ const RECENT_CHARACTERS = 2_000_000;
  * plugin caches an answer at the second request, since most requests come once (`onExecute`). The key includes the
  * viewer: an answer is only given to the same viewer.
  */
-export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
-  const { bodyBytes } = config.limits;
+export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: MAX_ENTRY_BYTES,
@@ -99,10 +98,10 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
     const { json } = acceptedBy(req.headers.accept);
-    if (!json || requestProblem(req, bodyBytes)) return false;
+    if (!json || requestProblem(req)) return false;
     try {
       const viewer = await parts.authenticate(req.headers.authorization);
-      const known = answers.get(keyOf(viewer, await bodyOf(req, bodyBytes)));
+      const known = answers.get(keyOf(viewer, await parts.bodyOf(req)));
       if (!known || !isValid(known, services)) return false;
       known.onHit(requestIdOf(res));
       res.writeHead(200, {

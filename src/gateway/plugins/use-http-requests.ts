@@ -4,7 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
 import { forClient, requestRejected } from '../client-error.ts';
-import { acceptedBy, bodyOf, requestIdOf, requestProblem } from '../request.ts';
+import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -26,13 +26,12 @@ const SHORT_OF_MEMORY = requestRejected(
  */
 export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   const { maskError, trusted, observer } = parts;
-  const { bodyBytes } = parts.config.limits;
   const streamed = getSSEProcessor();
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
     const { req, unauthenticated } = context;
-    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
+    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req);
     if (problem) return { errors: [problem] };
     if (unauthenticated) {
       const { message, code } = unauthenticated;
@@ -43,7 +42,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       return { errors: [requestRejected(status, message, code, headers)] };
     }
     try {
-      context.body = await bodyOf(req, bodyBytes);
+      context.body = await parts.bodyOf(req);
       return await runOperation(yoga, context, parseParams(context.body, trusted));
     } catch (error) {
       return { errors: [maskError(error, context.requestId)] };

@@ -217,6 +217,21 @@ describe('sizes', () => {
     expect(response).toMatch(/^HTTP\/1.1 413/);
   });
 
+  it('keeps at most 64 MB of incomplete bodies, and closes the oldest', async () => {
+    const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+    const bytes = 2 ** 18;
+    const part = Buffer.from(`${head}Content-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes - 1)}`);
+    const port = Number(new URL(gateway.url).port);
+    const sockets = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => undefined);
+    for (const socket of sockets)
+      await new Promise((resolve) => socket.write(part, () => resolve(undefined)));
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBeGreaterThan(20);
+    expect(sockets.at(-1)!.closed).toBe(false);
+    expect((await gateway.query('{ viewer { subject } }')).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('rejects headers over 16 KiB', async () => {
     const response = await raw(
       `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,
