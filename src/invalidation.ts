@@ -17,19 +17,6 @@ export function createInvalidation(
     () => partner.invalidateAll(),
   );
 
-  function stalePaths(event: EventFacts): string[] {
-    if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
-    const { sessionId, clientId } = event;
-    return [
-      endpoints.noteOfSession.path(sessionId),
-      endpoints.transcript.path(sessionId),
-      endpoints.mdm.path(sessionId),
-      ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
-      pathOf({ name: 'sessionsOfClient', id: clientId }),
-      pathOf({ name: 'magicEditsOfClinician' }),
-    ];
-  }
-
   /** Invalidates paths on every instance. Never rejects: the change was made. */
   async function changed(stale: readonly string[]): Promise<void> {
     partner.invalidate(stale);
@@ -46,4 +33,17 @@ export function createInvalidation(
     applyCopies: (copies: readonly EventFacts[]) => changed(copies.flatMap(stalePaths)),
     changed,
   };
+}
+
+function stalePaths(event: EventFacts): string[] {
+  if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
+  const { sessionId, clientId } = event;
+  return [
+    endpoints.noteOfSession.path(sessionId),
+    endpoints.transcript.path(sessionId),
+    endpoints.mdm.path(sessionId),
+    ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
+    pathOf({ name: 'sessionsOfClient', id: clientId }),
+    pathOf({ name: 'magicEditsOfClinician' }),
+  ];
 }

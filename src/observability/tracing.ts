@@ -20,8 +20,8 @@ export function traceOperation(kind: string, name: string) {
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), carrier);
   return {
     /** For the operation's calls: name, value, name, value. Others that a propagator may add are not sent upstream. */
-    headers: ['traceparent', 'tracestate'].flatMap((name) =>
-      carrier[name] ? [name, carrier[name]] : [],
+    headers: ['traceparent', 'tracestate'].flatMap((header) =>
+      carrier[header] ? [header, carrier[header]] : [],
     ),
     end(outcome: string, calls: number): void {
       span.setAttributes({ outcome, 'upstream.calls': calls });

@@ -49,10 +49,11 @@ const PLAIN: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
 
+/** A key object, so that the key is parsed only once. */
+const keyOf = (secret: string) => createSecretKey(derivedKey(secret, 'global id'));
+
 /** Ids signed with `previousSecret` are accepted too, so that the secret can be rotated. */
 export function createGlobalIds(secret: string, previousSecret?: string) {
-  // Key objects, so that a key is parsed only once.
-  const keyOf = (text: string) => createSecretKey(derivedKey(text, 'global id'));
   const key = keyOf(secret);
   const accepted = previousSecret ? [key, keyOf(previousSecret)] : [key];
   return {

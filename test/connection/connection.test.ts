@@ -195,13 +195,13 @@ describe('a connection', () => {
   });
 
   it('fails when a page is not found that the length of the list calls for', async () => {
-    const opened = createUpstream(30).open({ hint: 30 });
+    const paged = createUpstream(30).open({ hint: 30 });
     const asked: number[] = [];
     const list = {
-      ...opened,
+      ...paged,
       loadPage(page: number, since?: number) {
         asked.push(page);
-        return page === 2 ? Promise.reject(notFound()) : opened.loadPage(page, since);
+        return page === 2 ? Promise.reject(notFound()) : paged.loadPage(page, since);
       },
     };
     await expect(ask({ first: 25 }, list)).rejects.toMatchObject({ code: 'UPSTREAM_BAD_RESPONSE' });

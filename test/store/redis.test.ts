@@ -238,8 +238,8 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const server = await start();
     const connection = createConnection(server.url, problems.push.bind(problems));
     const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const read: typeof connection.read = async (command) => {
-      const reply = await connection.read(command);
+    const read: typeof connection.read = async (run) => {
+      const reply = await connection.read(run);
       answered.resolve();
       await released.promise;
       return reply;

@@ -10,10 +10,10 @@ export const idsOf = ({ sandbox }: Pick<Gateway, 'sandbox'>): GlobalIds =>
 
 /** The ids that need no signature. */
 export const plainId = (type: PlainType, id: string): string =>
-  createGlobalIds('any secret').encode({ type, id: id as Uuid });
+  createGlobalIds('any secret').encode({ type, id: id });
 
 export const sessionId = (gateway: Pick<Gateway, 'sandbox'>, id: string, clientId?: string) =>
-  idsOf(gateway).encode({ type: 'Session', id: id as Uuid, clientId: clientId as Uuid });
+  idsOf(gateway).encode({ type: 'Session', id: id, clientId: clientId as Uuid });
 
 export const artifactId = (
   gateway: Pick<Gateway, 'sandbox'>,

@@ -42,7 +42,7 @@ export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
       else setParseFn((text: string) => parseWithinLimits(text, limits));
     },
     onValidate({ context, params: { documentAST }, setResult, setValidationFn }) {
-      const { query } = context.params!;
+      const { query } = context.params;
       if (cache.has(query!)) {
         setResult([]);
         return;

@@ -6,6 +6,7 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  type SourceLocation,
   type ValidatedExecutionArgs,
   TypeInfo,
   executeRootSelectionSet,
@@ -146,19 +147,19 @@ function countSelections({ operation, fragmentDefinitions }: ValidatedExecutionA
   return hasConditions && hasMerges ? Number.POSITIVE_INFINITY : count;
 }
 
+const keyOf = ({ line, column }: SourceLocation): string => `${line}:${column}`;
+
 /** graphql-jit's errors have lines and columns, but no nodes. */
 function withNodes(result: ExecutionResult, { document }: ValidatedExecutionArgs): ExecutionResult {
   if (!result.errors) return result;
   const fields = new Map<string, FieldNode>();
-  const keyOf = (line: number, column: number) => `${line}:${column}`;
   visit(document, {
     Field(node) {
-      const { line, column } = node.loc!.startToken;
-      fields.set(keyOf(line, column), node);
+      fields.set(keyOf(node.loc!.startToken), node);
     },
   });
   const errors = result.errors.map(({ message, locations = [], path, originalError }) => {
-    const nodes = locations.flatMap(({ line, column }) => fields.get(keyOf(line, column)) ?? []);
+    const nodes = locations.flatMap((location) => fields.get(keyOf(location)) ?? []);
     return new GraphQLError(message, { nodes, path, originalError });
   });
   return { ...result, errors };

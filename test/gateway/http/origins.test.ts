@@ -25,7 +25,7 @@ const allowed = async (url: string, origin: string) =>
   (await preflight(url, origin)).headers.get('access-control-allow-origin');
 
 async function opens(url: string, origin: string): Promise<boolean> {
-  using socket = dial({ url } as Gateway, { origin });
+  using socket = dial({ url }, { origin });
   return await new Promise((resolve) => {
     socket.ws.on('open', () => resolve(true)).on('error', () => resolve(false));
   });

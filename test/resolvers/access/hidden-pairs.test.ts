@@ -97,7 +97,7 @@ const WAYS: readonly Ask[] = [
         idsOf(gateway).encode({
           type: 'MagicEdit',
           clinicianId: clinician as Uuid,
-          id: note as Uuid,
+          id: note,
         }),
       ],
     },

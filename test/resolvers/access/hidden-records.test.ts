@@ -102,14 +102,14 @@ const nodeIds = (names: Names): string[] => {
     artifactId(gateway, 'MDM', session, client),
     idsOf(gateway).encode({
       type: 'AssessmentScore',
-      id: names.score as Uuid,
+      id: names.score,
       clientId: client as Uuid,
     }),
     idsOf(gateway).encode({ type: 'Assessment', clinicId: names.clinic as Uuid, id: 'phq9' }),
     idsOf(gateway).encode({
       type: 'MagicEdit',
       clinicianId: names.clinician as Uuid,
-      id: names.note as Uuid,
+      id: names.note,
     }),
   ];
 };
@@ -280,7 +280,7 @@ describe('a record under a grant is readable by id', () => {
           note: artifactId(gateway, 'ProgressNote', own.session, own.client),
           score: idsOf(gateway).encode({
             type: 'AssessmentScore',
-            id: own.score as Uuid,
+            id: own.score,
             clientId: own.client as Uuid,
           }),
         },

@@ -86,7 +86,7 @@ describe('an id that a client sends', () => {
         'signed elsewhere',
         createGlobalIds(SECRET).encode({
           type: 'Session',
-          id: ids.session(0, 0) as Uuid,
+          id: ids.session(0, 0),
           clientId: ids.client(0) as Uuid,
         }),
       ],

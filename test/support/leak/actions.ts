@@ -97,7 +97,7 @@ export function variablesOf(
     key,
     score: idsOf({ sandbox }).encode({
       type: 'AssessmentScore',
-      id: score as Uuid,
+      id: score,
       clientId: ids.client(client) as Uuid,
     }),
     after,
