@@ -10,6 +10,8 @@ export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** After a restart all clients reconnect in the same second. The system may allow fewer. */
 const BACKLOG = 4_096;
+/** Longer than proxies keep idle connections: a request that is sent while the server closes one would fail. */
+const KEEP_ALIVE_MS = 75_000;
 /** How long clients may take to close their subscriptions. */
 const CLOSE_GRACE_MS = 3_000;
 /** How long running requests may take to finish after the signal to stop. */
@@ -40,6 +42,7 @@ export async function listen(
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
     // Some HTTP clients offer h2c with every request, and accept an HTTP/1.1 response.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',

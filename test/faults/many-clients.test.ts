@@ -54,7 +54,7 @@ describe(`${CLIENTS} clients`, TEST_OPTIONS, () => {
       sockets.map(async (socket) => (socket.closed ? undefined : once(socket.resume(), 'close'))),
     );
     record('idle for', `${((performance.now() - began) / 1_000).toFixed(1)} s`);
-    expect(performance.now() - began).toBeLessThan(20_000);
+    expect(performance.now() - began).toBeLessThan(120_000);
   });
 
   it('that disappear without closing are disconnected within two pings, and their subscriptions end', async () => {

@@ -186,6 +186,13 @@ describe('origins', () => {
   });
 });
 
+describe('connections', () => {
+  it('stay open for 75 seconds between two requests, longer than proxies keep them', async () => {
+    const { headers } = await fetch(`${gateway.url}/healthz`);
+    expect(headers.get('keep-alive')).toBe('timeout=75');
+  });
+});
+
 describe('sizes', () => {
   it('accepts 256 KiB and rejects one byte more by its Content-Length', async () => {
     const body = (bytes: number) => {
