@@ -33,8 +33,7 @@ export function createHandler(parts: Parts): RequestListener {
     if (scripted) {
       if (scripted.takesEffect) resultOf(() => execute(parts, match, target, body), target.path);
       const send = () => sendScripted(scripted, response);
-      if (scripted.heldUntil) return void scripted.heldUntil.then(send);
-      return after(scripted.delayMs ?? 0, send);
+      return void (scripted.heldUntil ? scripted.heldUntil.then(send) : send());
     }
     if (switches.hang.some((pattern) => matchesRoute(pattern, template))) return;
     after(switches.latencyMs, () => {

@@ -13,7 +13,6 @@ export interface ScriptedAnswer {
   readonly reset?: 'afterReceiving' | 'midAnswer';
   /** Never responds. */
   readonly hang?: boolean;
-  readonly delayMs?: number;
   /** Is sent once this is resolved. */
   readonly heldUntil?: Promise<unknown>;
   /** The request is executed before this response replaces its own. */
@@ -37,9 +36,7 @@ export function createScriptedAnswers() {
       if (entry.left <= 0) waiting = waiting.filter((other) => other !== entry);
       return entry.answer;
     },
-    clear() {
-      waiting = [];
-    },
+    clear: () => void (waiting = []),
   };
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
@@ -46,7 +48,11 @@ describe('a failing part', () => {
 
   it('has its errors in the order of the rows, whichever row failed first', async () => {
     const refused = { ...failing, status: 403 };
-    sandbox.answerNext('/sessions/:id/progress-note', { ...refused, delayMs: 100, times: 1 });
+    sandbox.answerNext('/sessions/:id/progress-note', {
+      ...refused,
+      heldUntil: delay(100),
+      times: 1,
+    });
     sandbox.answerNext('/sessions/:id/progress-note', { ...refused, times: 2 });
     const answer = await counted(
       gateway,

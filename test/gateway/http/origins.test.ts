@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { openServer } from '../../../src/server.ts';
-import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
+import { openGateway, post, tokenFor } from '../../support/gateway.ts';
 import { dial } from '../../support/ws/raw-socket.ts';
 
 type Line = Readonly<Record<string, unknown>>;

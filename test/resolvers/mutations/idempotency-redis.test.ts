@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
@@ -23,7 +25,7 @@ describe.skipIf(!redisAvailable)('an idempotency key, over two instances', () =>
 
   it('turns twenty mutations into one call, with twenty equal results', async () => {
     const noteId = one.sandbox.ids.note(0, 0);
-    one.sandbox.answerNext(changes.magicEdit.route, { delayMs: 100, body: { nth: 1 } });
+    one.sandbox.answerNext(changes.magicEdit.route, { heldUntil: delay(100), body: { nth: 1 } });
     const calls = Array.from({ length: 20 }, (_, n) =>
       magicEdit(n % 2 ? one : two, noteId, { idempotencyKey: 'twenty' }),
     );

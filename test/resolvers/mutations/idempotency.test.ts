@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -35,7 +36,7 @@ const asViewer = async (subject: string, ...grants: readonly string[]) => ({
 describe.each(['magicEdit', 'regenerate'] as const)('an idempotency key of %s', (name) => {
   it('turns twenty mutations into one call, with twenty equal results', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(0, 0), newKey()];
-    gateway.sandbox.answerNext(changes[name].route, { delayMs: 50, body: { nth: 1 } });
+    gateway.sandbox.answerNext(changes[name].route, { heldUntil: delay(50), body: { nth: 1 } });
     const calls = Array.from({ length: 20 }, () => change(gateway, name, noteId, key));
     const results = (await Promise.all(calls)).map(({ result }) => JSON.stringify(result));
     expect(new Set(results).size).toBe(1);

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 
 import { type Clock, systemClock } from '../../../src/clock.ts';
@@ -154,7 +156,7 @@ describe('an edit that takes long', () => {
     await using shortLimit = await openGateway({ env: { LIMIT_OPERATION_MS: '1000' } });
     const { route } = changes.magicEdit;
     shortLimit.sandbox.answerNext(route, {
-      delayMs: 1_500,
+      heldUntil: delay(1_500),
       takesEffect: true,
       body: { slow: true },
     });

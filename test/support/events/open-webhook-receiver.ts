@@ -68,7 +68,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
     maxBytes: 256 * 1024,
     ...parts,
   });
-  const server = createServer(handle);
+  const server = createServer((req, res) => void handle(req, res));
   const port = await listen(server);
 
   const send = (body: Buffer, headers: OutgoingHttpHeaders = {}, method = 'POST') =>
