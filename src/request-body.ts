@@ -16,24 +16,27 @@ export function createBodyReader(maxBytes: number) {
       const announced = Number(req.headers['content-length'] ?? 0);
       if (announced > maxBytes) return reject(new BodyTooLarge());
       const chunks: Buffer[] = [];
-      let bytes = 0;
+      let [bytes, counted] = [0, 0];
       const release = (): void => {
-        if (reading.delete(req)) bufferedBytes -= bytes;
+        if (reading.delete(req)) bufferedBytes -= counted;
       };
-      reading.add(req);
       // Listeners are used because an async iterator costs more than the rest of a small request.
       req.on('data', (chunk: Buffer) => {
         if (bytes + chunk.length > maxBytes) return reject(new BodyTooLarge());
         bytes += chunk.length;
-        bufferedBytes += chunk.length;
         chunks.push(chunk);
+        // Most bodies come in one piece.
+        if (req.complete) return;
+        if (counted === 0) req.once('close', release);
+        reading.add(req);
+        counted += chunk.length;
+        bufferedBytes += chunk.length;
         if (bufferedBytes > MAX_BUFFERED_BYTES) reading.values().next().value?.destroy();
       });
       req.on('end', () => {
-        release();
+        if (counted > 0) release();
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
       });
       req.on('error', reject);
-      req.on('close', release);
     });
 }

@@ -74,17 +74,17 @@ function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
 export function createBodyOf(maxBytes: number) {
   const read = createBodyReader(maxBytes);
 
-  async function textOf(req: IncomingMessage): Promise<string> {
-    const bytes = await read(req).catch((error: unknown) => {
-      if (!(error instanceof BodyTooLarge)) throw requestRejected(400, 'The body broke off.');
-      throw requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
-    });
+  function textOf(bytes: Buffer): string {
     // Decoded leniently, text in another encoding would be written into a note with wrong letters.
     if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
     return bytes.toString('utf8');
   }
+  function rejected(error: unknown): never {
+    if (!(error instanceof BodyTooLarge)) throw requestRejected(400, 'The body broke off.');
+    throw requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
+  }
   return (req: IncomingMessage & { body?: Promise<string> }): Promise<string> =>
-    (req.body ??= textOf(req));
+    (req.body ??= read(req).then(textOf, rejected));
 }
 
 export const REQUEST_ID_HEADER = 'x-request-id';
