@@ -1,7 +1,7 @@
 import type { ValidatedExecutionArgs } from 'graphql';
 
 import type { CursorCodec } from './connection/cursor.ts';
-import { OperationError } from './errors.ts';
+import { ResponseTooLarge } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Loaded } from './loaded.ts';
@@ -107,6 +107,8 @@ const SIGNED_BYTES = 500;
 class ResponseSize {
   #bytes = 0;
   readonly #values = new Set<unknown>();
+  /** One for all fields that fail: there may be hundreds of thousands, and the stack of each would take time. */
+  #error: ResponseTooLarge | undefined;
 
   addRow(): void {
     this.#add(ROW_BYTES);
@@ -128,6 +130,6 @@ class ResponseSize {
     this.#bytes += bytes;
     if (this.#bytes <= MAX_MB * 2 ** 20) return;
     const message = `A response may have about ${MAX_MB} MB, and this one has more: ask for fewer rows or fields.`;
-    throw new OperationError('QUERY_TOO_EXPENSIVE', message);
+    throw (this.#error ??= new ResponseTooLarge(message));
   }
 }

@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { CodedError } from '../../errors.ts';
+import { CodedError, ResponseTooLarge } from '../../errors.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
@@ -112,7 +112,7 @@ export function maskErrors(
   maskError: MaskError,
   requestId?: string,
 ): readonly ClientError[] {
-  const masked = errors.map((error) => maskError(error, requestId));
+  const masked = withoutRepetitions(errors).map((error) => maskError(error, requestId));
   // The operation was not executed, so nothing is null.
   if (data === undefined) return masked;
   const explained = new Set<string>();
@@ -120,6 +120,20 @@ export function maskErrors(
     const { size } = explained;
     return !path || explained.add(nullPosition(path, data)).size > size;
   });
+}
+
+const isAboutSize = ({ originalError }: GraphQLError): boolean =>
+  originalError instanceof ResponseTooLarge;
+
+/** Of the errors about the response's size that differ only in list indices, the first: each row may have one. */
+function withoutRepetitions(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  const first = new Map<string, GraphQLError>();
+  for (const error of errors.filter(isAboutSize)) {
+    const position = String(error.path?.filter((key) => typeof key === 'string'));
+    const known = first.get(position);
+    if (!known || byPath(error.path, known.path) < 0) first.set(position, error);
+  }
+  return [...errors.filter((error) => !isAboutSize(error)), ...first.values()];
 }
 
 /** The path that an error made null: its field, or a parent if the field is non-null. */
