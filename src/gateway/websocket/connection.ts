@@ -139,7 +139,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    * beside other work), and 2.4 times the heap of a raw subscriber. The promise resolves once the reader has caught up.
    */
   deliver(text: string): void | Promise<void> {
-    if (this.#isExpired()) return this.end(CLOSE.forbidden, EXPIRED);
     if (!this.isOpen) return;
     if (this.#backlog) {
       const isPut = this.#backlog.put(text);
@@ -152,11 +151,16 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     return this.#backlog.caughtUp;
   }
 
-  /** Sends the next one that waits, each when the one before is sent. */
+  /** Sends the next one that waits, each when the one before is sent. None is sent once the token has expired. */
   #flush(): void {
-    const text = this.#backlog?.take();
+    const text = this.isExpired ? undefined : this.#backlog?.take();
     if (text === undefined) this.#backlog = undefined;
     else this.#write(text, () => this.#flush());
+  }
+
+  /** True once the token has expired. `check` closes the socket after its answers. */
+  get isExpired(): boolean {
+    return this.viewer?.expiresAt !== undefined && Date.now() >= this.viewer.expiresAt;
   }
 
   get isBusy(): boolean {
@@ -175,7 +179,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.#isExpired()) this.end(CLOSE.forbidden, EXPIRED);
+    if (this.isExpired) this.end(CLOSE.forbidden, EXPIRED);
     else if (this.isEnding) this.end();
     if (isLate || now < this.#pingAt) return;
     if (!this.hasPonged) return this.ws.terminate();
@@ -192,9 +196,5 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   #closeSlow(): void {
     this.#parts.metrics.slowConsumerClosed();
     this.close(CLOSE.tryAgainLater);
-  }
-
-  #isExpired(): boolean {
-    return this.viewer?.expiresAt !== undefined && Date.now() >= this.viewer.expiresAt;
   }
 }

@@ -191,7 +191,8 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   next(): Promise<Result> {
     if (!this.#run) return Promise.resolve(DONE);
     // It stays pending until the socket closes, and its client repeats it elsewhere.
-    if (this.#connection.isEnding) return this.#answer.promise;
+    const { isEnding, isExpired } = this.#connection;
+    if (isEnding || isExpired) return this.#answer.promise;
     this.#begin(this.#run).catch(this.#answer.reject);
     this.#run = undefined;
     return this.#answer.promise;
@@ -208,6 +209,8 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 
   deliver(json: string): void | Promise<void> {
+    // Its client resumes by its cursor, with a new token.
+    if (this.#connection.isExpired) return this.#subscription?.end();
     return this.#connection.deliver(`${this.#head}${json}}`);
   }
 

@@ -59,6 +59,16 @@ it('sends events after a large result', () => {
   expect(sent).toEqual([result, '1', '2', '3']);
 });
 
+it('sends no event that waits once the token has expired, and still sends results', () => {
+  const { ws, sent, sendNext } = slowSocket();
+  const connection = connectionOf(ws);
+  for (const event of ['1', '2', '3']) void connection.deliver(event);
+  connection.viewer = { ...SANDBOX_VIEWER, expiresAt: Date.now() };
+  connection.send('result');
+  for (let message = 0; message < 4; message += 1) sendNext();
+  expect(sent).toEqual(['1', '2', 'result']);
+});
+
 it('closes when results pile up', () => {
   const { ws } = slowSocket();
   const connection = connectionOf(ws);
