@@ -3,6 +3,9 @@ import type { IncomingMessage } from 'node:http';
 /** For bodies that are incomplete. Past it, the request that takes longest is closed. */
 const MAX_BUFFERED_BYTES = 64 * 2 ** 20;
 
+/** What a chunk takes besides its bytes. A chunked body may have one for each byte. */
+const CHUNK_BYTES = 300;
+
 export class BodyTooLarge extends Error {}
 
 /** Reads whole bodies. Rejects with `BodyTooLarge` as soon as one is, or is announced to be, longer than `maxBytes`. */
@@ -29,8 +32,8 @@ export function createBodyReader(maxBytes: number) {
         if (req.complete) return;
         if (counted === 0) req.once('close', release);
         reading.add(req);
-        counted += chunk.length;
-        bufferedBytes += chunk.length;
+        counted += chunk.length + CHUNK_BYTES;
+        bufferedBytes += chunk.length + CHUNK_BYTES;
         if (bufferedBytes > MAX_BUFFERED_BYTES) reading.values().next().value?.destroy();
       });
       req.on('end', () => {

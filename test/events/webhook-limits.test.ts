@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { type Socket, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -47,6 +47,24 @@ describe('the webhook route', () => {
     const { status } = await receiver.send(body, { 'x-signature': macOf(body, SECRET) });
     expect(status).toBe(200);
     for (const socket of sockets) socket.destroy();
+  });
+
+  it('counts the memory of each chunk, which may be a single byte', async () => {
+    await using store = await openTestStore();
+    await using receiver = await openWebhookReceiver(store);
+    const head = 'POST /webhooks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const part = Buffer.from(`${head}${'1\r\nx\r\n'.repeat(150_000)}`);
+    const [first, second] = [0, 1].map(() => connect(receiver.port, '127.0.0.1')) as [
+      Socket,
+      Socket,
+    ];
+    for (const socket of [first, second]) {
+      socket.on('error', () => undefined);
+      await new Promise((resolve) => socket.write(part, () => resolve(undefined)));
+    }
+    await expect.poll(() => first.closed).toBe(true);
+    expect(second.closed).toBe(false);
+    second.destroy();
   });
 
   it('counts only incomplete bodies: any number may come one after the other', async () => {
