@@ -34,7 +34,9 @@ export function createBodyReader(maxBytes: number) {
         reading.add(req);
         counted += chunk.length + CHUNK_BYTES;
         bufferedBytes += chunk.length + CHUNK_BYTES;
-        if (bufferedBytes > MAX_BUFFERED_BYTES) reading.values().next().value?.destroy();
+        if (bufferedBytes <= MAX_BUFFERED_BYTES) return;
+        // Without an error, its promise would never settle.
+        reading.values().next().value?.destroy(new Error('Incomplete bodies take too much memory'));
       });
       req.on('end', () => {
         if (counted > 0) release();
