@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { STATUS_CODES, createServer } from 'node:http';
+import { STATUS_CODES, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 import type { Config } from '../config.ts';
@@ -21,6 +21,8 @@ const DISCARD_MS = 500;
 /** How soon all connections are closed after the last response. */
 const SWEEP_MS = 50;
 const SHARE_OF_SILENT = 0.75;
+/** Of all connections. Past it, idle ones are closed. */
+const SHARE_WITH_IDLE = 0.9;
 /** How often refused connections are reported at most. */
 const REPORT_EVERY_MS = 10_000;
 
@@ -60,27 +62,37 @@ export async function listen(
   let open = 0;
   /** Connections without a request so far, oldest first. They may not take all that is left for others. */
   const silent = new Set<Socket>();
+  /** Connections whose last request is answered, the longest idle first. */
+  const idle = new Set<Socket>();
   /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
   function onClosed(this: Socket): void {
     open -= 1;
     silent.delete(this);
+    idle.delete(this);
   }
   server.on('connection', (socket) => {
     open += 1;
     silent.add(socket);
     socket.on('close', onClosed);
     const left = server.maxConnections - (open - silent.size);
-    if (silent.size <= left * SHARE_OF_SILENT) return;
-    silent.values().next().value?.destroy();
-    refuse();
+    if (silent.size > left * SHARE_OF_SILENT) {
+      silent.values().next().value?.destroy();
+      refuse();
+    } else if (open > server.maxConnections * SHARE_WITH_IDLE) {
+      idle.values().next().value?.destroy();
+    }
   });
   let serving = true;
   /** Requests whose client has not been sent the whole response. */
   let running = 0;
-  const onResponded = () => (running -= 1);
+  function onResponded(this: ServerResponse): void {
+    running -= 1;
+    if (!this.req.socket.destroyed) idle.add(this.req.socket);
+  }
   server.on('request', (req, res) => {
     running += 1;
     silent.delete(req.socket);
+    idle.delete(req.socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
     req.socket.setTimeout(idleMs);
     res.on('close', onResponded);
@@ -94,6 +106,7 @@ export async function listen(
   });
   server.on('upgrade', (req, socket, head) => {
     silent.delete(req.socket);
+    idle.delete(req.socket);
     app.upgrade(req, socket, head);
   });
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.

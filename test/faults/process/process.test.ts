@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { type Socket, connect } from 'node:net';
 
 import { describe, expect, it } from 'vitest';
@@ -48,6 +48,25 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     await until(() => isThere().catch(() => false));
     expect((await server.query('{ organizations { totalCount } }')).errors).toBeUndefined();
     agent.destroy();
+  });
+
+  it('whose connections are all idle after a request serves new ones', async () => {
+    await using deployment = await openDeployment({ under: ['prlimit', '--nofile=256'] });
+    const { server } = deployment;
+    const agent = new Agent({ keepAlive: true });
+    const health = (options: RequestOptions) => {
+      const sent = request(`${server.url}/healthz`, options).end();
+      return once(sent, 'response') as Promise<[IncomingMessage]>;
+    };
+    const held = [];
+    for (let n = 0; n < 200; n += 1) {
+      // The response is read only at the end, so that the next request takes a connection of its own.
+      const [response] = await health({ agent });
+      held.push(response);
+    }
+    const [response] = await health({ agent: false });
+    expect(response.statusCode).toBe(200);
+    for (const { socket } of held) socket.destroy();
   });
 
   it('that is short of memory answers queries and sockets 503, and still accepts webhooks', async () => {
