@@ -19,7 +19,8 @@ export function createBodyReader(maxBytes: number) {
       const announced = Number(req.headers['content-length'] ?? 0);
       if (announced > maxBytes) return reject(new BodyTooLarge());
       const chunks: Buffer[] = [];
-      let [bytes, counted] = [0, 0];
+      let bytes = 0;
+      let counted = 0;
       const release = (): void => {
         if (reading.delete(req)) bufferedBytes -= counted;
       };

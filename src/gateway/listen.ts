@@ -62,7 +62,7 @@ export async function listen(
   let open = 0;
   /** Connections without a request so far, oldest first. They may not take all that is left for others. */
   const silent = new Set<Socket>();
-  /** Connections whose last request is answered, the longest idle first. */
+  /** Connections whose last request is answered, the longest idle first. Filled once half of all connections are open. */
   const idle = new Set<Socket>();
   /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
   function onClosed(this: Socket): void {
@@ -87,7 +87,8 @@ export async function listen(
   let running = 0;
   function onResponded(this: ServerResponse): void {
     running -= 1;
-    if (!this.req.socket.destroyed) idle.add(this.req.socket);
+    const { socket } = this.req;
+    if (open > server.maxConnections / 2 && !socket.destroyed) idle.add(socket);
   }
   server.on('request', (req, res) => {
     running += 1;

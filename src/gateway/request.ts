@@ -70,15 +70,16 @@ function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
   return undefined;
 }
 
+function textOf(bytes: Buffer): string {
+  // Decoded leniently, text in another encoding would be written into a note with wrong letters.
+  if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
+  return bytes.toString('utf8');
+}
+
 /** Reads a body as text. Repeated calls for a request share one read. */
 export function createBodyOf(maxBytes: number) {
   const read = createBodyReader(maxBytes);
 
-  function textOf(bytes: Buffer): string {
-    // Decoded leniently, text in another encoding would be written into a note with wrong letters.
-    if (!isUtf8(bytes)) throw requestRejected(400, 'The body must be UTF-8.');
-    return bytes.toString('utf8');
-  }
   function rejected(error: unknown): never {
     if (!(error instanceof BodyTooLarge)) throw requestRejected(400, 'The body broke off.');
     throw requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
