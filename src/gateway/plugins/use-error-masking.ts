@@ -122,18 +122,14 @@ export function maskErrors(
   });
 }
 
-const isAboutSize = ({ originalError }: GraphQLError): boolean =>
-  originalError instanceof ResponseTooLarge;
-
 /** Of the errors about the response's size that differ only in list indices, the first: each row may have one. */
 function withoutRepetitions(errors: readonly GraphQLError[]): readonly GraphQLError[] {
-  const first = new Map<string, GraphQLError>();
-  for (const error of errors.filter(isAboutSize)) {
-    const position = String(error.path?.filter((key) => typeof key === 'string'));
-    const known = first.get(position);
-    if (!known || byPath(error.path, known.path) < 0) first.set(position, error);
-  }
-  return [...errors.filter((error) => !isAboutSize(error)), ...first.values()];
+  const positions = new Set<string>();
+  return errors.filter(({ originalError, path }) => {
+    if (!(originalError instanceof ResponseTooLarge)) return true;
+    const { size } = positions;
+    return positions.add(String(path?.filter((key) => typeof key === 'string'))).size > size;
+  });
 }
 
 /** The path that an error made null: its field, or a parent if the field is non-null. */
