@@ -36,11 +36,12 @@ function rangeOf(text: string): { readonly type: string; readonly quality: numbe
 }
 
 /** What is wrong with a request, judged by its headers. */
-export function requestProblem(req: IncomingMessage): ClientError | undefined {
+export function requestProblem(req: IncomingMessage, maxBytes: number): ClientError | undefined {
   if (req.method !== 'POST') return NOT_POST;
   const { json, stream } = acceptedBy(req.headers.accept);
   if (!json && !stream) return NOT_ACCEPTABLE;
-  return contentProblem(req);
+  const announced = Number(req.headers['content-length'] ?? 0);
+  return contentProblem(req) ?? (announced > maxBytes ? tooLarge(maxBytes) : undefined);
 }
 
 const NOT_POST = requestRejected(
@@ -53,6 +54,8 @@ const NOT_ACCEPTABLE = requestRejected(
   406,
   'Accept application/graphql-response+json, application/json or text/event-stream.',
 );
+const tooLarge = (maxBytes: number) =>
+  requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
 
 /** Only plain JSON: forms and text need no preflight across origins, and compressed bodies can be huge. */
 function contentProblem({ headers }: IncomingMessage): ClientError | undefined {
@@ -81,8 +84,8 @@ export function createBodyOf(maxBytes: number) {
   const read = createBodyReader(maxBytes);
 
   function rejected(error: unknown): never {
-    if (!(error instanceof BodyTooLarge)) throw requestRejected(400, 'The body broke off.');
-    throw requestRejected(413, `A request may have at most ${maxBytes} bytes.`);
+    if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
+    throw requestRejected(400, 'The body broke off.');
   }
   return (req: IncomingMessage & { body?: Promise<string> }): Promise<string> =>
     (req.body ??= read(req).then(textOf, rejected));

@@ -46,7 +46,7 @@ const RECENT_CHARACTERS = 2_000_000;
  * plugin caches an answer at the second request, since most requests come once (`onExecute`). The key includes the
  * viewer: an answer is only given to the same viewer.
  */
-export function createAnswerCache({ services, ...parts }: GatewayParts) {
+export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: MAX_ENTRY_BYTES,
@@ -98,7 +98,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
   /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
     const { json } = acceptedBy(req.headers.accept);
-    if (!json || requestProblem(req)) return false;
+    if (!json || requestProblem(req, config.limits.bodyBytes)) return false;
     try {
       const viewer = await parts.authenticate(req.headers.authorization);
       const known = answers.get(keyOf(viewer, await parts.bodyOf(req)));

@@ -26,12 +26,13 @@ const SHORT_OF_MEMORY = requestRejected(
  */
 export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   const { maskError, trusted, observer } = parts;
+  const { bodyBytes } = parts.config.limits;
   const streamed = getSSEProcessor();
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
     const { req, unauthenticated } = context;
-    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req);
+    const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
     if (unauthenticated) {
       const { message, code } = unauthenticated;
