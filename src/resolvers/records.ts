@@ -77,6 +77,7 @@ function parentLink<R extends ListedRef, T extends ListedRef['type']>(
       if (!id) return null;
       // It shows where a patient is treated, or whose session it is.
       auditRead(ref, ctx);
+      ctx.responseSize.addRow();
       return linkTo(type, id);
     });
   return (ref: R, _args: unknown, ctx: Context) =>

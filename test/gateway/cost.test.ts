@@ -264,6 +264,30 @@ describe('a response', () => {
     expect(codes(answer)).toEqual(['QUERY_TOO_EXPENSIVE']);
   });
 
+  it('counts every copy of a transcript’s text', async () => {
+    const transcriptItems = [{ transcript: 'x'.repeat(2 ** 20) }];
+    gateway.sandbox.answerNext('/sessions/{sessionId}/transcript', { body: { transcriptItems } });
+    const aliases = Array.from({ length: 40 }, (_, n) => `a${n}: transcript`);
+    const answer = await gateway.query(
+      `{ session(id: "${ids.session(2, 1)}") { transcript { items { ${aliases.join(' ')} } } } }`,
+    );
+    const [item] = answer.data.session.transcript.items;
+    expect(Object.values(item).filter(Boolean)).toHaveLength(32);
+    expect(codes(answer)).toEqual(Array(8).fill('QUERY_TOO_EXPENSIVE'));
+  });
+
+  it('has about 33,000 rows and links upward at most', async () => {
+    const asked = await gateway.query(`{ clinic(id: "${ids.clinic(0)}") { id } }`);
+    const answer = await gateway.query(
+      `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Clinic { clients(first: 100) { nodes {
+        clientId a: clinic { clinicId } b: clinic { clinicId } c: clinic { clinicId } } } } } }`,
+      times(100, asked.data.clinic.id),
+    );
+    const found = JSON.stringify(answer.data).match(/"(?:clientId|clinicId)"/g);
+    expect(found).toHaveLength(33_554);
+    expect(new Set(codes(answer))).toEqual(new Set(['QUERY_TOO_EXPENSIVE']));
+  });
+
   it('has about 33,000 rows at most, however often the same ones are selected', async () => {
     const asked = await gateway.query(`{ clinic(id: "${ids.clinic(0)}") { id } }`);
     const answer = await gateway.query(
@@ -298,7 +322,8 @@ describe('a response', () => {
       times(35, asked.data.clinic.id),
     );
     const positions = errors?.map(({ path }) => path?.filter((key) => typeof key === 'string'));
-    const inRow = ['nodes', 'clients', 'nodes'];
-    expect(positions).toEqual(aliases.map((_, n) => [...inRow, `a${n}`, 'organization', 'id']));
+    // The list's rows, each clinic and each organization.
+    expect(positions).toHaveLength(1 + 20 + 20);
+    expect(new Set(positions?.map(String)).size).toBe(41);
   });
 });

@@ -49,7 +49,10 @@ const TranscriptItem = builder.objectRef<Item>('TranscriptItem').implement({
     ),
     endTime: t.expose('endTime', optional('JSON', 'End time, as the Partner API returned it.')),
     speaker: t.exposeString('speaker', { description: 'The speaker.' }),
-    transcript: t.exposeString('transcript', { description: 'The spoken text.' }),
+    transcript: t.string({
+      description: 'The spoken text.',
+      resolve: ({ transcript }, _args, ctx) => ctx.responseSize.addValue(transcript),
+    }),
   }),
 });
 
