@@ -1,28 +1,16 @@
 import { z } from 'zod';
 
 import { isObject } from '../json.ts';
-import type { NewEvent } from '../store/event-log.ts';
 import { toUuid } from '../uuid.ts';
-import {
-  EVENT_TYPES,
-  type EventFacts,
-  eventFacts,
-  text,
-  toNewEvent,
-  uuid,
-} from './partner-event.ts';
-
-export interface ParsedEvent {
-  readonly facts: EventFacts;
-  readonly entry: NewEvent;
-}
+import { EVENT_TYPES, type EventFacts, eventFacts, text, uuid } from './partner-event.ts';
 
 type Envelope =
   /** A known event. The list is empty for an assessment event without scores. */
   | {
       readonly kind: 'events';
-      readonly events: readonly ParsedEvent[];
-      readonly credibleTime: boolean;
+      readonly events: readonly EventFacts[];
+      /** The sender's time, if it is credible. */
+      readonly sentAt: string | undefined;
     }
   /** A signed envelope with an unknown type or payload: a retry would not help. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly body: string }
@@ -52,12 +40,9 @@ export function readEnvelope(bytes: Uint8Array, receivedAt: number, now = receiv
   const organizationId = toUuid(payload['organizationId']) ?? payload['organization'];
   const schema = type === 'assessment_completed' ? assessmentEvents : sessionEvents;
   const { data, error } = schema.safeParse({ ...payload, organizationId, type, occurredAt });
-  if (error) {
-    const [issue] = error.issues;
-    return { kind: 'unknown', reason: `${type}: ${issue?.path.join('.')} ${issue?.message}`, body };
-  }
-  const events = data.map((facts) => ({ facts, entry: toNewEvent(facts, receivedAt, sentAt) }));
-  return { kind: 'events', events, credibleTime: sentAt !== undefined };
+  if (!error) return { kind: 'events', events: data, sentAt };
+  const [issue] = error.issues;
+  return { kind: 'unknown', reason: `${type}: ${issue?.path.join('.')} ${issue?.message}`, body };
 }
 
 const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [facts]);

@@ -86,9 +86,7 @@ export async function redrive({ log, quarantine }: Store) {
       last = held.id;
       const entries = entriesOf(held);
       if (!entries) continue;
-      // With the time of the replay, since the log removes what was received long ago.
-      const receivedAt = steadyNow();
-      const stored = await log.append(entries.map((entry) => ({ ...entry, receivedAt })));
+      const stored = await log.append(entries);
       // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
       await quarantine.remove(held.id);
       deliveries += 1;
@@ -100,13 +98,16 @@ export async function redrive({ log, quarantine }: Store) {
 
 /** The entry is a webhook as received, or an event from the log that could not be handled. */
 function entriesOf({ body, receivedAt }: QuarantineEntry): readonly NewEvent[] | undefined {
+  // The time of the replay, since the log removes what was received long ago.
+  const now = steadyNow();
   const envelope = readEnvelope(Buffer.from(body), receivedAt);
-  if (envelope.kind === 'events') return envelope.events.map(({ entry }) => entry);
+  if (envelope.kind === 'events')
+    return envelope.events.map((facts) => toNewEvent(facts, now, envelope.sentAt));
   if (envelope.kind === 'unknown') return undefined;
   const { position, facts } = JSON.parse(body) as { position: number; facts: unknown };
   const event = fromStored({ position, receivedAt, body: JSON.stringify(facts) });
   if (!event) return undefined;
-  const entry = toNewEvent(event, receivedAt);
+  const entry = toNewEvent(event, now);
   // The original is in the log, so the replayed event needs another key, which also deduplicates replays.
   return [{ ...entry, key: `redriven:${position}:${entry.key}` }];
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookRefusal } from '../observability/metrics.ts';
 import type { IngestObserver } from '../observability/observers.ts';
-import type { EventLog } from '../store/event-log.ts';
+import type { EventLog, NewEvent } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
-import { readEnvelope, type ParsedEvent } from './envelope.ts';
-import type { EventFacts } from './partner-event.ts';
+import { readEnvelope } from './envelope.ts';
+import { type EventFacts, toNewEvent } from './partner-event.ts';
 import type { Verify } from './signature.ts';
 
 export interface WebhookParts {
@@ -62,8 +62,10 @@ export function createWebhookHandler(parts: WebhookParts) {
         observer.quarantined(requestId);
         return 200;
       }
-      if (!envelope.credibleTime) observer.badTimestamp(requestId);
-      if (envelope.events.length > 0) await accept(envelope.events);
+      const { events, sentAt } = envelope;
+      if (sentAt === undefined) observer.badTimestamp(requestId);
+      const entries = events.map((facts) => toNewEvent(facts, receivedAt, sentAt));
+      if (events.length > 0) await accept(events, entries);
       return 200;
     } catch (error) {
       observer.failed(error, requestId);
@@ -71,10 +73,10 @@ export function createWebhookHandler(parts: WebhookParts) {
     }
   }
 
-  async function accept(events: readonly ParsedEvent[]): Promise<void> {
-    const stored = await parts.log.append(events.map(({ entry }) => entry));
+  async function accept(events: readonly EventFacts[], entries: readonly NewEvent[]) {
+    const stored = await parts.log.append(entries);
     const copies: EventFacts[] = [];
-    events.forEach(({ facts }, i) => {
+    events.forEach((facts, i) => {
       if (stored[i]) {
         parts.onAccepted(facts);
         observer.accepted();

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEnvelope } from '../../src/events/envelope.ts';
-import { EVENT_TYPES } from '../../src/events/partner-event.ts';
+import { EVENT_TYPES, toNewEvent } from '../../src/events/partner-event.ts';
 import {
   assessments,
   bytesOf,
@@ -19,7 +19,8 @@ const read = (json: unknown) => readEnvelope(bytesOf(json), NOW);
 function events(json: unknown) {
   const envelope = read(json);
   if (envelope.kind !== 'events') throw new Error(`expected events, but got ${envelope.kind}`);
-  return envelope.events;
+  const { sentAt } = envelope;
+  return envelope.events.map((facts) => ({ facts, entry: toNewEvent(facts, NOW, sentAt), sentAt }));
 }
 
 const only = (json: unknown) => {
@@ -96,11 +97,8 @@ it.each([undefined, null, 5, {}])('a failed transcription counts with %j as its 
 });
 
 const timed = (timeStamp: unknown) => {
-  const json = delivery('progress_note_regenerated', {}, { timeStamp });
-  const envelope = read(json);
-  if (envelope.kind !== 'events') throw new Error('expected events');
-  const [event] = envelope.events;
-  return [event?.facts.occurredAt, event?.entry.time, envelope.credibleTime];
+  const { facts, entry, sentAt } = only(delivery('progress_note_regenerated', {}, { timeStamp }));
+  return [facts.occurredAt, entry.time, sentAt !== undefined];
 };
 
 describe('a time stamp', () => {

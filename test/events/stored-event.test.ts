@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEnvelope } from '../../src/events/envelope.ts';
-import { fromStored } from '../../src/events/partner-event.ts';
+import { fromStored, toNewEvent } from '../../src/events/partner-event.ts';
 import { assessments, bytesOf, delivery, uuid } from '../support/events/deliveries.ts';
 
 const stored = (body: string) => ({ position: 7, receivedAt: 1_000, body });
@@ -18,8 +18,8 @@ describe('an entry of the log', () => {
     for (const json of deliveries) {
       const envelope = readEnvelope(bytesOf(json), 1_000);
       if (envelope.kind !== 'events') throw new Error('expected events');
-      for (const { facts, entry } of envelope.events) {
-        expect(fromStored(stored(entry.body))).toEqual({
+      for (const facts of envelope.events) {
+        expect(fromStored(stored(toNewEvent(facts, 1_000).body))).toEqual({
           ...facts,
           position: 7,
           receivedAt: 1_000,

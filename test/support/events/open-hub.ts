@@ -10,6 +10,7 @@ import {
   type HubParts,
   type HubProblem,
 } from '../../../src/events/event-hub.ts';
+import { toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
 import { openStore, type QuarantineEntry } from '../../../src/store/store.ts';
@@ -35,9 +36,10 @@ export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) 
 /** Appends deliveries as the webhook handler would. */
 export async function append(log: EventLog, ...deliveries: readonly unknown[]): Promise<void> {
   const entries = deliveries.flatMap((json) => {
-    const envelope = readEnvelope(bytesOf(json), Date.now());
+    const now = Date.now();
+    const envelope = readEnvelope(bytesOf(json), now);
     if (envelope.kind !== 'events') throw new Error(`expected events, but got ${envelope.kind}`);
-    return envelope.events.map(({ entry }) => entry);
+    return envelope.events.map((facts) => toNewEvent(facts, now, envelope.sentAt));
   });
   await log.append(entries);
 }
