@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../clock.ts';
+import { CodedError } from '../errors.ts';
 import type { NewEvent } from '../store/event-log.ts';
 import type { QuarantineEntry, Store } from '../store/store.ts';
 import { readEnvelope } from './envelope.ts';
@@ -17,16 +18,6 @@ const MAX_FAILED = 1_000;
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
-
-/**
- * Errors with one of our codes come from a store or from the Partner API, and not from a bug: the event is tried again.
- * Node's own codes (`ERR_…`) are bugs.
- */
-const isTransient = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  !error.code.startsWith('ERR_');
 
 /**
  * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
@@ -48,7 +39,8 @@ export function createAttempt(
       try {
         return await task();
       } catch (error) {
-        if (isTransient(error)) throw error;
+        // It comes from a store or from the Partner API, and not from a bug.
+        if (error instanceof CodedError) throw error;
         onFailure(error);
         failure = error;
       }
