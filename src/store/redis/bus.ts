@@ -38,7 +38,9 @@ export function createRedisBus(
   const send = (envelope: Omit<BusEnvelope, 'from'>) =>
     connection.read((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
 
-  connection.subscribe(channel, receive);
+  connection.subscribe(channel, (text) =>
+    receive(text).catch(() => onProblem('a message that no instance sent was ignored')),
+  );
   connection.subscribe(`${channel}:${me}`, (id) => awaited.get(Number(id))?.());
 
   connection.onGap(() => {

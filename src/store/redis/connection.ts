@@ -198,15 +198,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       });
     },
     /** To be called before `open`. */
-    subscribe(channel: string, handle: (message: string) => unknown): void {
-      subscriptions.set(channel, async (message) => {
-        try {
-          await handle(message);
-        } catch {
-          onProblem('a message that no instance sent was ignored');
-        }
-      });
-    },
+    subscribe: (channel: string, handle: (message: string) => unknown) =>
+      void subscriptions.set(channel, handle),
     /** Called when messages may have been missed or lost, and can be sent again. */
     onGap: (listener: () => void) => void gapListeners.push(listener),
     /** Notices a dead socket, changed replicas, and a setting with which the server must not be written to. */
