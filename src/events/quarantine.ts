@@ -78,11 +78,11 @@ export async function redrive({ log, quarantine }: Store) {
       last = held.id;
       const entries = entriesOf(held);
       if (!entries) continue;
-      const stored = await log.append(entries);
+      const positions = await log.append(entries);
       // Removed after the append: a crash in between leaves a copy in the quarantine, and nothing is lost.
       await quarantine.remove(held.id);
       deliveries += 1;
-      events += stored.filter((event) => event !== undefined).length;
+      events += positions.filter((position) => position > 0).length;
     }
   }
   return { deliveries, events, left: await quarantine.count() };

@@ -74,10 +74,10 @@ export function createWebhookHandler(parts: WebhookParts) {
   }
 
   async function accept(events: readonly EventFacts[], entries: readonly NewEvent[]) {
-    const stored = await parts.log.append(entries);
+    const positions = await parts.log.append(entries);
     const copies: EventFacts[] = [];
     events.forEach((facts, i) => {
-      if (stored[i]) {
+      if (positions[i]) {
         parts.onAccepted(facts);
         observer.accepted();
       } else {
@@ -86,8 +86,8 @@ export function createWebhookHandler(parts: WebhookParts) {
       }
     });
     if (copies.length > 0) await parts.applyCopies(copies);
-    const newest = stored.findLast((event) => event !== undefined);
-    if (newest) await parts.applied(newest.position);
+    const newest = Math.max(...positions);
+    if (newest > 0) await parts.applied(newest);
   }
 
   function rejected(status: Status, reason: WebhookRefusal): Status {

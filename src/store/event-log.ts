@@ -37,8 +37,8 @@ export interface LogPage extends LogBounds {
 
 /** An append-only, deduplicating log: embedded within one process, Redis Streams across many. */
 export interface EventLog {
-  /** For each event, one atomic, durable step. Resolves to the stored forms, with undefined for each copy. */
-  append(events: readonly NewEvent[]): Promise<readonly (StoredEvent | undefined)[]>;
+  /** For each event, one atomic, durable step. Resolves to their positions, with 0 for each copy. */
+  append(events: readonly NewEvent[]): Promise<readonly Position[]>;
   /** A reader that follows the log compares the bounds: the log may have been replaced, or trimmed past its position. */
   read(after: Position, limit: number): Promise<LogPage>;
   bounds(): Promise<LogBounds>;

@@ -146,7 +146,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('FLUSHALL');
     await lost;
     expect(await epochOf(log)).not.toBe(epoch);
-    expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
+    expect(await log.append([eventOf('a')])).toEqual([1]);
     expect(await log.bounds()).toMatchObject({ oldest: 0, newest: 1 });
   });
 
@@ -156,7 +156,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await log.append([eventOf('a'), eventOf('b')]);
     const epoch = await epochOf(log);
     server.cli('DEL', names.newest);
-    expect(await log.append([eventOf('c')])).toMatchObject([{ position: 3 }]);
+    expect(await log.append([eventOf('c')])).toEqual([3]);
     expect(await epochOf(log)).toBe(epoch);
   });
 
@@ -171,7 +171,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
       await woken;
       expect(await log.read(1, 10)).toMatchObject({ epoch, newest: 1, events: [] });
     }
-    expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+    expect(await log.append([eventOf('b')])).toEqual([2]);
   });
 
   it('sends any number of replies to its readers, whatever Redis allows a subscriber', async () => {
@@ -193,7 +193,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('XSETID', '{partner-graph}:events', '3-0');
     server.cli('SET', '{partner-graph}:newest', '3');
     expect(newest).toBe(5);
-    expect(await one.log.append([eventOf('new')])).toMatchObject([{ position: 4 }]);
+    expect(await one.log.append([eventOf('new')])).toEqual([4]);
     const present = await epochOf(one.log);
     expect(present).not.toBe(epoch);
     expect(await epochOf(two.log)).toBe(present);
@@ -366,7 +366,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const backup = spawn('redis-cli', ['-p', `${server.port}`, '--rdb', to], { stdio: 'ignore' });
     await expect.poll(() => server.cli('INFO', 'replication')).toContain('state=wait_bgsave');
     const { log } = await open(server.url);
-    expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
+    expect(await log.append([eventOf('a')])).toEqual([1]);
     backup.kill();
   });
 
@@ -382,7 +382,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(store.check()).rejects.toThrow('OOM');
     expect((await log.read(0, 10)).events).toHaveLength(1);
     server.cli('CONFIG', 'SET', 'maxmemory', '0');
-    expect(await log.append([eventOf('b')])).toMatchObject([{ position: 2 }]);
+    expect(await log.append([eventOf('b')])).toEqual([2]);
   });
 
   it('is not ready while the log can’t be read', async () => {
@@ -440,7 +440,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     await expect(log.append([eventOf('a')])).rejects.toThrow('read-only replica (READONLY)');
     server.cli('REPLICAOF', 'NO', 'ONE');
     await vi.waitFor(() => store.check(), 5_000);
-    expect(await log.append([eventOf('a')])).toMatchObject([{ position: 1 }]);
+    expect(await log.append([eventOf('a')])).toEqual([1]);
   });
 
   it.each(['yes', 'no'])(

@@ -89,10 +89,7 @@ export function createRedisLog(
       // As text: a script's numbers are not exact.
       events: events.map((event) => ({ ...event, receivedAt: String(event.receivedAt) })),
     });
-    return events.map(({ receivedAt, body }, i) => {
-      const position = positions[i] ?? 0;
-      return position > 0 ? { position, receivedAt, body } : undefined;
-    });
+    return positions;
   }
   const appends = createBatches(appendAll, MAX_APPENDS);
 

@@ -131,18 +131,16 @@ function createEventLog({ opened, reads, writes }: Thread): EventLog {
 
   return {
     async append(events) {
-      if (events.length === 0) return [];
       const positions = await writes.append(events);
-      const stored = events.map(({ receivedAt, body }, i) => {
-        const position = positions[i] ?? 0;
-        return position > 0 ? { position, receivedAt, body } : undefined;
-      });
       if (recent.length >= MAX_RECENT) recent = recent.slice(-MAX_RECENT / 2);
-      recent.push(...stored.filter((event) => event !== undefined));
+      events.forEach(({ receivedAt, body }, i) => {
+        const position = positions[i] ?? 0;
+        if (position > 0) recent.push({ position, receivedAt, body });
+      });
       newest = recent.at(-1)?.position ?? newest;
       changed.resolve();
       changed = Promise.withResolvers<void>();
-      return stored;
+      return positions;
     },
     async read(after, limit) {
       // Trimmed events stay in memory for a while, but are not returned from either source.
