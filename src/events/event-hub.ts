@@ -81,19 +81,15 @@ export async function openHub(parts: HubParts) {
   }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
-    const prepared = await Promise.all(
-      batch.map(async (stored) => {
-        const event = fromStored(stored);
-        return event && { event, applied: await apply(event) };
-      }),
-    );
+    const events = batch.map(fromStored);
+    const applied = await Promise.all(events.map(async (event) => event && apply(event)));
     // Nothing is awaited below, so that `position` and the delivered events agree for a new subscription.
     batch.forEach((stored, i) => {
       ({ position } = stored);
-      if (!prepared[i]) return onProblem('unreadable');
-      const { event, applied } = prepared[i];
+      const event = events[i];
+      if (!event) return onProblem('unreadable');
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
-      if (!applied) return;
+      if (!applied[i]) return;
       for (const listener of index.receivers(event)) listener(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
