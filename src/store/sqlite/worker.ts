@@ -27,26 +27,17 @@ const db = openDatabase(dir);
 let now = 0;
 const operations = createOperations(db, retentionMs, () => now);
 
-function inTransaction<Result>(work: () => Result): Result {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // Some failures have rolled back already.
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
-}
-
 /** One commit, and so one fsync, for all waiting calls. */
 function run(kind: Batch['kind'], calls: readonly DbCall[]): readonly WorkerResult[] {
   const named = operations[kind] as Record<string, (...args: readonly unknown[]) => unknown>;
-  const runAll = () => calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
   try {
-    return kind === 'reads' ? runAll() : inTransaction(runAll);
+    if (kind === 'writes') db.exec('BEGIN IMMEDIATE');
+    const results = calls.map(([name, ...args]) => ({ answer: named[name]?.(...args) }));
+    if (kind === 'writes') db.exec('COMMIT');
+    return results;
   } catch (error) {
+    // Some failures have rolled back already.
+    if (db.isTransaction) db.exec('ROLLBACK');
     const failure = sqliteFailureOf(error);
     // One call's invalid argument must not fail the others.
     if (!failure.isDamage && calls.length > 1) return calls.flatMap((call) => run(kind, [call]));
