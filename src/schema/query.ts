@@ -8,7 +8,7 @@ import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import type { NodeOfType } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/endpoints.ts';
 import type { JsonObject } from '../json.ts';
-import { type GrantedKind, type Viewer as ViewerShape, grantText } from '../viewer/viewer.ts';
+import type { GrantedKind, Viewer as ViewerShape } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
 import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
@@ -36,11 +36,10 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The signed-in caller, and the records that the caller’s grants name.',
   fields: (t) => ({
     subject: t.expose('subject', required('String', 'The subject of the caller’s token.')),
-    grants: t.stringList({
+    grants: t.exposeStringList('grants', {
       description:
         'The caller’s grants: `partner`, or `organization:`, `clinic:`, `clinician:`, `client:` or `session:` and a UUID.',
       nullable: false,
-      resolve: (viewer) => viewer.grants.map(grantText),
     }),
     organizations: t.field(organizations),
     clinics: t.field(grantedRecords('Clinic', 'The clinics named in the caller’s grants.')),

@@ -5,41 +5,31 @@ export const RECORD_KINDS = ['organization', 'clinic', 'clinician', 'client', 's
 
 export type GrantedKind = (typeof RECORD_KINDS)[number];
 
-/** Gives access to one record and everything under it; `partner` gives access to everything. */
-export type Grant =
-  | { readonly kind: 'partner' }
-  | { readonly kind: GrantedKind; readonly id: Uuid };
-
 /**
  * The grants of a token's claim, sorted and without duplicates; undefined if the claim is not an array. An unknown
  * string grants nothing, so that tokens of a newer issuer stay valid.
  */
-export function grantsFromClaim(claim: unknown): readonly Grant[] | undefined {
+export function grantsFromClaim(claim: unknown): readonly string[] | undefined {
   if (!Array.isArray(claim)) return undefined;
   const grants = claim.map(parseGrant).filter((grant) => grant !== undefined);
-  const byText = new Map(grants.map((grant) => [grantText(grant), grant]));
-  return [...byText.keys()].toSorted().map((text) => byText.get(text)!);
+  return [...new Set(grants)].toSorted();
 }
 
-export function parseGrant(text: unknown): Grant | undefined {
+/** `partner` gives access to everything, a kind and an id to that record and everything under it. */
+export function parseGrant(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
-  if (text === 'partner') return { kind: 'partner' };
+  if (text === 'partner') return text;
   const colon = text.indexOf(':');
   const kind = RECORD_KINDS.find((known) => known === text.slice(0, colon));
   const id = toUuid(text.slice(colon + 1));
-  return kind && id ? { kind, id } : undefined;
-}
-
-/** As written in a token. */
-export function grantText(grant: Grant): string {
-  return grant.kind === 'partner' ? 'partner' : `${grant.kind}:${grant.id}`;
+  return kind && id && `${kind}:${id}`;
 }
 
 /** The caller, as the token says. */
 export interface Viewer {
   readonly subject: string;
   /** Sorted, each once. */
-  readonly grants: readonly Grant[];
+  readonly grants: readonly string[];
   readonly reach: Reach;
   /** Milliseconds since 1970. Undefined if no sign-in is required. */
   readonly expiresAt: number | undefined;
@@ -47,29 +37,30 @@ export interface Viewer {
 
 export function createViewer(
   subject: string,
-  grants: readonly Grant[],
+  grants: readonly string[],
   expiresAt: number | undefined,
 ): Viewer {
   return { subject, grants, reach: reachOf(grants), expiresAt };
 }
 
 /** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
-export const SANDBOX_VIEWER = createViewer('sandbox', [{ kind: 'partner' }], undefined);
+export const SANDBOX_VIEWER = createViewer('sandbox', ['partner'], undefined);
 
 /** The viewer's grants, without the records under them. */
 export type Reach = ReturnType<typeof reachOf>;
 
-function reachOf(grants: readonly Grant[]) {
-  const texts = grants.map(grantText);
-  const held = new Set(texts);
+function reachOf(grants: readonly string[]) {
+  const held = new Set(grants);
   return {
     /** Viewers with the same text see the same records and may share answers about them. */
-    text: texts.join(' '),
+    text: grants.join(' '),
     /** True if everything is open. */
     isPartner: held.has('partner'),
     /** Whether a grant names this record itself. */
     holds: (kind: string, id: Uuid): boolean => held.has(`${kind}:${id}`),
     granted: (kind: GrantedKind): readonly Uuid[] =>
-      grants.flatMap((grant) => (grant.kind === kind ? [grant.id] : [])),
+      grants.flatMap((grant) =>
+        grant.startsWith(`${kind}:`) ? [grant.slice(kind.length + 1) as Uuid] : [],
+      ),
   };
 }

@@ -31,7 +31,7 @@ describe('with a secret', () => {
     const viewer = await withSecret().bearer(await sign(CLAIMS));
     expect(viewer).toMatchObject({
       subject: 'anna',
-      grants: [{ kind: 'clinic', id: CLINIC }],
+      grants: [`clinic:${CLINIC}`],
       reach: { text: `clinic:${CLINIC}` },
       expiresAt: IN_AN_HOUR * 1_000,
     });

@@ -104,7 +104,7 @@ async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
 /** A session is open to viewers who may open its client. */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   const { clientId, named } = ref;
-  if (ctx.viewer.grants.every(({ kind }) => kind === 'session')) return false;
+  if (ctx.viewer.grants.every((grant) => grant.startsWith('session:'))) return false;
   if (!clientId && !named?.clientId) {
     auditDenial(ref, ctx);
     throw missingArgument('`clientId`');

@@ -198,7 +198,7 @@ describe('a log that is read continuously', () => {
 const contextOf = (hub: EventHub, usage: ReturnType<typeof createUsage>) =>
   ({
     hub,
-    viewer: { grants: [{ kind: 'partner' }] },
+    viewer: { grants: ['partner'] },
     reach: { isPartner: true },
     usage,
     doNotCache: () => undefined,
