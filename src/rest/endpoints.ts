@@ -81,47 +81,41 @@ const FINISHED_TTL_MS = 10 * 60_000;
 /** Short, since a user may be waiting for it to finish. */
 const UNFINISHED_TTL_MS = 1000;
 
-const noteTtlMs = (note: NoteRecord | undefined): number =>
-  note === undefined || note.isLoading ? UNFINISHED_TTL_MS : CHANGING_TTL_MS;
-
-const artifactTtlMs = (artifact: unknown): number =>
-  artifact === 'not-ready' || artifact === undefined ? UNFINISHED_TTL_MS : FINISHED_TTL_MS;
-
 function record<T, M extends 'not-ready' | undefined>(
   template: string,
   readRecord: (body: unknown, id: Uuid) => Checked<T>,
-  ttlMs: (value: T | M) => number,
+  finishedTtlMs: number,
   missing: M,
 ): Endpoint<T | M> {
   // The path was built first, so there is an id.
   const read: Endpoint<T | M>['read'] = (body, id) => id && readRecord(body, id);
+  const ttlMs = (value: T | M): number =>
+    !isObject(value) || value['isLoading'] === true ? UNFINISHED_TTL_MS : finishedTtlMs;
   return { ...endpoint('GET', template, 3, read, ttlMs), missing: { value: missing } };
 }
 
-const readPartner = (body: unknown) => (isObject(body) && !isErrorBody(body) ? body : undefined);
+const note: Endpoint<NoteRecord | undefined> = {
+  ...record('/progress-notes/:progressNoteId', readNote, CHANGING_TTL_MS, undefined),
+  otherPath: (read) => (read?.sessionId ? noteOfSession.path(read.sessionId) : undefined),
+};
+const noteOfSession: Endpoint<NoteRecord | undefined> = {
+  ...record('/sessions/:sessionId/progress-note', readNoteOfSession, CHANGING_TTL_MS, undefined),
+  otherPath: (read) => (read?.id ? note.path(read.id) : noteOfSession.template),
+};
 
-const note = record('/progress-notes/:progressNoteId', readNote, noteTtlMs, undefined);
-const noteOfSession = record(
-  '/sessions/:sessionId/progress-note',
-  readNoteOfSession,
-  noteTtlMs,
-  undefined,
-);
+const readPartner = (body: unknown) => (isObject(body) && !isErrorBody(body) ? body : undefined);
 
 /** Records that have a route of their own. */
 export const endpoints = {
-  note: {
-    ...note,
-    otherPath: (read: NoteRecord | undefined) =>
-      read?.sessionId ? noteOfSession.path(read.sessionId) : undefined,
-  },
-  noteOfSession: {
-    ...noteOfSession,
-    otherPath: (read: NoteRecord | undefined) =>
-      read?.id ? note.path(read.id) : noteOfSession.template,
-  },
-  transcript: record('/sessions/:sessionId/transcript', readTranscript, artifactTtlMs, 'not-ready'),
-  mdm: record('/sessions/:sessionId/mdm', readMdm, artifactTtlMs, 'not-ready'),
-  score: record('/assessment-scores/:assessmentScoreId', readScore, artifactTtlMs, undefined),
+  note,
+  noteOfSession,
+  transcript: record(
+    '/sessions/:sessionId/transcript',
+    readTranscript,
+    FINISHED_TTL_MS,
+    'not-ready',
+  ),
+  mdm: record('/sessions/:sessionId/mdm', readMdm, FINISHED_TTL_MS, 'not-ready'),
+  score: record('/assessment-scores/:assessmentScoreId', readScore, FINISHED_TTL_MS, undefined),
   partner: endpoint('GET', '/partners', 3, readPartner, () => FINISHED_TTL_MS),
 };
