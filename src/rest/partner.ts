@@ -55,14 +55,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
         fresh: true,
       });
     },
-    state() {
-      const ageMs = tokens.ageMs();
-      return {
-        ...limiter.state(),
-        ...cache.state(),
-        tokenAgeSeconds: ageMs === undefined ? undefined : ageMs / 1000,
-      };
-    },
+    state: () => ({ ...limiter.state(), ...cache.state(), ...tokens.state() }),
     async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
       await pool.close();

@@ -115,7 +115,7 @@ export function createTokens(
       }
     },
     refused: () => refused,
-    ageMs: () => token && clock.now() - token.obtainedAt,
+    state: () => ({ tokenAgeSeconds: token && (clock.now() - token.obtainedAt) / 1000 }),
     close(): void {
       isClosed = true;
       cancelRenewal?.();
