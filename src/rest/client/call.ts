@@ -52,7 +52,6 @@ export class Call implements QueuedCall {
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
   private readonly failures: Failure[] = [];
-  private isAbandoned = false;
 
   constructor(client: Client, target: Target, usage: Usage) {
     this.client = client;
@@ -154,7 +153,6 @@ export class Call implements QueuedCall {
       for (const { reject } of leaving) reject(failed ?? new OperationAborted(template));
       if (this.waiters.length > 0) return;
     }
-    this.isAbandoned = true;
     if (this.isOver || (isWrite && this.attempt?.isSent)) return;
     if (this.attempt) return this.attempt.end('aborted');
     this.fail(new OperationAborted(template));
@@ -254,7 +252,7 @@ export class Call implements QueuedCall {
   /** After a failed attempt, starts another one or fails the call. */
   private retryOrFail(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
-    const { isAuthorized, maxAttempts, template } = this.target.endpoint;
+    const { isAuthorized, isWrite, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
     this.failures.push(failure);
@@ -267,7 +265,8 @@ export class Call implements QueuedCall {
       return this.fail(failure.error);
     }
     if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
-    if (this.isAbandoned) return this.fail(new OperationAborted(template));
+    // A read has ended with the last operation that waited for it.
+    if (isWrite && this.usage.isOver) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();
     this.setTimer(delayMs, () => this.start());
   }
