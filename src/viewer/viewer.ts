@@ -26,25 +26,21 @@ export function parseGrant(text: unknown): string | undefined {
 }
 
 /** The caller, as the token says. */
-export interface Viewer {
-  readonly subject: string;
-  /** Sorted, each once. */
-  readonly grants: readonly string[];
-  readonly reach: Reach;
-  /** Milliseconds since 1970. Undefined if no sign-in is required. */
-  readonly expiresAt: number | undefined;
-}
+export type Viewer = Readonly<ReturnType<typeof createViewer>>;
 
-export function createViewer(
-  subject: string,
-  grants: readonly string[],
-  expiresAt: number | undefined,
-): Viewer {
-  return { subject, grants, reach: reachOf(grants), expiresAt };
+export function createViewer(subject: string, grants: readonly string[], expiresAt?: number) {
+  return {
+    subject,
+    /** Sorted, each once. */
+    grants,
+    reach: reachOf(grants),
+    /** Milliseconds since 1970. Undefined if no sign-in is required. */
+    expiresAt,
+  };
 }
 
 /** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
-export const SANDBOX_VIEWER = createViewer('sandbox', ['partner'], undefined);
+export const SANDBOX_VIEWER = createViewer('sandbox', ['partner']);
 
 /** The viewer's grants, without the records under them. */
 export type Reach = ReturnType<typeof reachOf>;
