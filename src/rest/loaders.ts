@@ -94,14 +94,11 @@ export class Loaders {
     const made = this.loaders.get(endpoint);
     if (made) return made;
     // The API has no batches: each key gets a promise of its own, so that none waits for the slowest.
-    const fetch = async (targets: readonly Target[]) => targets.map((one) => this.fetch(one));
+    const fetch = async (targets: readonly Target[]) =>
+      targets.map(async (one) => this.use(await this.client.call(one, this.usage)));
     const loader: Loader = new DataLoader(fetch, { cacheKeyFn: ({ key }) => key });
     this.loaders.set(endpoint, loader);
     return loader;
-  }
-
-  private async fetch(target: Target): Promise<unknown> {
-    return this.use(await this.client.call(target, this.usage));
   }
 
   private use(entry: CacheEntry): unknown {
