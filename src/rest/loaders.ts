@@ -3,7 +3,7 @@ import type { Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
-import type { Client, Target } from './client/client.ts';
+import type { Client, Target } from './partner.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
 import { listKeyOf, lists, pathOf, type ListName, type ListRef, type RecordOf } from './lists.ts';
@@ -68,7 +68,7 @@ export class Loaders {
     expected: Uuid | undefined,
   ): void {
     if (!expected || !named || named === expected) return;
-    this.client.invalidate(path(id));
+    this.client.invalidate([path(id)]);
     this.client.observer.otherRecord?.(template, this.usage.requestId);
     throw new PartnerContractBroken(template, 'the answer is about another record');
   }

@@ -1,9 +1,16 @@
-import type { Clock } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { partnerObserver } from '../observability/observers.ts';
 import type { Uuid } from '../uuid.ts';
-import { createClient } from './client/client.ts';
-import { endpoints, type Endpoint } from './endpoints.ts';
+import { createResponseCache, type CacheEntry } from './cache.ts';
+import { Breaker } from './client/breaker.ts';
+import { Call } from './client/call.ts';
+import { createLimiter } from './client/limiter.ts';
+import { createRetryBudget } from './client/retry.ts';
+import { createTokens } from './client/token.ts';
+import { openPool } from './client/transport.ts';
+import { authenticate, endpoints, type Endpoint } from './endpoints.ts';
+import { OperationAborted } from './errors.ts';
 import { Loaders } from './loaders.ts';
 import { createUsage, type Usage } from './usage.ts';
 
@@ -21,44 +28,142 @@ export interface PartnerOptions extends Partial<Config['upstream']> {
 /** For metrics and logs. Templates, counts and codes only. */
 export type PartnerObserver = Partial<ReturnType<typeof partnerObserver>>;
 
+/** A request. GETs with the same key share a call and a cached answer. */
+export interface Target<T = unknown> {
+  readonly endpoint: Endpoint<T>;
+  /** The id in the path. */
+  readonly id?: Uuid | undefined;
+  /** The path and its query. */
+  readonly key: string;
+  /** The path without its query, by which answers are invalidated. */
+  readonly path: string;
+  readonly page?: number;
+  /** The list with its filter, without the page. */
+  readonly listKey?: string;
+  /** Skips cached answers and calls in flight that began then or earlier. */
+  readonly since?: number;
+  readonly body?: string;
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
 /** How often a readiness check may try a refused API key or token again. */
 const CHECK_PAUSE_MS = 5000;
 
-export type Partner = ReturnType<typeof createPartner>;
+/** What loaders and calls share. */
+export type Client = ReturnType<typeof createPartner>;
 
 /** The Partner API, as the rest of the gateway uses it. */
+export type Partner = AsyncDisposable &
+  Pick<Client, 'check' | 'invalidate' | 'invalidateAll' | 'loadersFor' | 'send' | 'state'>;
+
+/** The HTTP client of the Partner API, its cache and the calls in flight. Shared by all operations. */
 export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
-  const client = createClient(connection, options);
-  const { cache, clock, limiter, pool, tokens } = client;
-  return {
+  const { apiKey, baseUrl, clientId, clientSecret } = connection;
+  const { clock = systemClock, observer = {}, random = Math.random } = options;
+  const { maxConcurrency = 64, timeoutMs = 5000, ratePerSecond, dailyQuota } = options;
+  const url = new URL(baseUrl);
+  const cache = createResponseCache(clock, options.cacheBytes ?? CACHE_BYTES);
+  const budget = createRetryBudget(clock);
+  const limiter = createLimiter(clock, maxConcurrency, ratePerSecond, dailyQuota);
+  const pool = openPool(url, maxConcurrency, timeoutMs);
+  const breakers = new Map<string, Breaker>();
+  const inFlight = new Map<string, Call>();
+
+  /** Makes a call, or joins one in flight for the same GET. The caller has checked the cache already. */
+  function call(target: Target, usage: Usage): Promise<CacheEntry> {
+    const { endpoint, key, since = 0 } = target;
+    if (usage.isOver) return Promise.reject(new OperationAborted(endpoint.template));
+    const isRead = endpoint.method === 'GET';
+    const underway = isRead ? inFlight.get(key) : undefined;
+    if (underway && underway.beganAt > since) {
+      usage.coalesced += 1;
+      return underway.join(usage);
+    }
+    const started = new Call(client, target, usage);
+    if (isRead) inFlight.set(key, started);
+    budget.deposit();
+    const answer = started.join(usage);
+    started.start();
+    return answer;
+  }
+
+  /** Sends a write or the request for a token, with its body as JSON if there is one. */
+  async function send<T>(endpoint: Endpoint<T>, id: Uuid | undefined, body: unknown, usage: Usage) {
+    const path = endpoint.path(id);
+    const target = { endpoint, key: path, path, body: JSON.stringify(body) };
+    return (await call(target, usage)).value as T;
+  }
+
+  const requestToken = () => {
+    const usage = createUsage({ priority: 'token' });
+    return send(authenticate, undefined, { clientId, clientSecret }, usage);
+  };
+  const tokens = createTokens(requestToken, clock, observer);
+
+  const client = {
+    cache,
+    clock,
+    observer,
+    random,
+    budget,
+    apiKey,
+    pathPrefix: url.pathname,
+    timeoutMs,
+    limiter,
+    tokens,
+    pool,
+    call,
+    send,
+
     /** For one operation, or one delivered event: what they read is counted into `usage`. */
     loadersFor: (usage: Usage): Loaders => new Loaders(client, usage),
-    /** Sends a write, with its body as JSON if there is one. */
-    async send<T>(endpoint: Endpoint<T>, id: Uuid, body: unknown, usage: Usage): Promise<T> {
-      const path = endpoint.path(id);
-      const target = { endpoint, key: path, path, body: JSON.stringify(body) };
-      return (await client.call(target, usage)).value as T;
+
+    /** Prevents other reads from joining the call, and its answer from being cached. False if it was detached already. */
+    detach: (ended: Call): boolean =>
+      inFlight.get(ended.target.key) === ended && inFlight.delete(ended.target.key),
+
+    breakerOf(template: string): Breaker {
+      const known = breakers.get(template);
+      if (known) return known;
+      const breaker = new Breaker(clock, (state) => observer.breakerChanged?.(state, template));
+      breakers.set(template, breaker);
+      return breaker;
     },
-    /** Drops what is cached under these paths, all pages and filters of a list. Reads in flight are not cached either. */
+
+    /**
+     * Drops what is cached under these paths, all pages and filters of a list. Calls in flight go on for their callers;
+     * later reads make a new call, and the old answers are not cached. A template stands for all calls of its route.
+     */
     invalidate(paths: readonly string[]): void {
-      for (const path of paths) client.invalidate(path);
+      for (const path of paths) {
+        const stale = cache.invalidate(path);
+        for (const [key, { target }] of inFlight)
+          if (stale.includes(target.path) || path === target.endpoint.template)
+            inFlight.delete(key);
+      }
     },
+
     /** For when an invalidation may have been missed. */
-    invalidateAll: client.invalidateAll,
+    invalidateAll(): void {
+      inFlight.clear();
+      cache.invalidateAll();
+    },
+
     /** Resolves if a token is obtainable, and neither it nor the API key is refused; rejects with the `PartnerError` that says why. */
     async check(): Promise<void> {
       await tokens.obtain();
       const refused = tokens.refused();
       if (!refused) return;
       if (clock.now() - refused.at < CHECK_PAUSE_MS) throw refused.error;
-      await new Loaders(client, createUsage()).record(endpoints.partner, undefined, {
-        fresh: true,
-      });
+      await client.loadersFor(createUsage()).record(endpoints.partner, undefined, { fresh: true });
     },
+
     state: () => ({ ...limiter.state(), ...cache.state(), ...tokens.state() }),
+
     async [Symbol.asyncDispose](): Promise<void> {
       tokens.close();
       await pool.close();
     },
   };
+  return client;
 }
