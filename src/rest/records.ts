@@ -46,21 +46,18 @@ function isNote(body: unknown): body is JsonObject {
 export type NoteRecord = ReturnType<typeof noteOf>;
 function noteOf(raw: JsonObject, id: Uuid | undefined) {
   const { isLoading, note } = raw;
+  const sections: readonly unknown[] = Array.isArray(note) ? note : [];
   return {
     /** Null while the first generation runs; a regeneration may change it. */
     id: id ?? null,
     isLoading: isLoading === true,
-    /** Empty or partial while loading. The elements' shape is not documented. */
-    note: Array.isArray(note) ? sectionsOf(note) : [],
+    /** Empty or partial while loading. The elements' shape is not documented. A null would make the whole list null. */
+    note: sections.filter((section) => section !== null),
     sessionId: toUuid(raw['sessionId']) ?? null,
     clientId: clientIn(raw),
     raw,
   };
 }
-
-/** A section that is null would make the whole list null; `raw` has it. */
-const sectionsOf = (note: readonly unknown[]): readonly unknown[] =>
-  note.includes(null) ? note.filter((section) => section !== null) : note;
 
 /**
  * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So
