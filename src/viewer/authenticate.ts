@@ -98,6 +98,6 @@ function viewerOf({ sub, exp = 0, grants: claim }: JWTPayload, now: number): Vie
   const nameless = typeof sub !== 'string' || sub.trim() === '' || sub.length > MAX_SUBJECT_LENGTH;
   if (!grants) throw new Unauthenticated('invalid', 'grants: not an array');
   if (nameless) throw new Unauthenticated('invalid', 'sub: empty or too long');
-  if (exp * 1_000 <= now) throw new errors.JWTExpired('expired', {});
+  if (exp * 1_000 <= now) throw new Unauthenticated('expired');
   return createViewer(sub, grants, exp * 1_000);
 }

@@ -27,13 +27,27 @@ export function parseGrant(text: unknown): string | undefined {
 
 /** The caller, as the token says. */
 export type Viewer = Readonly<ReturnType<typeof createViewer>>;
+export type Reach = Viewer['reach'];
 
 export function createViewer(subject: string, grants: readonly string[], expiresAt?: number) {
+  const held = new Set(grants);
   return {
     subject,
     /** Sorted, each once. */
     grants,
-    reach: reachOf(grants),
+    /** The grants, without the records under them. */
+    reach: {
+      /** Viewers with the same text see the same records and may share answers about them. */
+      text: grants.join(' '),
+      /** True if everything is open. */
+      isPartner: held.has('partner'),
+      /** Whether a grant names this record itself. */
+      holds: (kind: string, id: Uuid): boolean => held.has(`${kind}:${id}`),
+      granted: (kind: GrantedKind): readonly Uuid[] =>
+        grants.flatMap((grant) =>
+          grant.startsWith(`${kind}:`) ? [grant.slice(kind.length + 1) as Uuid] : [],
+        ),
+    },
     /** Milliseconds since 1970. Undefined if no sign-in is required. */
     expiresAt,
   };
@@ -41,22 +55,3 @@ export function createViewer(subject: string, grants: readonly string[], expires
 
 /** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', ['partner']);
-
-/** The viewer's grants, without the records under them. */
-export type Reach = ReturnType<typeof reachOf>;
-
-function reachOf(grants: readonly string[]) {
-  const held = new Set(grants);
-  return {
-    /** Viewers with the same text see the same records and may share answers about them. */
-    text: grants.join(' '),
-    /** True if everything is open. */
-    isPartner: held.has('partner'),
-    /** Whether a grant names this record itself. */
-    holds: (kind: string, id: Uuid): boolean => held.has(`${kind}:${id}`),
-    granted: (kind: GrantedKind): readonly Uuid[] =>
-      grants.flatMap((grant) =>
-        grant.startsWith(`${kind}:`) ? [grant.slice(kind.length + 1) as Uuid] : [],
-      ),
-  };
-}
