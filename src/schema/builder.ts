@@ -83,6 +83,13 @@ export function attributes<R extends NodeRef>(
   return fields;
 }
 
+/** Defines a type that implements Node. */
+export const nodeType = <T extends NodeType>(
+  name: T,
+  description: string,
+  fields: (t: PothosSchemaTypes.ObjectFieldBuilder<Types, NodeOfType<T>>) => FieldMap,
+) => builder.objectType(name, { description, interfaces: ['Node'] } as never, fields as never);
+
 /** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
 export const lowerCase = <V extends string>(descriptions: Readonly<Record<V, string>>) =>
   Object.fromEntries(

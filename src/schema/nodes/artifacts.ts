@@ -4,15 +4,14 @@ import type {
   ScoreAnswer,
   TranscriptItem as Item,
 } from '../../rest/records.ts';
-import { RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
+import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
 
 const REQUIRED_RAW = { ...RAW, nullable: false };
 
-builder.objectType('ProgressNote', {
-  description:
-    'The progress note of a session, generated from its transcript. Its `id` stays the same over regenerations.',
-  interfaces: ['Node'],
-  fields: (t) => ({
+nodeType(
+  'ProgressNote',
+  'The progress note of a session, generated from its transcript. Its `id` stays the same over regenerations.',
+  (t) => ({
     progressNoteId: t.field({
       type: 'UUID',
       description:
@@ -38,7 +37,7 @@ builder.objectType('ProgressNote', {
       resolve: sessionOfNote,
     }),
   }),
-});
+);
 
 const TranscriptItem = builder.objectRef<Item>('TranscriptItem').implement({
   description: 'One uninterrupted utterance of a speaker.',
@@ -56,17 +55,13 @@ const TranscriptItem = builder.objectRef<Item>('TranscriptItem').implement({
   }),
 });
 
-builder.objectType('Transcript', {
-  description: 'The transcript of a session, by speaker.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    session: t.expose('session', required('Session', 'The session that was transcribed.')),
-    ...attributes(t, {
-      items: required([TranscriptItem], 'The utterances, in the order of speaking.'),
-      raw: REQUIRED_RAW,
-    }),
+nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
+  session: t.expose('session', required('Session', 'The session that was transcribed.')),
+  ...attributes(t, {
+    items: required([TranscriptItem], 'The utterances, in the order of speaking.'),
+    raw: REQUIRED_RAW,
   }),
-});
+}));
 
 const levels = {
   na: 'Not applicable.',
@@ -98,34 +93,26 @@ const ProblemAddressed = builder.objectRef<Problem>('ProblemAddressed').implemen
   }),
 });
 
-builder.objectType('MDM', {
-  description: 'Medical decision making elements of a session.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    session: t.expose(
-      'session',
-      required('Session', 'The session that the elements were identified in.'),
-    ),
-    ...attributes(t, {
-      problemsAddressed: required([ProblemAddressed], 'The problems addressed in the session.'),
-      risk: optional('JSON', 'The risk of complications, as the Partner API returned it.'),
-      crisisIntervention: optional('Boolean', 'Whether crisis intervention was identified.'),
-      raw: REQUIRED_RAW,
-    }),
+nodeType('MDM', 'Medical decision making elements of a session.', (t) => ({
+  session: t.expose(
+    'session',
+    required('Session', 'The session that the elements were identified in.'),
+  ),
+  ...attributes(t, {
+    problemsAddressed: required([ProblemAddressed], 'The problems addressed in the session.'),
+    risk: optional('JSON', 'The risk of complications, as the Partner API returned it.'),
+    crisisIntervention: optional('Boolean', 'Whether crisis intervention was identified.'),
+    raw: REQUIRED_RAW,
   }),
-});
+}));
 
-builder.objectType('Assessment', {
-  description: 'An assessment (questionnaire) that a clinic uses.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    assessmentId: t.expose(
-      'id',
-      required('String', 'Identifier of the assessment: a string such as `phq9`, not a UUID.'),
-    ),
-    ...attributes(t, { name: 'Name of the assessment.', raw: RAW }),
-  }),
-});
+nodeType('Assessment', 'An assessment (questionnaire) that a clinic uses.', (t) => ({
+  assessmentId: t.expose(
+    'id',
+    required('String', 'Identifier of the assessment: a string such as `phq9`, not a UUID.'),
+  ),
+  ...attributes(t, { name: 'Name of the assessment.', raw: RAW }),
+}));
 
 const AssessmentAnswer = builder.objectRef<ScoreAnswer>('AssessmentAnswer').implement({
   description: 'The answer to one question of an assessment.',
@@ -140,23 +127,19 @@ const AssessmentAnswer = builder.objectRef<ScoreAnswer>('AssessmentAnswer').impl
   }),
 });
 
-builder.objectType('AssessmentScore', {
-  description: 'The score of a client in one assessment.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    assessmentScoreId: t.expose('id', required('UUID', 'UUID of the score.')),
-    ...attributes(t, {
-      assessmentId: 'Identifier of the assessment, such as `phq9`.',
-      totalScore: optional('Float', 'Total score.'),
-      answers: required([AssessmentAnswer], 'The answers, one for each question.'),
-    }),
-    client: t.field({
-      type: 'Client',
-      description:
-        'The client who was assessed. Null for a score that was requested by its bare UUID.',
-      resolve: ({ clientId }) =>
-        clientId ? { type: 'Client' as const, id: clientId, open: true } : null,
-    }),
-    ...attributes(t, { raw: REQUIRED_RAW }),
+nodeType('AssessmentScore', 'The score of a client in one assessment.', (t) => ({
+  assessmentScoreId: t.expose('id', required('UUID', 'UUID of the score.')),
+  ...attributes(t, {
+    assessmentId: 'Identifier of the assessment, such as `phq9`.',
+    totalScore: optional('Float', 'Total score.'),
+    answers: required([AssessmentAnswer], 'The answers, one for each question.'),
   }),
-});
+  client: t.field({
+    type: 'Client',
+    description:
+      'The client who was assessed. Null for a score that was requested by its bare UUID.',
+    resolve: ({ clientId }) =>
+      clientId ? { type: 'Client' as const, id: clientId, open: true } : null,
+  }),
+  ...attributes(t, { raw: REQUIRED_RAW }),
+}));

@@ -2,7 +2,16 @@ import type { Context } from '../../context.ts';
 import { whenLoaded } from '../../loaded.ts';
 import { attribute, clinicOfClient } from '../../resolvers/records.ts';
 import type { ClientRef } from '../../resolvers/refs.ts';
-import { ATTRIBUTE, RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
+import {
+  ATTRIBUTE,
+  RAW,
+  attributes,
+  builder,
+  lowerCase,
+  nodeType,
+  optional,
+  required,
+} from '../builder.ts';
 import { list } from '../connection.ts';
 
 const statuses = {
@@ -31,31 +40,27 @@ function knownStatus(text: string | null, ctx: Context): StatusValue | null {
   return 'unknown';
 }
 
-builder.objectType('Client', {
-  description: 'A client: the patient.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    clientId: t.expose('id', required('UUID', 'UUID of the client.')),
-    ...attributes(t, {
-      firstName: 'First name.',
-      lastName: 'Last name.',
-      externalId: 'The partner’s own identifier for the client.',
-      email: 'E-mail address.',
-      phoneNumber: 'Phone number with its `+` calling code.',
-      dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
-    }),
-    status: t.field({
-      ...optional(ClientStatus, 'Status of the client.'),
-      extensions: ATTRIBUTE,
-      resolve: (client, args, ctx) =>
-        whenLoaded(statusOf(client, args, ctx), (text) => knownStatus(text, ctx)),
-    }),
-    ...attributes(t, { raw: RAW }),
-    clinic: t.field({
-      ...optional('Clinic', 'The clinic that the client belongs to.'),
-      resolve: clinicOfClient,
-    }),
-    sessions: t.field(list('sessionsOfClient', 'The sessions of the client.')),
-    programs: t.field(list('programsOfClient', 'The programs that the client takes part in.')),
+nodeType('Client', 'A client: the patient.', (t) => ({
+  clientId: t.expose('id', required('UUID', 'UUID of the client.')),
+  ...attributes(t, {
+    firstName: 'First name.',
+    lastName: 'Last name.',
+    externalId: 'The partner’s own identifier for the client.',
+    email: 'E-mail address.',
+    phoneNumber: 'Phone number with its `+` calling code.',
+    dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
   }),
-});
+  status: t.field({
+    ...optional(ClientStatus, 'Status of the client.'),
+    extensions: ATTRIBUTE,
+    resolve: (client, args, ctx) =>
+      whenLoaded(statusOf(client, args, ctx), (text) => knownStatus(text, ctx)),
+  }),
+  ...attributes(t, { raw: RAW }),
+  clinic: t.field({
+    ...optional('Clinic', 'The clinic that the client belongs to.'),
+    resolve: clinicOfClient,
+  }),
+  sessions: t.field(list('sessionsOfClient', 'The sessions of the client.')),
+  programs: t.field(list('programsOfClient', 'The programs that the client takes part in.')),
+}));

@@ -1,7 +1,15 @@
 import { BadInput } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { clinicOfClinician, organizationOfClinic } from '../../resolvers/records.ts';
-import { type InputFields, RAW, attributes, builder, optional, required } from '../builder.ts';
+import {
+  type InputFields,
+  RAW,
+  attributes,
+  builder,
+  nodeType,
+  optional,
+  required,
+} from '../builder.ts';
 import { type FilterArgs, list, windowArgs } from '../connection.ts';
 import { idOf } from '../global-id.ts';
 import { ClientStatus } from './client.ts';
@@ -73,83 +81,67 @@ function filterOf({ filter }: FilterArgs, { ids }: Context) {
 const defaultFilterOf = ({ defaultOnly }: FilterArgs) =>
   typeof defaultOnly === 'boolean' ? { defaultOnly: `${defaultOnly}` } : undefined;
 
-builder.objectType('Clinic', {
-  description: 'A clinic of an organization.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
-    ...attributes(t, { name: 'Name of the clinic.', raw: RAW }),
-    organization: t.field({
-      ...optional('Organization', 'The organization that the clinic belongs to.'),
-      resolve: organizationOfClinic,
-    }),
-    clinicians: t.field({
-      ...list(
-        'cliniciansOfClinic',
-        'The clinicians of the clinic, filtered by the Partner API.',
-        filterOf,
-      ),
-      args: {
-        ...windowArgs,
-        filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
-      },
-    }),
-    clients: t.field({
-      ...list(
-        'clientsOfClinic',
-        'The clients of the clinic, filtered by the Partner API.',
-        filterOf,
-      ),
-      args: {
-        ...windowArgs,
-        filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
-      },
-    }),
-    assessments: t.field({
-      ...list('assessmentsOfClinic', 'The assessments that the clinic uses.', defaultFilterOf),
-      args: {
-        ...windowArgs,
-        defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
-      },
-    }),
+nodeType('Clinic', 'A clinic of an organization.', (t) => ({
+  clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
+  ...attributes(t, { name: 'Name of the clinic.', raw: RAW }),
+  organization: t.field({
+    ...optional('Organization', 'The organization that the clinic belongs to.'),
+    resolve: organizationOfClinic,
   }),
-});
-
-builder.objectType('Clinician', {
-  description: 'A clinician of a clinic.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
-    ...attributes(t, {
-      firstName: 'First name.',
-      lastName: 'Last name.',
-      email: 'E-mail address.',
-      externalId: 'The partner’s own identifier for the clinician.',
-      raw: RAW,
-    }),
-    clinic: t.field({
-      ...optional('Clinic', 'The clinic that the clinician works in.'),
-      resolve: clinicOfClinician,
-    }),
-    clients: t.field({
-      ...list(
-        'clientsOfClinician',
-        'The clients of the clinician, filtered by the Partner API.',
-        filterOf,
-      ),
-      args: { ...windowArgs, filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
-    }),
-    magicEdits: t.field(
-      list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
+  clinicians: t.field({
+    ...list(
+      'cliniciansOfClinic',
+      'The clinicians of the clinic, filtered by the Partner API.',
+      filterOf,
     ),
+    args: {
+      ...windowArgs,
+      filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
+    },
   }),
-});
+  clients: t.field({
+    ...list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', filterOf),
+    args: {
+      ...windowArgs,
+      filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
+    },
+  }),
+  assessments: t.field({
+    ...list('assessmentsOfClinic', 'The assessments that the clinic uses.', defaultFilterOf),
+    args: {
+      ...windowArgs,
+      defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
+    },
+  }),
+}));
 
-builder.objectType('MagicEdit', {
-  description: 'A magic edit: a rewrite of a note that a clinician requested.',
-  interfaces: ['Node'],
-  fields: (t) => ({
-    magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
-    ...attributes(t, { raw: RAW }),
+nodeType('Clinician', 'A clinician of a clinic.', (t) => ({
+  clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
+  ...attributes(t, {
+    firstName: 'First name.',
+    lastName: 'Last name.',
+    email: 'E-mail address.',
+    externalId: 'The partner’s own identifier for the clinician.',
+    raw: RAW,
   }),
-});
+  clinic: t.field({
+    ...optional('Clinic', 'The clinic that the clinician works in.'),
+    resolve: clinicOfClinician,
+  }),
+  clients: t.field({
+    ...list(
+      'clientsOfClinician',
+      'The clients of the clinician, filtered by the Partner API.',
+      filterOf,
+    ),
+    args: { ...windowArgs, filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
+  }),
+  magicEdits: t.field(
+    list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
+  ),
+}));
+
+nodeType('MagicEdit', 'A magic edit: a rewrite of a note that a clinician requested.', (t) => ({
+  magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
+  ...attributes(t, { raw: RAW }),
+}));

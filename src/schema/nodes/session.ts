@@ -1,7 +1,7 @@
 import { mdms, noteOfSession, transcripts } from '../../resolvers/artifacts.ts';
 import { eventsOfSession } from '../../resolvers/event-log.ts';
 import { clientOfSession } from '../../resolvers/records.ts';
-import { RAW, attributes, builder, lowerCase, optional, required } from '../builder.ts';
+import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
 import { eventsOfSessionPrice, oneCall } from '../estimate-calls.ts';
 
 const ArtifactStatus = builder.enumType('ArtifactStatus', {
@@ -13,10 +13,10 @@ const ArtifactStatus = builder.enumType('ArtifactStatus', {
   }),
 });
 
-builder.objectType('Session', {
-  description: 'A session of a client, with the note, transcript and MDM generated from it.',
-  interfaces: ['Node'],
-  fields: (t) => ({
+nodeType(
+  'Session',
+  'A session of a client, with the note, transcript and MDM generated from it.',
+  (t) => ({
     sessionId: t.expose('id', required('UUID', 'UUID of the session.')),
     ...attributes(t, {
       sessionExternalId: 'The partner’s own identifier for the session.',
@@ -65,4 +65,4 @@ builder.objectType('Session', {
       resolve: eventsOfSession,
     }),
   }),
-});
+);
