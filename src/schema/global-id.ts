@@ -3,7 +3,7 @@ import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
 import { derivedKey, isSame } from '../sealed-text.ts';
 import type { NoteTarget } from '../resolvers/artifacts.ts';
 import { BadInput } from '../errors.ts';
-import type { NodeType, Parents, SessionRef } from '../resolvers/refs.ts';
+import { type NodeType, type Parents, type SessionRef, kindOf } from '../resolvers/refs.ts';
 import { type Uuid, toUuid } from '../uuid.ts';
 
 /**
@@ -16,8 +16,6 @@ export interface NodeId extends Parents {
   readonly sessionId?: Uuid | undefined;
   readonly noteId?: Uuid | undefined;
 }
-
-type PlainType = 'Organization' | 'Clinic' | 'Program' | 'Clinician' | 'Client';
 
 export type GlobalIds = ReturnType<typeof createGlobalIds>;
 
@@ -112,15 +110,8 @@ export function namedBy(type: NodeType, argument: string, text: string, ids: Glo
   throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
 }
 
-export const idOf = (type: PlainType, argument: string, text: string, ids: GlobalIds): Uuid =>
-  namedBy(type, argument, text, ids).id;
-
-const PARENT_TYPES = {
-  organizationId: 'Organization',
-  clinicId: 'Clinic',
-  clinicianId: 'Clinician',
-  clientId: 'Client',
-} as const;
+/** The records that arguments and filters name beside the one that is asked for. */
+const NAMED_TYPES = ['Session', 'Organization', 'Clinic', 'Clinician', 'Client'] as const;
 
 type Named = Readonly<Partial<Record<keyof Parents | 'sessionId' | 'clientOfSession', Uuid>>>;
 export type NamingArgs = {
@@ -130,14 +121,13 @@ export type NamingArgs = {
 /** The parents, and the session, that the arguments name. The session's global id may say whose it is. */
 export function namedIn(args: NamingArgs, ids: GlobalIds): Named {
   const named: { -readonly [K in keyof Named]: Named[K] } = {};
-  if (typeof args.sessionId === 'string') {
-    const { id, clientId } = namedBy('Session', 'sessionId', args.sessionId, ids);
-    named.sessionId = id;
-    if (clientId) named.clientOfSession = clientId;
-  }
-  for (const name of Object.keys(PARENT_TYPES) as (keyof typeof PARENT_TYPES)[]) {
+  for (const type of NAMED_TYPES) {
+    const name = `${kindOf(type)}Id` as const;
     const text = args[name];
-    if (typeof text === 'string') named[name] = idOf(PARENT_TYPES[name], name, text, ids);
+    if (typeof text !== 'string') continue;
+    const { id, clientId } = namedBy(type, name, text, ids);
+    named[name] = id;
+    if (clientId) named.clientOfSession = clientId;
   }
   return named;
 }

@@ -16,7 +16,7 @@ import {
 import type { Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, optional, required, requiredArg } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
-import { idOf, noteTargetOf } from './global-id.ts';
+import { namedBy, noteTargetOf } from './global-id.ts';
 
 type MutationOutcome = NoteChange | Assigned | Minted | Rejected;
 type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
@@ -253,9 +253,9 @@ builder.mutationType({
       },
       extensions: oneCall,
       resolve: (_root, { input }, ctx) => {
-        const clientId = idOf('Client', 'clientId', input.clientId, ctx.ids);
-        const clinicianIds = input.clinicianIds.map((id) =>
-          idOf('Clinician', 'clinicianIds', id, ctx.ids),
+        const { id: clientId } = namedBy('Client', 'clientId', input.clientId, ctx.ids);
+        const clinicianIds = input.clinicianIds.map(
+          (text) => namedBy('Clinician', 'clinicianIds', text, ctx.ids).id,
         );
         return assignSecondaryClinicians(clientId, clinicianIds, ctx);
       },
@@ -266,8 +266,8 @@ builder.mutationType({
         'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
       args: { input: t.arg(requiredArg(AuthenticateClinicianInput, 'The clinician.')) },
       extensions: { ...oneCall, once: true },
-      resolve: (_root, { input }, ctx) =>
-        authenticateClinician(idOf('Clinician', 'clinicianId', input.clinicianId, ctx.ids), ctx),
+      resolve: (_root, { input: { clinicianId } }, ctx) =>
+        authenticateClinician(namedBy('Clinician', 'clinicianId', clinicianId, ctx.ids).id, ctx),
     }),
   }),
 });

@@ -11,7 +11,7 @@ import {
   required,
 } from '../builder.ts';
 import { type FilterArgs, list, windowArgs } from '../connection.ts';
-import { idOf } from '../global-id.ts';
+import { namedBy } from '../global-id.ts';
 import { ClientStatus } from './client.ts';
 
 /** The filters that both lists of clients have. */
@@ -73,7 +73,7 @@ function filterOf({ filter }: FilterArgs, { ids }: Context) {
       throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
     }
     const isId = name === 'id' || name === 'clinicianId';
-    return [name, isId ? idOf('Clinician', name, text, ids) : text] as const;
+    return [name, isId ? namedBy('Clinician', name, text, ids).id : text] as const;
   });
   return query.length > 0 ? Object.fromEntries(query) : undefined;
 }
