@@ -1,8 +1,10 @@
+import type { InputFieldMap } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Connection, Edge, PageInfo as PageInfoShape } from '../connection/connection.ts';
 import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
+import { BadInput } from '../errors.ts';
 import { auditRead } from '../resolvers/access/audit-reads.ts';
 import { listIn } from '../resolvers/records.ts';
 import { LISTS, type ListedRef } from '../resolvers/refs.ts';
@@ -10,6 +12,7 @@ import type { ListName, ListRef } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import { builder, optional, required } from './builder.ts';
 import { listPrice } from './estimate-calls.ts';
+import { namedBy } from './global-id.ts';
 import { neededOf } from './selections.ts';
 
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
@@ -92,25 +95,51 @@ export const windowArgs = builder.args((t) => ({
   before: t.string({ description: 'Only rows before this cursor.' }),
 }));
 
-/** The arguments that a filter is made of. */
-export interface FilterArgs {
+interface ListArgs extends WindowArgs {
   readonly filter?: object | null | undefined;
   readonly defaultOnly?: boolean | null | undefined;
 }
-interface ListArgs extends WindowArgs, FilterArgs {}
+
+const MAX_CHARACTERS = 200;
+
+/**
+ * Query parameters of a list, which the Partner API combines with AND. Messages leave the values out: they are patient
+ * data. An empty filter is no filter: the same list, cursors and cached pages.
+ */
+function filterOf({ filter, defaultOnly }: ListArgs, { ids }: Context): ListRef['filter'] {
+  const given = Object.entries({ ...filter, defaultOnly: defaultOnly?.toString() }).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  const issues = given
+    .filter(([, text]) => text.trim() === '' || text.length > MAX_CHARACTERS)
+    .map(
+      ([name, { length }]) =>
+        `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}`,
+    );
+  if (issues.length > 0) throw new BadInput(...issues);
+  const query = given.map(([name, text]) => {
+    // The Partner API rejects such a number, so the call is saved.
+    if (name === 'phoneNumber' && !text.startsWith('+')) {
+      throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
+    }
+    const isId = name === 'id' || name === 'clinicianId';
+    return [name, isId ? namedBy('Clinician', name, text, ids).id : text] as const;
+  });
+  return query.length > 0 ? Object.fromEntries(query) : undefined;
+}
 
 /** Options of a field that returns a list inside a record. */
-export const list = <N extends ListName>(
+export const list = <N extends ListName, F extends InputFieldMap>(
   name: N,
   description: string,
-  filterOf?: (args: FilterArgs, ctx: Context) => ListRef['filter'],
+  filters?: F,
 ) => ({
   type: `${LISTS[name].row}Connection` as const,
   description,
-  args: windowArgs,
+  args: { ...windowArgs, ...filters } as typeof windowArgs & F,
   extensions: listPrice,
   resolve: (parent: ListedRef, args: ListArgs, ctx: Context, info: GraphQLResolveInfo) => {
-    const filter = filterOf?.(args, ctx);
+    const filter = filters && filterOf(args, ctx);
     return listIn(parent, { name, id: parent.id as Uuid, filter }, args, neededOf(info, ctx), ctx);
   },
 });

@@ -1,5 +1,3 @@
-import { BadInput } from '../../errors.ts';
-import type { Context } from '../../context.ts';
 import { clinicOfClinician, organizationOfClinic } from '../../resolvers/records.ts';
 import {
   type InputFields,
@@ -10,8 +8,7 @@ import {
   optional,
   required,
 } from '../builder.ts';
-import { type FilterArgs, list, windowArgs } from '../connection.ts';
-import { namedBy } from '../global-id.ts';
+import { list } from '../connection.ts';
 import { ClientStatus } from './client.ts';
 
 /** The filters that both lists of clients have. */
@@ -50,37 +47,6 @@ const ClinicianFilter = builder.inputType('ClinicianFilter', {
   }),
 });
 
-const MAX_CHARACTERS = 200;
-
-/**
- * Query parameters of a list, which the Partner API combines with AND. Messages leave the values out: they are patient
- * data. An empty filter is no filter: the same list, cursors and cached pages.
- */
-function filterOf({ filter }: FilterArgs, { ids }: Context) {
-  const given = Object.entries(filter ?? {}).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  const issues = given
-    .filter(([, text]) => text.trim() === '' || text.length > MAX_CHARACTERS)
-    .map(
-      ([name, { length }]) =>
-        `"${name}" must have 1 to ${MAX_CHARACTERS} characters and not be blank, but got ${length}`,
-    );
-  if (issues.length > 0) throw new BadInput(...issues);
-  const query = given.map(([name, text]) => {
-    // The Partner API rejects such a number, so the call is saved.
-    if (name === 'phoneNumber' && !text.startsWith('+')) {
-      throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
-    }
-    const isId = name === 'id' || name === 'clinicianId';
-    return [name, isId ? namedBy('Clinician', name, text, ids).id : text] as const;
-  });
-  return query.length > 0 ? Object.fromEntries(query) : undefined;
-}
-
-const defaultFilterOf = ({ defaultOnly }: FilterArgs) =>
-  typeof defaultOnly === 'boolean' ? { defaultOnly: `${defaultOnly}` } : undefined;
-
 nodeType('Clinic', 'A clinic of an organization.', (t) => ({
   clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
   ...attributes(t, { name: 'Name of the clinic.', raw: RAW }),
@@ -88,31 +54,21 @@ nodeType('Clinic', 'A clinic of an organization.', (t) => ({
     ...optional('Organization', 'The organization that the clinic belongs to.'),
     resolve: organizationOfClinic,
   }),
-  clinicians: t.field({
-    ...list(
-      'cliniciansOfClinic',
-      'The clinicians of the clinic, filtered by the Partner API.',
-      filterOf,
-    ),
-    args: {
-      ...windowArgs,
+  clinicians: t.field(
+    list('cliniciansOfClinic', 'The clinicians of the clinic, filtered by the Partner API.', {
       filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
-    },
-  }),
-  clients: t.field({
-    ...list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', filterOf),
-    args: {
-      ...windowArgs,
+    }),
+  ),
+  clients: t.field(
+    list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', {
       filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
-    },
-  }),
-  assessments: t.field({
-    ...list('assessmentsOfClinic', 'The assessments that the clinic uses.', defaultFilterOf),
-    args: {
-      ...windowArgs,
+    }),
+  ),
+  assessments: t.field(
+    list('assessmentsOfClinic', 'The assessments that the clinic uses.', {
       defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
-    },
-  }),
+    }),
+  ),
 }));
 
 nodeType('Clinician', 'A clinician of a clinic.', (t) => ({
@@ -128,14 +84,11 @@ nodeType('Clinician', 'A clinician of a clinic.', (t) => ({
     ...optional('Clinic', 'The clinic that the clinician works in.'),
     resolve: clinicOfClinician,
   }),
-  clients: t.field({
-    ...list(
-      'clientsOfClinician',
-      'The clients of the clinician, filtered by the Partner API.',
-      filterOf,
-    ),
-    args: { ...windowArgs, filter: t.arg(optional(ClientFilter, 'Only clients that match.')) },
-  }),
+  clients: t.field(
+    list('clientsOfClinician', 'The clients of the clinician, filtered by the Partner API.', {
+      filter: t.arg(optional(ClientFilter, 'Only clients that match.')),
+    }),
+  ),
   magicEdits: t.field(
     list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
   ),
