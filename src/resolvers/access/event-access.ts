@@ -21,33 +21,26 @@ export async function isVisible(
   const { reach } = ctx;
   if (isSessionEvent(event))
     return reach.isPartner || RECORD_KINDS.some((kind) => reach.holds(kind, event[`${kind}Id`]));
-  if (!(await areParentsOpen(filter, ctx))) return false;
+  // The most specific record was checked before.
+  for (const parent of recordsIn(filter).slice(1)) if (!(await isOpen(parent, ctx))) return false;
   const client = { type: 'Client', id: event.clientId } as const;
   const absentSince = ctx.recentLists.assessedAt(event.clientId);
   if (!(await isOpen(client, ctx, { absentSince }))) return false;
   return isClientUnder(filter, event.clientId, absentSince, ctx);
 }
 
-/** Whether the viewer may open the records of a filter beside the most specific one, which was checked before. */
-async function areParentsOpen(filter: EventFilter, ctx: Context): Promise<boolean> {
-  for (const parent of recordsIn(filter).slice(1)) if (!(await isOpen(parent, ctx))) return false;
-  return true;
-}
-
 /** The most specific record that a filter names must be open to the viewer; otherwise it does not exist. */
 export async function requireFilterAccess(filter: EventFilter, ctx: Context): Promise<void> {
   const [named] = recordsIn(filter);
   if (!named) return;
-  let reason = new NotFound();
   try {
-    if (await isOpen(named, ctx)) return;
+    if (!(await isOpen(named, ctx))) throw new NotFound();
   } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
-    reason = error;
+    // Written now, since a rejected subscription never ends.
+    if (error instanceof NotFound)
+      ctx.audit?.writeNow('filter: denied', `${named.type}:${named.id}`);
+    throw error;
   }
-  // Written now, since a rejected subscription never ends.
-  ctx.audit?.writeNow('filter: denied', `${named.type}:${named.id}`);
-  throw reason;
 }
 
 /** The most specific record first: the others narrow it further, and say where to look for it. */
