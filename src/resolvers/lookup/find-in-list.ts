@@ -1,4 +1,4 @@
-import { PAGE_SIZE, type Page, firstOffsetOf } from '../../page.ts';
+import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/lists.ts';
@@ -45,7 +45,6 @@ const PAGES_AT_A_TIME = 4;
 /** How many pages one look-up may still request; undefined where only the operation's own limit counts. */
 export interface LookupBudget {
   pagesLeft: number;
-  readonly limit: number;
   /** Named in the error when the look-up is cut. */
   readonly argument: string;
 }
@@ -106,7 +105,10 @@ async function scan<N extends ListName>(
   if (here) return here;
   const { total, page } = first;
   if (absentSince !== undefined && ctx.recentLists.isAbsent(list, id, total)) return undefined;
-  const rest = pagesFrom(Math.ceil(total / PAGE_SIZE), page);
+  // Nearest first: rows move by a few places, not by many.
+  const rest = pagesBetween(1, Math.ceil(total / PAGE_SIZE))
+    .filter((each) => each !== page)
+    .toSorted((a, b) => Math.abs(a - page) - Math.abs(b - page));
   let isChanged = false;
   for (let at = 0; at < rest.length;) {
     // Limited by the budget: a call in flight when the look-up is cut would be wasted.
@@ -148,7 +150,7 @@ async function pageIfThere<N extends ListName>(
 ) {
   if (budget && budget.pagesLeft <= 0) {
     throw new NotFound(
-      `The record was not found within ${budget.limit} calls to the Partner API: add ${budget.argument} to say where it is.`,
+      `The record was not found within ${ctx.lookupMaxCalls} calls to the Partner API: add ${budget.argument} to say where it is.`,
     );
   }
   try {
@@ -160,10 +162,4 @@ async function pageIfThere<N extends ListName>(
     if (hasCode(error, 'NOT_FOUND')) return undefined;
     throw error;
   }
-}
-
-/** The other pages, nearest to `from` first: rows move by a few places, not by many. */
-function pagesFrom(count: number, from: number): readonly number[] {
-  const others = Array.from({ length: count }, (_, index) => index + 1).filter((p) => p !== from);
-  return others.toSorted((a, b) => Math.abs(a - from) - Math.abs(b - from));
 }

@@ -40,8 +40,7 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   }
   // Upward links too: if the id may be shown, the record may be looked up.
   if (!ref.linked && !isGranted(ref, ctx)) return search(ref, ctx);
-  const limit = ctx.lookupMaxCalls;
-  const budget = { pagesLeft: limit, limit, argument: ARGUMENTS[ref.type] ?? '' };
+  const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
   const places = ref.type === 'Client' ? await ctx.places.of(ref.id) : [];
   const seenIn = places.map(({ list }) => list);
   return (
