@@ -14,12 +14,9 @@ import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
 import type {
   ClientRef,
-  ClinicRef,
-  ClinicianRef,
   ListedRef,
   NodeOfType,
   NodeRef,
-  OrganizationRef,
   Parents,
   RowOf,
   SessionRef,
@@ -86,11 +83,11 @@ function parentLink<R extends ListedRef, T extends ListedRef['type']>(
 
 export const organizationOfClinic = parentLink(
   'Organization',
-  (clinic: ClinicRef, ctx) =>
+  (clinic: NodeOfType<'Clinic'>, ctx) =>
     clinic.organizationId ?? find(clinic, ctx).then((found) => found?.organizationId),
 );
 
-const clinicIdOf = (clinician: ClinicianRef, ctx: Context) =>
+const clinicIdOf = (clinician: NodeOfType<'Clinician'>, ctx: Context) =>
   clinician.clinicId ?? find(clinician, ctx).then((found) => found?.clinicId);
 
 export const clinicOfClinician = parentLink('Clinic', clinicIdOf);
@@ -163,10 +160,10 @@ export function organizationsOfViewer(
   args: WindowArgs,
   need: Need,
   ctx: Context,
-): Loaded<Connection<OrganizationRef>> {
+): Loaded<Connection<RowOf<'organizations'>>> {
   if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, need, ctx);
   const nodes = granted('Organization', ctx);
-  return openConnection<OrganizationRef>(
+  return openConnection<RowOf<'organizations'>>(
     args,
     need,
     {

@@ -28,9 +28,6 @@ interface Listed<Type extends string, List extends ListName, Id = Uuid> extends 
   readonly auditName?: string | undefined;
 }
 
-export type OrganizationRef = Listed<'Organization', 'organizations'>;
-export type ClinicRef = Listed<'Clinic', 'clinicsOfOrganization'>;
-export type ClinicianRef = Listed<'Clinician', 'cliniciansOfClinic'>;
 export type ClientRef = Listed<'Client', 'clientsOfClinic'>;
 /** Rows of a cached page are shared by all operations, so the ids are signed once, and the note is made once. */
 export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
@@ -39,10 +36,10 @@ export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
 };
 
 export type ListedRef =
-  | OrganizationRef
-  | ClinicRef
+  | Listed<'Organization', 'organizations'>
+  | Listed<'Clinic', 'clinicsOfOrganization'>
   | Listed<'Program', 'programsOfOrganization'>
-  | ClinicianRef
+  | Listed<'Clinician', 'cliniciansOfClinic'>
   | ClientRef
   | SessionRef
   /** Its id is a string such as `phq9`, unique within its clinic only. */
