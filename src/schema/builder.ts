@@ -44,19 +44,11 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObjec
 /** Options of a nullable field or argument. */
 export const optional = <const T>(type: T, description: string) => ({ type, description });
 
-/** Options of a non-null field. */
-export const required = <T extends TypeParam<Types>>(type: T, description: string) => ({
-  type,
-  description,
-  nullable: false as const,
-});
-
-/** Options of a non-null argument. */
-export const requiredArg = <T extends InputType<Types>>(type: T, description: string) => ({
-  type,
-  description,
-  required: true as const,
-});
+/** Options of a non-null field or argument, which Pothos calls by two names. */
+export const required = <T extends TypeParam<Types> | InputType<Types>>(
+  type: T,
+  description: string,
+) => ({ type, description, nullable: false as const, required: true as const });
 
 /** Options that every `raw` field shares. */
 export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');

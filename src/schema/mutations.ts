@@ -14,7 +14,7 @@ import {
   updateNote,
 } from '../resolvers/mutations/note-change.ts';
 import type { Rejected } from '../resolvers/mutations/write.ts';
-import { type InputFields, builder, optional, required, requiredArg } from './builder.ts';
+import { type InputFields, builder, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 import { namedBy, noteTargetOf } from './global-id.ts';
 
@@ -106,7 +106,7 @@ const KEY = {
 };
 
 const noteFields = (t: InputFields) => ({
-  progressNoteId: t.field(requiredArg('ID', 'Global id or UUID of the note.')),
+  progressNoteId: t.field(required('ID', 'Global id or UUID of the note.')),
   sessionId: t.id({
     description:
       'Session of the note. A note’s bare UUID needs `sessionId` and `clientId`, so that access can be proven; `partner` needs neither.',
@@ -119,7 +119,7 @@ const MagicEditInput = builder.inputType('MagicEditInput', {
   fields: (t) => ({
     ...noteFields(t),
     userInstructions: t.field(
-      requiredArg('String', 'Instructions for the rewrite: 1 to 5000 characters after trimming.'),
+      required('String', 'Instructions for the rewrite: 1 to 5000 characters after trimming.'),
     ),
     idempotencyKey: t.string(KEY),
   }),
@@ -138,7 +138,7 @@ const UpdateProgressNoteInput = builder.inputType('UpdateProgressNoteInput', {
   fields: (t) => ({
     ...noteFields(t),
     patch: t.field(
-      requiredArg(
+      required(
         'JSON',
         'Body of the PATCH: a JSON object, sent unchanged, since the Partner API does not document it.',
       ),
@@ -162,7 +162,7 @@ const SecondaryCliniciansAssigned = builder
 const AssignSecondaryCliniciansInput = builder.inputType('AssignSecondaryCliniciansInput', {
   description: 'The client, and the clinicians to assign.',
   fields: (t) => ({
-    clientId: t.field(requiredArg('ID', 'Global id or UUID of the client.')),
+    clientId: t.field(required('ID', 'Global id or UUID of the client.')),
     clinicianIds: t.idList({
       required: true,
       description: 'Global ids or UUIDs of 1 to 50 clinicians. Duplicates count once.',
@@ -207,7 +207,7 @@ const ClinicianTokens = builder.objectRef<Minted>('ClinicianTokens').implement({
 const AuthenticateClinicianInput = builder.inputType('AuthenticateClinicianInput', {
   description: 'The clinician to sign in to the widget.',
   fields: (t) => ({
-    clinicianId: t.field(requiredArg('ID', 'Global id or UUID of the clinician.')),
+    clinicianId: t.field(required('ID', 'Global id or UUID of the clinician.')),
   }),
 });
 
@@ -224,7 +224,7 @@ builder.mutationType({
       type: resultOf('MagicEditResult', 'The outcome of a magic edit.'),
       description:
         'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
-      args: { input: t.arg(requiredArg(MagicEditInput, 'The note and the instructions.')) },
+      args: { input: t.arg(required(MagicEditInput, 'The note and the instructions.')) },
       extensions: oneCall,
       resolve: (_root, { input }, ctx) => magicEdit(targetOf(input, ctx), input, ctx),
     }),
@@ -232,7 +232,7 @@ builder.mutationType({
       type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
       description:
         'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
-      args: { input: t.arg(requiredArg(RegenerateProgressNoteInput, 'The note.')) },
+      args: { input: t.arg(required(RegenerateProgressNoteInput, 'The note.')) },
       extensions: oneCall,
       resolve: (_root, { input }, ctx) => regenerateNote(targetOf(input, ctx), input, ctx),
     }),
@@ -240,7 +240,7 @@ builder.mutationType({
       type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
       description:
         'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
-      args: { input: t.arg(requiredArg(UpdateProgressNoteInput, 'The note and the patch.')) },
+      args: { input: t.arg(required(UpdateProgressNoteInput, 'The note and the patch.')) },
       extensions: oneCall,
       resolve: (_root, { input }, ctx) => updateNote(targetOf(input, ctx), input, ctx),
     }),
@@ -249,7 +249,7 @@ builder.mutationType({
       description:
         'Assigns secondary clinicians to a client. Those already assigned are skipped, so it is safe to repeat, also after OUTCOME_UNKNOWN.',
       args: {
-        input: t.arg(requiredArg(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
+        input: t.arg(required(AssignSecondaryCliniciansInput, 'The client and the clinicians.')),
       },
       extensions: oneCall,
       resolve: (_root, { input }, ctx) => {
@@ -264,7 +264,7 @@ builder.mutationType({
       type: AuthenticateClinicianResult,
       description:
         'Creates one token pair for the embedded widget. Use a pair in one browser session only; never share it. Available over plain HTTP only, and once in an operation.',
-      args: { input: t.arg(requiredArg(AuthenticateClinicianInput, 'The clinician.')) },
+      args: { input: t.arg(required(AuthenticateClinicianInput, 'The clinician.')) },
       extensions: { ...oneCall, once: true },
       resolve: (_root, { input: { clinicianId } }, ctx) =>
         authenticateClinician(namedBy('Clinician', 'clinicianId', clinicianId, ctx.ids).id, ctx),

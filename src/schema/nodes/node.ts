@@ -14,7 +14,7 @@ import { byId } from '../../resolvers/records.ts';
 import { find } from '../../resolvers/lookup/find.ts';
 import type { ListedRef, NodeRef, NodeType, SessionRef } from '../../resolvers/refs.ts';
 import type { Uuid } from '../../uuid.ts';
-import { builder, optional, requiredArg } from '../builder.ts';
+import { builder, optional, required } from '../builder.ts';
 import { callForEach, oneCall } from '../estimate-calls.ts';
 import { type NodeId, sessionIn } from '../global-id.ts';
 import { wantsAttributes } from '../selections.ts';
@@ -89,7 +89,7 @@ builder.queryFields((t) => ({
       'Node',
       'A record by its global id. Null if it does not exist or is not open to you.',
     ),
-    args: { id: t.arg(requiredArg('ID', 'Global id of the record.')) },
+    args: { id: t.arg(required('ID', 'Global id of the record.')) },
     extensions: oneCall,
     resolve: (_root, { id }, ctx, info) => nodeOf(id, ctx, info),
   }),
