@@ -80,10 +80,9 @@ export function windowOf(
 
 export function pagesNeeded({ start, end }: Window, need: Need): number[] {
   if (start >= end) return [];
-  const touched = pagesBetween(pageOf(start), pageOf(end - 1));
-  if (need === 'rows') return touched;
-  const isEnd = (index: number) => index === 0 || index === touched.length - 1;
-  return need === 'cursors' ? touched.filter((_, index) => isEnd(index)) : [];
+  const [first, last] = [pageOf(start), pageOf(end - 1)];
+  if (need === 'rows') return pagesBetween(first, last);
+  return need === 'cursors' ? [...new Set([first, last])] : [];
 }
 
 /** The pages to read first, when only the cursors' totals, or else the total of an earlier answer (`hint`), are known. */
