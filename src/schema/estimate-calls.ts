@@ -32,9 +32,6 @@ export const eventsPrice = priced('events');
 /** Costs the subselection for as many events as a session usually has at most. */
 export const eventsOfSessionPrice = priced((below) => 1 + 25 * below);
 
-const priceOf = (extensions: object): Price | undefined =>
-  (extensions as { readonly price?: Price }).price;
-
 export interface ArgumentProblem {
   readonly issues: readonly string[];
   readonly nodes: readonly FieldNode[];
@@ -63,7 +60,7 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
     const path = [...parent, responseName(nodes)];
     const inner = gatherFields(nodes, getNamedType(field.type), validated);
     const below = ofFields(inner, path);
-    const price = priceOf(field.extensions);
+    const price = field.extensions['price'] as Price | undefined;
     if (!price) return below;
     const ofNode = (node: FieldNode): number => {
       const argsOf = () => getArgumentValues(field, node, variableValues);
