@@ -42,10 +42,10 @@ export interface Services {
 }
 
 /** What a resolver may use. New for every operation and every delivered event. */
-export type Context = Readonly<ReturnType<typeof createContext>> & {
-  /** How many events it may still read of the log. Set for operations that read it. */
-  eventBudget?: { left: number };
-};
+export type Context = Readonly<ReturnType<typeof createContext>>;
+
+/** Most events that one operation reads of the log, matching or not, in all its fields together. */
+export const MAX_EVENTS_READ = 2_000;
 
 export function createContext(
   services: Services,
@@ -83,6 +83,8 @@ export function createContext(
     /** Look-ups and proofs: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
     proofs: new Map<string, Loaded<boolean>>(),
+    /** How many events it may still read of the log. */
+    eventBudget: { left: MAX_EVENTS_READ },
     responseSize: new ResponseSize(),
     cachePolicy,
     /** The answer depends on more than the Partner API's answers: the event log, the clock or a denial. */

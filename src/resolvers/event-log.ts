@@ -1,6 +1,6 @@
 import type { PageInfo } from '../connection/connection.ts';
 import { type WindowArgs, sizeOf } from '../connection/window.ts';
-import type { Context } from '../context.ts';
+import { type Context, MAX_EVENTS_READ } from '../context.ts';
 import type { Replay } from '../events/event-hub.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
@@ -12,14 +12,9 @@ import { requireAccess } from './access/prove.ts';
 import { OperationError } from '../errors.ts';
 import type { SessionRef } from './refs.ts';
 
-/** Most events that one operation reads, matching or not, in all its fields together. */
-const MAX_READ = 2_000;
-
 interface EventsArgs extends Pick<WindowArgs, 'first' | 'after'> {
   readonly filter: EventFilter;
 }
-
-const budgetOf = (ctx: Context) => (ctx.eventBudget ??= { left: MAX_READ });
 
 /** Events of the log that the viewer may see, oldest first. `first` was checked when the calls were estimated. */
 export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: Context) {
@@ -50,8 +45,7 @@ async function readEvents(
   filter: EventFilter,
   ctx: Context,
 ) {
-  const { hub } = ctx;
-  const budget = budgetOf(ctx);
+  const { hub, eventBudget: budget } = ctx;
   const found: PartnerEvent[] = [];
   // No event can match.
   if (filter.types?.length === 0 || ctx.viewer.grants.length === 0) return { found };
@@ -89,14 +83,14 @@ export const eventsOfSession = (session: SessionRef, _args: unknown, ctx: Contex
 
 function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly SessionEvent[]> {
   ctx.doNotCache();
-  const budget = budgetOf(ctx);
+  const { eventBudget: budget } = ctx;
   return ctx.hub.inTurn(ctx.viewer.subject, async () => {
     const limit = Math.min(OF_SUBJECT_LIMIT, budget.left);
     const events = limit > 0 ? await ctx.hub.ofSession(id, limit) : [];
     budget.left -= events.length;
     if (limit < OF_SUBJECT_LIMIT && events.length === limit) {
       // This field has no cursor to continue from.
-      const message = `One operation reads at most ${MAX_READ} events: ask for the events of fewer sessions at once.`;
+      const message = `One operation reads at most ${MAX_EVENTS_READ} events: ask for the events of fewer sessions at once.`;
       throw new OperationError('QUERY_TOO_EXPENSIVE', message);
     }
     return events;

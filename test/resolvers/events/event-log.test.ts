@@ -201,6 +201,7 @@ const contextOf = (hub: EventHub, usage: ReturnType<typeof createUsage>) =>
     viewer: { grants: ['partner'] },
     reach: { isPartner: true },
     usage,
+    eventBudget: { left: MAX_READ },
     doNotCache: () => undefined,
   }) as unknown as Context;
 
