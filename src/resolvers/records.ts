@@ -12,14 +12,15 @@ import { ifOpen, opened, requireAccess } from './access/prove.ts';
 import { NotFound } from '../errors.ts';
 import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
-import type {
-  ClientRef,
-  ListedRef,
-  NodeOfType,
-  NodeRef,
-  Parents,
-  RowOf,
-  SessionRef,
+import {
+  type ClientRef,
+  type ListedRef,
+  type NodeOfType,
+  type NodeRef,
+  type Parents,
+  type RowOf,
+  type SessionRef,
+  kindOf,
 } from './refs.ts';
 
 type RecordOfNode<R extends NodeRef> = NonNullable<R['record']>;
@@ -61,13 +62,17 @@ export async function byId<R extends ListedRef>(
 export const linkTo = <T extends ListedRef['type']>(type: T, id: Uuid, parents?: Parents) =>
   ({ type, id, open: false, linked: true, ...parents }) as NodeOfType<T>;
 
+/** The id of a record's parent, which is looked up if it is not known. */
+const parentId = (ref: ListedRef, name: keyof Parents, ctx: Context): Loaded<Uuid | undefined> =>
+  ref[name] ?? find(ref, ctx).then((found) => found?.[name]);
+
 /**
  * Resolves a link to a parent if the viewer may read the record, or came up from a record that they may read. Otherwise
  * it is null: a made-up id must not reveal a record's parents.
  */
-function parentLink<R extends ListedRef, T extends ListedRef['type']>(
+function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | 'Client'>(
   type: T,
-  parentIdOf: (ref: R, ctx: Context) => Loaded<Uuid | undefined>,
+  parentIdOf = (ref: R, ctx: Context) => parentId(ref, `${kindOf(type)}Id`, ctx),
 ) {
   const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(parentIdOf(ref, ctx), (id) => {
@@ -81,30 +86,23 @@ function parentLink<R extends ListedRef, T extends ListedRef['type']>(
     ref.open || ref.linked ? read(ref, ctx) : ifOpen(ref, ctx, () => read(ref, ctx));
 }
 
-export const organizationOfClinic = parentLink(
-  'Organization',
-  (clinic: NodeOfType<'Clinic'>, ctx) =>
-    clinic.organizationId ?? find(clinic, ctx).then((found) => found?.organizationId),
-);
-
-const clinicIdOf = (clinician: NodeOfType<'Clinician'>, ctx: Context) =>
-  clinician.clinicId ?? find(clinician, ctx).then((found) => found?.clinicId);
-
-export const clinicOfClinician = parentLink('Clinic', clinicIdOf);
+export const organizationOfClinic = parentLink('Organization');
+export const clinicOfClinician = parentLink('Clinic');
 
 /** The clinic whose list holds the client, or that of the clinician whose list does. */
 export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
   whenLoaded(
     client.clinicId || client.clinicianId ? client : find(client, ctx),
     ({ clinicId, clinicianId }: Parents = {}) =>
-      clinicianId && !clinicId ? clinicIdOf(linkTo('Clinician', clinicianId), ctx) : clinicId,
+      clinicianId && !clinicId
+        ? parentId(linkTo('Clinician', clinicianId), 'clinicId', ctx)
+        : clinicId,
   ),
 );
 
 /** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
 const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
-  if (session.clientId) return session.clientId;
-  if (session.named?.clientId) return find(session, ctx).then((found) => found?.clientId);
+  if (session.clientId || session.named?.clientId) return parentId(session, 'clientId', ctx);
   ctx.doNotCache();
   return ctx.hub.clientOfSession(session.id);
 });
