@@ -4,6 +4,7 @@ import { GraphQLError } from 'graphql';
 import type { Connection } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import type * as Events from '../events/partner-event.ts';
+import { whenLoaded } from '../loaded.ts';
 import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
 import { calendarDateOf } from '../rest/lists.ts';
@@ -56,20 +57,24 @@ export const RAW = optional('JSON', 'The whole record as the Partner API returne
 type FieldOptions = ReturnType<typeof optional<TypeParam<Types>>>;
 type AttributesOf<R extends NodeRef> = keyof NonNullable<R['record']>;
 
-/** Extensions of a field that needs the record's attributes: a record known by id is looked up first. */
-export const ATTRIBUTE = { isAttribute: true };
-
-/** Fields that are attributes of a record, each with its description or, if it is no nullable string, its options. */
+/**
+ * Fields that are attributes of a record, each with its description or, if it is no nullable string, its options. A
+ * record known by id is looked up first. `convert` makes the field's value of the Partner API's.
+ */
 export function attributes<R extends NodeRef>(
   t: PothosSchemaTypes.ObjectFieldBuilder<Types, R>,
   described: { readonly [K in AttributesOf<R>]?: string | FieldOptions },
+  convert?: (value: never, ctx: Context) => unknown,
 ): FieldMap {
   const fields: FieldMap = {};
   for (const [name, about = ''] of Object.entries<string | FieldOptions | undefined>(described)) {
+    const read = attribute<R, AttributesOf<R>>(name as AttributesOf<R>);
+    const readConverted = (ref: R, args: unknown, ctx: Context) =>
+      whenLoaded(read(ref, args, ctx), (value) => convert!(value as never, ctx));
     fields[name] = t.field({
       ...(typeof about === 'string' ? optional('String', about) : about),
-      extensions: ATTRIBUTE,
-      resolve: attribute<R, AttributesOf<R>>(name as AttributesOf<R>) as never,
+      extensions: { isAttribute: true },
+      resolve: (convert ? readConverted : read) as never,
     });
   }
   return fields;

@@ -1,17 +1,6 @@
 import type { Context } from '../../context.ts';
-import { whenLoaded } from '../../loaded.ts';
-import { attribute, clinicOfClient } from '../../resolvers/records.ts';
-import type { ClientRef } from '../../resolvers/refs.ts';
-import {
-  ATTRIBUTE,
-  RAW,
-  attributes,
-  builder,
-  lowerCase,
-  nodeType,
-  optional,
-  required,
-} from '../builder.ts';
+import { clinicOfClient } from '../../resolvers/records.ts';
+import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
 import { list } from '../connection.ts';
 
 const statuses = {
@@ -23,19 +12,16 @@ const statuses = {
   pending: 'Pending.',
   unknown: 'Unknown, or a status that is new in the Partner API.',
 } as const;
-type StatusValue = keyof typeof statuses;
 
 export const ClientStatus = builder.enumType('ClientStatus', {
   description: 'Status of a client.',
   values: lowerCase(statuses),
 });
 
-const statusOf = attribute<ClientRef, 'status'>('status');
-
 /** A status that the Partner API adds later is UNKNOWN here, and counted. */
-function knownStatus(text: string | null, ctx: Context): StatusValue | null {
+function knownStatus(text: string | null, ctx: Context): string | null {
   const status = text?.toLowerCase() ?? null;
-  if (status === null || Object.hasOwn(statuses, status)) return status as StatusValue | null;
+  if (status === null || Object.hasOwn(statuses, status)) return status;
   ctx.onUnknownStatus();
   return 'unknown';
 }
@@ -50,12 +36,7 @@ nodeType('Client', 'A client: the patient.', (t) => ({
     phoneNumber: 'Phone number with its `+` calling code.',
     dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
   }),
-  status: t.field({
-    ...optional(ClientStatus, 'Status of the client.'),
-    extensions: ATTRIBUTE,
-    resolve: (client, args, ctx) =>
-      whenLoaded(statusOf(client, args, ctx), (text) => knownStatus(text, ctx)),
-  }),
+  ...attributes(t, { status: optional(ClientStatus, 'Status of the client.') }, knownStatus),
   ...attributes(t, { raw: RAW }),
   clinic: t.field({
     ...optional('Clinic', 'The clinic that the client belongs to.'),
