@@ -36,11 +36,8 @@ async function beginSlowQuery({ server, sandbox }: Deployment, latencyMs: number
   return { answer };
 }
 
-function dial({ url }: ServerProcess, bytes = ''): Socket {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-  socket.write(bytes);
-  return socket;
-}
+const dial = ({ url }: ServerProcess): Socket =>
+  connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
 
 const first = async <T>(emitter: EventEmitter, event: string): Promise<T> =>
   (await once(emitter, event))[0];
@@ -72,12 +69,14 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     };
     expect((await get()).headers.connection).toBe('keep-alive');
     await first(dial(server), 'connect');
+    const socket = dial(server);
+    await first(socket, 'connect');
     server.signal('SIGTERM');
     await retirementOf(server);
     const last = await get();
     expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
-    const socket = dial(server, `GET /graphql HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
+    socket.write(`GET /graphql HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
     expect(String(await first(socket, 'data'))).toMatch(/^HTTP\/1.1 503/);
     expect(await endingOf(server, 8_000)).toEqual({ code: 0, inTime: true });
   });
