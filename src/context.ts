@@ -54,8 +54,7 @@ export function createContext(
   operation: {
     readonly name: string;
     readonly id?: string;
-    readonly requestId?: string | undefined;
-    readonly isPlainHttp?: boolean | undefined;
+    readonly isPlainHttp?: boolean;
     readonly args: Pick<
       ValidatedExecutionArgs,
       'schema' | 'fragmentDefinitions' | 'variableValues'
@@ -75,7 +74,7 @@ export function createContext(
     isPlainHttp: operation.isPlainHttp,
     loaders: services.partner.loadersFor(usage),
     /** Records every patient's record that is returned, and every record that is denied. */
-    audit: services.audit?.begin(viewer.subject, operation.name, operation.id, operation.requestId),
+    audit: services.audit?.begin(viewer.subject, operation.name, operation.id, usage.requestId),
     /** The event log's position when the operation began. */
     beganAt: services.hub.position,
     /** Pages that this operation has read. A look-up starts with them. */

@@ -10,7 +10,6 @@ import {
 
 import type { Context } from '../context.ts';
 import type { CodedError } from '../errors.ts';
-import type { Usage } from '../rest/usage.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
@@ -29,8 +28,6 @@ import type { Sink, Subscriptions } from './subscriptions/subscriptions.ts';
 export interface Operation {
   /** Unique. Its log lines have it. */
   readonly id: string;
-  readonly requestId: string | undefined;
-  readonly isPlainHttp: boolean | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
   /** For logs, metrics and traces. */
   readonly name: string;
@@ -38,6 +35,8 @@ export interface Operation {
   readonly estimated: number;
   readonly args: ValidatedExecutionArgs;
   readonly startedAt: number;
+  /** True if the response is plain JSON over HTTP. */
+  readonly isPlainHttp: boolean;
 }
 
 /** What the transports and plugins keep in Yoga's context. */
@@ -49,11 +48,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   unauthenticated?: CodedError & { readonly reason?: string };
   requestId?: string;
   requester?: Viewer;
-  /** True if the response is plain JSON over HTTP. */
-  isPlainHttp?: boolean;
-  operation?: Operation | undefined;
-  /** What it uses of the Partner API, from its execution on. */
-  usage?: Usage;
+  operation?: Operation;
   /** What its resolvers get as their context. */
   resolverContext?: Context;
   /** For the operation's calls, if it is traced. */
@@ -65,14 +60,14 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
 export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'req' | 'res'>>;
 /** While it is executed. */
 export type ExecutionContext = GatewayContext &
-  Required<Pick<GatewayContext, 'usage' | 'resolverContext'>> & { readonly operation: Operation };
+  Required<Pick<GatewayContext, 'operation' | 'resolverContext'>>;
 export type GatewayPlugin = Plugin<GatewayContext, HttpContext>;
 export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
  * `onValidate` (document limits), `onExecute` (cost, tracing, context, execution), `onExecuteDone` (answer cache,
- * masking, cost, tracing, audit, log) and `onSubscribe` (cost, subscriptions).
+ * masking, cost, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions).
  */
 export function createGatewayYoga(
   parts: GatewayParts,

@@ -86,9 +86,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       ({ yoga } = init);
     },
     async onRequest({ serverContext: context, endResponse, fetchAPI }) {
-      const { req, res } = context;
-      context.requestId = requestIdOf(res);
-      context.isPlainHttp = acceptedBy(req.headers.accept).json !== undefined;
+      context.requestId = requestIdOf(context.res);
       const result = await resultOf(context);
       // Responses of one turn of the event loop are written together. A write that wakes its client is expensive: this way
       // a cached answer takes 160 µs of CPU and not 218, with 16 clients at once.

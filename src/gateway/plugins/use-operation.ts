@@ -1,3 +1,4 @@
+import type { ExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
 import { createContext } from '../../context.ts';
@@ -6,32 +7,33 @@ import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 
 /**
- * Creates the context for the operation's resolvers, with new loaders (`onExecute`). When the operation times out or
- * its client disconnects, its reads are aborted; a write that was sent is not. Operations of a socket end themselves.
+ * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation
+ * times out or its client disconnects, its reads are aborted; a write that was sent is not. Operations of a socket end
+ * themselves.
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
+  /** Returns what has to be called when the operation is answered. */
+  function begin({ contextValue }: ExecutionArgs): () => void {
+    const context = contextValue as GatewayContext;
+    const { requester, operation, requestId, traceHeaders, res } = context;
+    const usage = createUsage({
+      maxCalls: config.operation.maxUpstreamCalls,
+      priority: operation!.kind === 'mutation' ? 'write' : 'read',
+      traceHeaders,
+      requestId,
+    });
+    context.resolverContext = createContext(services, requester!, usage, operation!);
+    const abortReads = () => usage.end();
+    const timer = setTimeout(abortReads, config.limits.operationMs);
+    res?.once('close', abortReads);
+    return () => {
+      clearTimeout(timer);
+      res?.off('close', abortReads);
+    };
+  }
   return {
-    onExecute({ args }) {
-      const gatewayContext = args.contextValue as GatewayContext;
-      const { requester, operation, traceHeaders, res } = gatewayContext;
-      const usage = createUsage({
-        maxCalls: config.operation.maxUpstreamCalls,
-        priority: operation!.kind === 'mutation' ? 'write' : 'read',
-        traceHeaders,
-        requestId: operation!.requestId,
-      });
-      gatewayContext.usage = usage;
-      gatewayContext.resolverContext = createContext(services, requester!, usage, operation!);
-      const abortReads = () => usage.end();
-      const timer = setTimeout(abortReads, config.limits.operationMs);
-      res?.once('close', abortReads);
-      return {
-        onExecuteDone() {
-          clearTimeout(timer);
-          res?.off('close', abortReads);
-        },
-      };
-    },
+    onExecute: ({ args }) => ({ onExecuteDone: begin(args) }),
+    onSubscribe: ({ args }) => ({ onSubscribeResult: begin(args) }),
   };
 }
 
@@ -53,11 +55,11 @@ export function useOperationLog({ finished }: GatewayParts['observer']): Gateway
     onExecute: () => ({
       onExecuteDone({ args, result }) {
         if (isAsyncIterable(result)) return;
-        const { operation, usage } = args.contextValue as ExecutionContext;
-        const { id, requestId, kind, name, startedAt } = operation;
+        const { operation, requestId, resolverContext } = args.contextValue as ExecutionContext;
+        const { id, kind, name, startedAt } = operation;
         const outcome = String(result.errors?.[0]?.extensions['code'] ?? 'ok');
         const durationMs = performance.now() - startedAt;
-        finished({ id, requestId, kind, name, durationMs, outcome }, usage);
+        finished({ id, requestId, kind, name, durationMs, outcome }, resolverContext.usage);
       },
     }),
   };

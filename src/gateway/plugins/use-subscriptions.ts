@@ -29,7 +29,6 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     res.once('close', () => {
       connections.leave(requester.subject);
       connections.remove(stream);
-      context.usage?.end();
       subscription?.end();
       void stream.return?.();
     });
@@ -37,9 +36,6 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     res.on('error', () => undefined);
     const result = await subscribe(args);
     if (!(result instanceof Subscription)) return result;
-    // The listener above keeps the context as long as the stream is open.
-    const released = { operation: undefined, body: undefined, params: undefined, usage: undefined };
-    Object.assign(context, released);
     subscription = result;
     // This process is shutting down, and an open stream would delay it.
     if (!parts.isServing()) res.destroy();

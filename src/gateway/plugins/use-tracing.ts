@@ -15,8 +15,8 @@ export function useTracing(): GatewayPlugin {
       return {
         onExecuteDone({ args: { contextValue }, result }) {
           if (isAsyncIterable(result)) return;
-          const { usage } = contextValue as ExecutionContext;
-          trace.end(String(result.errors?.[0]?.extensions['code'] ?? 'ok'), usage.calls);
+          const { calls } = (contextValue as ExecutionContext).resolverContext.usage;
+          trace.end(String(result.errors?.[0]?.extensions['code'] ?? 'ok'), calls);
         },
       };
     },

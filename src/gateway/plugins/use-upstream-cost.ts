@@ -6,6 +6,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import type { GatewayParts } from '../gateway.ts';
+import { acceptedBy } from '../request.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 import { variableMessage } from './input-values.ts';
 import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
@@ -39,13 +40,13 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
     const { operation: kind, name } = validated.operation;
     context.operation = {
       id: randomUUID(),
-      requestId: context.requestId,
-      isPlainHttp: context.isPlainHttp,
       kind,
       name: operationName(name?.value),
       estimated: calls,
       args: validated,
       startedAt,
+      isPlainHttp:
+        context.req !== undefined && acceptedBy(context.req.headers.accept).json !== undefined,
     };
     return undefined;
   }
@@ -60,9 +61,9 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       return {
         onExecuteDone({ args: { contextValue }, result, setResult }) {
           if (isAsyncIterable(result)) return;
-          const { operation, usage } = contextValue as ExecutionContext;
+          const { operation, resolverContext } = contextValue as ExecutionContext;
           const { estimated } = operation;
-          const { calls, cached, coalesced, retried } = usage;
+          const { calls, cached, coalesced, retried } = resolverContext.usage;
           const { data = null, errors: fieldErrors } = result;
           setResult({
             ...(fieldErrors && {

@@ -13,13 +13,11 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../../clock.ts';
-import { createContext } from '../../context.ts';
 import type { Replay } from '../../events/event-hub.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import { hasCode } from '../../errors.ts';
 import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
-import { createUsage } from '../../rest/usage.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
@@ -213,16 +211,11 @@ export function createSubscriptions(parts: GatewayParts) {
     /** For `subscribe`: checks access, and opens the field's stream of events. */
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
-      const { operation, requester, requestId } = context;
-      const { maxUpstreamCalls: maxCalls } = parts.config.operation;
-      const usage = createUsage({ maxCalls, requestId });
-      context.usage = usage;
-      const timer = setTimeout(() => usage.end(), parts.config.limits.operationMs);
+      const { operation, requester, requestId, resolverContext } = context;
       const source = await createSourceEventStream({
-        ...(operation!.args as ValidatedSubscriptionArgs),
-        contextValue: createContext(services, requester, usage, operation!),
+        ...(operation.args as ValidatedSubscriptionArgs),
+        contextValue: resolverContext,
       });
-      clearTimeout(timer);
       if (!isAsyncIterable(source)) {
         // Without their paths, since there is no data for them to point into.
         const errors = source.errors ?? [];
@@ -244,7 +237,7 @@ export function createSubscriptions(parts: GatewayParts) {
 /** What is executed for all subscriptions that are equal to this one. */
 function sharedOperation(context: Required<GatewayContext>, filter: EventFilter): EventOperation {
   const { operation, requester: viewer, params } = context;
-  const { name, estimated, args } = operation!;
+  const { name, estimated, args } = operation;
   const document = hash('sha256', params.query!, 'base64url');
   const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;
   // Without the context, which would keep the first one's connection in memory.

@@ -221,7 +221,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */
   return(): Promise<Result> {
     this.#isOver = true;
-    this.#context?.usage?.end();
+    this.#context?.resolverContext?.usage.end();
     this.#subscription?.end();
     this.#answer.resolve(DONE);
     return Promise.resolve(DONE);
