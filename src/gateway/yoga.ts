@@ -67,7 +67,7 @@ export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
  * `onValidate` (document limits), `onExecute` (cost, tracing, context, execution), `onExecuteDone` (answer cache,
- * masking, cost, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions).
+ * cost, masking, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions).
  */
 export function createGatewayYoga(
   parts: GatewayParts,
@@ -88,8 +88,8 @@ export function createGatewayYoga(
       useHttpRequests(parts),
       useDocumentLimits(config),
       answers.plugin,
-      useErrorMasking(maskError),
       useUpstreamCost(parts),
+      useErrorMasking(parts),
       useTracing(),
       useOperationContext(parts),
       useAudit(),

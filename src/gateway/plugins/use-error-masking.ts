@@ -4,7 +4,8 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { CodedError, ResponseTooLarge } from '../../errors.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
-import type { GatewayContext, GatewayPlugin } from '../yoga.ts';
+import type { GatewayParts } from '../gateway.ts';
+import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 /** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
 export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
@@ -88,16 +89,19 @@ const extensionsOf = (error: CodedError) =>
   );
 
 /**
- * Masks the errors of an operation's fields (`onExecute`). The plugins after it merge, count and log the masked errors;
- * the answer cache before it skips every result with an error.
+ * Masks the errors of an operation's fields, and merges those about the call limit (`onExecute`). The plugins after it
+ * count and log the masked errors; the answer cache before it skips every result with an error.
  */
-export function useErrorMasking(maskError: MaskError): GatewayPlugin {
+export function useErrorMasking({ maskError, config }: GatewayParts): GatewayPlugin {
   return {
     onExecute: () => ({
       onExecuteDone({ args, result, setResult }) {
         if (isAsyncIterable(result) || !result.errors) return;
-        const { requestId } = args.contextValue as GatewayContext;
-        setResult({ ...result, errors: maskErrors(result, maskError, requestId) });
+        const { requestId, operation } = args.contextValue as ExecutionContext;
+        const masked = maskErrors(result, maskError, requestId);
+        const { maxUpstreamCalls } = config.operation;
+        const errors = mergeCallLimitErrors(masked, operation.estimated, maxUpstreamCalls);
+        setResult({ ...result, errors });
       },
     }),
   };
@@ -113,8 +117,6 @@ export function maskErrors(
   requestId?: string,
 ): readonly ClientError[] {
   const masked = withoutRepetitions(errors).map((error) => maskError(error, requestId));
-  // The operation was not executed, so nothing is null.
-  if (data === undefined) return masked;
   const explained = new Set<string>();
   return masked.toSorted(inDocumentOrder).filter(({ path }) => {
     const { size } = explained;
@@ -156,3 +158,25 @@ function byPath(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []): num
 
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
   startOf(a) - startOf(b) || byPath(a.path, b.path);
+
+type Errors = readonly GraphQLError[];
+
+/** The limit of events has the same code. */
+const isCut = ({ message }: GraphQLError): boolean =>
+  message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];
+
+/** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
+export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
+  const byPosition = Map.groupBy(errors.filter(isCut), ({ path }) =>
+    path?.filter((key) => typeof key === 'string').join('.'),
+  );
+  const merged = Array.from(byPosition.values(), (rows) => callLimitError(rows, estimate, limit));
+  return [...errors.filter((error) => !isCut(error)), ...merged];
+}
+
+function callLimitError(cut: Errors, estimate: number, limit: number): ClientError {
+  const { nodes, path } = cut[0]!;
+  const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
+  const extensions = { count: cut.length, path, estimate, limit };
+  return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
+}

@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
 
-import { type ExecutionArgs, type GraphQLError, validateExecutionArgs } from 'graphql';
+import { type ExecutionArgs, validateExecutionArgs } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 
-import { ClientError, documentRejected, operationRejected } from '../client-error.ts';
+import { type ClientError, documentRejected, operationRejected } from '../client-error.ts';
 import { type ArgumentProblem, estimateCalls } from '../../schema/estimate-calls.ts';
 import type { GatewayParts } from '../gateway.ts';
 import { acceptedBy } from '../request.ts';
 import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts';
 import { variableMessage } from './input-values.ts';
 import { MAX_REPORTED_ERRORS } from './use-document-limits.ts';
-import { PARTNER_MESSAGES } from './use-error-masking.ts';
 
 /**
  * Coerces the variables, estimates the upstream calls and puts the `Operation` into the context, or rejects it
  * (`onExecute`, `onSubscribe`). Reports what the operation has used in `extensions.upstream`.
  */
 export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
-  const { maxEstimatedCalls, maxUpstreamCalls } = config.operation;
+  const { maxEstimatedCalls } = config.operation;
 
   /** Returns why the operation is rejected, if it is. */
   function prepare(args: ExecutionArgs): readonly ClientError[] | undefined {
@@ -62,16 +61,9 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
         onExecuteDone({ args: { contextValue }, result, setResult }) {
           if (isAsyncIterable(result)) return;
           const { operation, resolverContext } = contextValue as ExecutionContext;
-          const { estimated } = operation;
           const { calls, cached, coalesced, retried } = resolverContext.usage;
-          const { data = null, errors: fieldErrors } = result;
-          setResult({
-            ...(fieldErrors && {
-              errors: mergeCallLimitErrors(fieldErrors, estimated, maxUpstreamCalls),
-            }),
-            data,
-            extensions: { upstream: { estimated, calls, cached, coalesced, retried } },
-          });
+          const upstream = { estimated: operation.estimated, calls, cached, coalesced, retried };
+          setResult({ ...result, data: result.data ?? null, extensions: { upstream } });
         },
       };
     },
@@ -95,25 +87,3 @@ const tooExpensive = (estimate: number, limit: number) =>
     `In the worst case this operation takes ${estimate} calls to the Partner API, and at most ${limit} are allowed: ask for fewer rows.`,
     { extensions: { estimate, limit } },
   );
-
-type Errors = readonly GraphQLError[];
-
-/** The limit of events has the same code. */
-const isCut = ({ message }: GraphQLError): boolean =>
-  message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];
-
-/** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
-export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
-  const byPosition = Map.groupBy(errors.filter(isCut), ({ path }) =>
-    path?.filter((key) => typeof key === 'string').join('.'),
-  );
-  const merged = Array.from(byPosition.values(), (rows) => callLimitError(rows, estimate, limit));
-  return [...errors.filter((error) => !isCut(error)), ...merged];
-}
-
-function callLimitError(cut: Errors, estimate: number, limit: number): ClientError {
-  const { nodes, path } = cut[0]!;
-  const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
-  const extensions = { count: cut.length, path, estimate, limit };
-  return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
-}

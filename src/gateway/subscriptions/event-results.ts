@@ -14,8 +14,7 @@ import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { forClient } from '../client-error.ts';
 import { type ResultBasis, isValid } from '../plugins/use-answer-cache.ts';
-import { maskErrors } from '../plugins/use-error-masking.ts';
-import { mergeCallLimitErrors } from '../plugins/use-upstream-cost.ts';
+import { maskErrors, mergeCallLimitErrors } from '../plugins/use-error-masking.ts';
 import type { GatewayParts } from '../gateway.ts';
 
 /** The result of an event for a subscription, executed and serialized once for all its receivers. */
