@@ -5,7 +5,6 @@ import {
   type GraphQLSchema,
   Kind,
   NoSchemaIntrospectionCustomRule,
-  type OperationDefinitionNode,
   ValuesOfCorrectTypeRule as GraphQLValuesOfCorrectTypeRule,
   parse,
   specifiedRules,
@@ -72,7 +71,10 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
     );
   }
   const document = parseTokens(source, limits.documentTokens);
-  for (const shape of shapesOf(document)) {
+  const shapeOf = createShapeOf(document);
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const shape = shapeOf(definition);
     for (const [measure, name] of MEASURES) {
       if (shape[measure] > limits[measure]) {
         throw tooLarge(
@@ -122,7 +124,7 @@ export function documentProblems(
 }
 
 /** How large an operation is once its fragments are expanded. */
-const EMPTY_SHAPE = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
+const EMPTY_SHAPE = { selections: 0, depth: 0, aliases: 0, directives: 0, rootFields: 0 };
 type Shape = Readonly<typeof EMPTY_SHAPE>;
 
 const MEASURES = [
@@ -134,8 +136,8 @@ const MEASURES = [
 
 type NodeWithSelections = Pick<FieldNode, 'selectionSet' | 'directives'>;
 
-/** The shape of each operation. Each fragment is measured once: expanding it could take exponential time. */
-function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
+/** For the operations of a document. Each fragment is measured once: expanding it could take exponential time. */
+export function createShapeOf({ definitions }: DocumentNode) {
   const fragments = new Map<string, NodeWithSelections>();
   for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION)
@@ -155,19 +157,22 @@ function shapesOf({ definitions }: DocumentNode): readonly Shape[] {
   }
 
   function ofSelections({ selectionSet, directives: own = [] }: NodeWithSelections): Shape {
-    let { depth, aliases, directives, rootFields } = { ...EMPTY_SHAPE, directives: own.length };
+    let { selections, depth, aliases, directives, rootFields } = {
+      ...EMPTY_SHAPE,
+      directives: own.length,
+    };
     for (const selection of selectionSet?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
       const inner = isSpread ? ofFragment(selection.name.value) : ofSelections(selection);
+      selections += inner.selections + 1;
       depth = Math.max(depth, inner.depth + (isField ? 1 : 0));
       aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
       directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
       rootFields += isField ? 1 : inner.rootFields;
     }
-    return { depth, aliases, directives, rootFields };
+    return { selections, depth, aliases, directives, rootFields };
   }
 
-  const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return operations.map((operation) => ofSelections(operation as OperationDefinitionNode));
+  return ofSelections;
 }

@@ -1,11 +1,11 @@
 import {
+  type ASTVisitor,
   type ExecutionArgs,
   type ExecutionResult,
   type FieldNode,
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
   type SourceLocation,
   type ValidatedExecutionArgs,
   TypeInfo,
@@ -19,6 +19,7 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
+import { createShapeOf } from './use-document-limits.ts';
 
 type Result = ExecutionResult | Promise<ExecutionResult>;
 
@@ -54,14 +55,14 @@ export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
     const count = (uses.get(operation) ?? 0) + 1;
     uses.set(operation, count);
     if (count !== 2 || !isCompilable(args)) return undefined;
-    const size = countSelections(args);
-    if (size > MAX_SELECTIONS) return undefined;
+    const { selections } = createShapeOf(document)(operation);
+    if (selections > MAX_SELECTIONS) return undefined;
     const query = compileQuery(schema, document, operation.name?.value ?? '', {
       disablingCapturingStackErrors: true,
       useExperimentalPathBasedSkipInclude: true,
     });
     if (!isCompiledQuery(query)) return undefined;
-    compiled.set(operation, query, { size: SELECTIONS_PER_DOCUMENT + size });
+    compiled.set(operation, query, { size: SELECTIONS_PER_DOCUMENT + selections });
     return query;
   }
 
@@ -90,17 +91,33 @@ const isCompilable = (args: ValidatedExecutionArgs): boolean =>
   !args.operation.variableDefinitions?.some(
     ({ defaultValue, type }) => defaultValue && type.kind === Kind.NON_NULL_TYPE,
   ) &&
-  !selectsAbstractType(args);
+  !hasUnsafeSelections(args);
 
-/** Each selection below an interface is compiled once for each of its types: nested, exponentially many. */
-function selectsAbstractType({ schema, document }: ValidatedExecutionArgs): boolean {
+/**
+ * Each selection below an interface is compiled once for each of its types: nested, exponentially many. Two paths that
+ * differ only in where an alias has its `_` get the same `info`. Of two merged selections, a condition on one is applied
+ * to both or keeps its place among the keys.
+ */
+function hasUnsafeSelections({ schema, document }: ValidatedExecutionArgs): boolean {
   const types = new TypeInfo(schema);
-  let found = false;
-  const Field = () => {
-    found ||= isAbstractType(getNamedType(types.getType()));
+  let [isUnsafe, hasConditions, hasMerges] = [false, false, false];
+  const visitor: ASTVisitor = {
+    Field({ alias }) {
+      isUnsafe ||= isAbstractType(getNamedType(types.getType())) || /_/.test(alias?.value ?? '');
+    },
+    Directive() {
+      hasConditions = true;
+    },
+    SelectionSet({ selections }) {
+      const keys = selections.flatMap((each) =>
+        each.kind === Kind.FIELD ? (each.alias ?? each.name).value : [],
+      );
+      // A fragment may have the same fields.
+      hasMerges ||= new Set(keys).size < selections.length;
+    },
   };
-  visit(document, visitWithTypeInfo(types, { Field }));
-  return found;
+  visit(document, visitWithTypeInfo(types, visitor));
+  return isUnsafe || (hasConditions && hasMerges);
 }
 
 /** Where null replaces the default of a variable, a non-null argument can get null: graphql-js says which. */
@@ -109,43 +126,6 @@ const replacesDefault = ({ operation, rawVariableValues }: ValidatedExecutionArg
     ({ defaultValue, variable }) =>
       defaultValue && rawVariableValues?.[variable.name.value] === null,
   ) ?? false;
-
-/**
- * How many selections there are with the fragments expanded. Each fragment is counted once and multiplied: expanding
- * them could take exponential time. Infinity where graphql-jit would go wrong: of two merged selections, a condition on
- * one is applied to both or keeps its place among the keys, and two paths that differ only in where an alias has its `_`
- * get the same `info`.
- */
-function countSelections({ operation, fragmentDefinitions }: ValidatedExecutionArgs): number {
-  const counts = new Map<string, number>();
-  let hasConditions = false;
-  let hasMerges = false;
-
-  function ofFragment(name: string): number {
-    const count = counts.get(name) ?? ofSet(fragmentDefinitions[name]?.selectionSet);
-    counts.set(name, count);
-    return count;
-  }
-
-  function ofSet(set: SelectionSetNode | undefined): number {
-    const keys = new Set<string>();
-    let count = 0;
-    for (const selection of set?.selections ?? []) {
-      const isField = selection.kind === Kind.FIELD;
-      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
-      if (isField && selection.alias?.value.includes('_')) return Number.POSITIVE_INFINITY;
-      const key = isField ? (selection.alias ?? selection.name).value : '';
-      hasConditions ||= Boolean(selection.directives?.length);
-      hasMerges ||= !isField || keys.has(key);
-      keys.add(key);
-      count += 1 + (isSpread ? ofFragment(selection.name.value) : ofSet(selection.selectionSet));
-    }
-    return count;
-  }
-
-  const count = ofSet(operation.selectionSet);
-  return hasConditions && hasMerges ? Number.POSITIVE_INFINITY : count;
-}
 
 const keyOf = ({ line, column }: SourceLocation): string => `${line}:${column}`;
 
