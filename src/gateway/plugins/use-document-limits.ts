@@ -35,23 +35,16 @@ export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
   });
 
   return {
-    onParse({ params: { source }, setParsedDocument, setParseFn }) {
-      const known = cache.get(String(source));
-      if (known) setParsedDocument(known);
-      else setParseFn((text: string) => parseWithinLimits(text, limits));
+    onParse({ params: { source }, setParsedDocument }) {
+      const text = String(source);
+      setParsedDocument(cache.get(text) ?? parseWithinLimits(text, limits));
     },
-    onValidate({ context, params: { documentAST }, setResult, setValidationFn }) {
+    onValidate({ context, params: { schema, documentAST }, setResult }) {
       const { query } = context.params;
-      if (cache.has(query!)) {
-        setResult([]);
-        return;
-      }
-      setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        documentProblems(schema, document, http.graphiql),
-      );
-      return ({ result }) => {
-        if (result.length === 0) cache.set(query!, documentAST);
-      };
+      const isValid = cache.has(query!);
+      const problems = isValid ? [] : documentProblems(schema, documentAST, http.graphiql);
+      if (!isValid && problems.length === 0) cache.set(query!, documentAST);
+      setResult(problems);
     },
   };
 }
