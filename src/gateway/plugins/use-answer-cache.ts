@@ -19,6 +19,11 @@ export interface ResultBasis {
   readonly proofs: Context['cachePolicy']['proofs'];
 }
 
+export const basisOf = ({ loaders, cachePolicy }: Context): ResultBasis => ({
+  validities: Array.from(loaders.entries, ({ validity }) => validity),
+  proofs: cachePolicy.proofs,
+});
+
 export const isValid = ({ validities, proofs }: ResultBasis, { recentLists }: Services): boolean =>
   validities.every(({ isCurrent }) => isCurrent) &&
   proofs.every(([list, id]) => recentLists.proves(list, id));
@@ -73,16 +78,15 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     { data }: ExecutionResult,
     { operation, resolverContext }: ExecutionContext,
   ): void {
-    const { loaders, audit, cachePolicy } = resolverContext;
     const ttl = expiryOf(resolverContext) - parts.clock.now();
-    const validities = Array.from(loaders.entries, ({ validity }) => validity);
-    // Some may have been invalidated while the operation ran.
-    if (ttl <= 0 || !validities.every(({ isCurrent }) => isCurrent)) return;
+    const basis = basisOf(resolverContext);
+    // Some of it may have been invalidated while the operation ran.
+    if (ttl <= 0 || !isValid(basis, services)) return;
     const { id, name, estimated } = operation;
-    const usage = { calls: 0, cached: validities.length, coalesced: 0, retried: 0 };
+    const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
     const extensions = { upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
-    const auditHit = audit?.prepareRepeated();
+    const auditHit = resolverContext.audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(line, usage);
     const onHit = (requestId: string): void => {
@@ -91,8 +95,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     };
     const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
     const bytes = Buffer.byteLength(text);
-    const { proofs } = cachePolicy;
-    answers.set(key, { body, bytes, validities, proofs, onHit }, { ttl });
+    answers.set(key, { ...basis, body, bytes, onHit }, { ttl });
   }
 
   /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */

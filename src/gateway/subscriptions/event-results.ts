@@ -1,8 +1,4 @@
-import {
-  type ExecutionResult,
-  type ValidatedSubscriptionArgs,
-  executeSubscriptionEvent,
-} from 'graphql';
+import { type ValidatedSubscriptionArgs, executeSubscriptionEvent } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import { createContext } from '../../context.ts';
@@ -12,8 +8,7 @@ import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
 import { isVisible } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
-import { forClient } from '../client-error.ts';
-import { type ResultBasis, isValid } from '../plugins/use-answer-cache.ts';
+import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
 import { maskErrors, mergeCallLimitErrors } from '../plugins/use-error-masking.ts';
 import type { GatewayParts } from '../gateway.ts';
 
@@ -92,29 +87,24 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     try {
       const contextValue = createContext(services, viewer, usage, operation);
       if (!(await isVisible(event, operation.filter, contextValue))) return undefined;
-      const executed = await executeSubscriptionEvent({ ...args, rootValue: event, contextValue });
+      const execution = { ...args, rootValue: event, contextValue };
+      const { data = null, errors } = await executeSubscriptionEvent(execution);
       auditEventRead(event, contextValue);
-      const json = JSON.stringify(forClient(withClientErrors(executed, estimated)));
+      const masked = errors && maskErrors({ data, errors }, maskError);
+      const merged = masked && mergeCallLimitErrors(masked, estimated, maxUpstreamCalls);
       const { read = [], denied = [] } = contextValue.audit ?? {};
-      const { loaders, cachePolicy, beganAt } = contextValue;
-      const validities = Array.from(loaders.entries, ({ validity }) => validity);
+      const { cachePolicy, beganAt } = contextValue;
       return {
-        json,
+        json: JSON.stringify({ errors: merged, data }),
         records: [...read],
         denied: [...denied],
         position: event.position,
-        basis: executed.errors ? undefined : { validities, proofs: cachePolicy.proofs },
+        basis: errors ? undefined : basisOf(contextValue),
         executedAt: cachePolicy.isCacheable ? undefined : beganAt,
       };
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  function withClientErrors({ data = null, errors }: ExecutionResult, estimated: number) {
-    if (!errors) return { data };
-    const masked = maskErrors({ data, errors }, maskError);
-    return { errors: mergeCallLimitErrors(masked, estimated, maxUpstreamCalls), data };
   }
 
   /** Undefined if the viewer may not see the event. */
