@@ -37,15 +37,13 @@ export const documentRejected = ({ source, positions }: GraphQLError, message: s
   });
 
 /** A result as it is sent to a client. Its errors have the request's id, and come first, so that they are noticed. */
-export function forClient({ data, errors, extensions }: ExecutionResult, requestId?: string) {
-  const formatted = errors?.map(({ message, nodes, source, positions, path, extensions: all }) => {
+export function forClient(result: ExecutionResult, requestId?: string): ExecutionResult {
+  const { errors, ...rest } = result;
+  if (!errors) return rest;
+  const formatted = errors.map(({ message, nodes, source, positions, path, extensions: all }) => {
     const { http: _http, ...others } = all;
-    const named = requestId === undefined ? others : { ...others, requestId };
-    return new GraphQLError(message, { nodes, source, positions, path, extensions: named });
+    const extensions = { ...others, requestId };
+    return new GraphQLError(message, { nodes, source, positions, path, extensions });
   });
-  return {
-    ...(formatted && { errors: formatted }),
-    ...(data !== undefined && { data }),
-    ...(extensions && { extensions }),
-  };
+  return { errors: formatted, ...rest };
 }
