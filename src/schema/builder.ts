@@ -69,12 +69,14 @@ export function attributes<R extends NodeRef>(
   const fields: FieldMap = {};
   for (const [name, about = ''] of Object.entries<string | FieldOptions | undefined>(described)) {
     const read = attribute<R, AttributesOf<R>>(name as AttributesOf<R>);
-    const readConverted = (ref: R, args: unknown, ctx: Context) =>
-      whenLoaded(read(ref, args, ctx), (value) => convert!(value as never, ctx));
+    const resolve = convert
+      ? (ref: R, args: unknown, ctx: Context) =>
+          whenLoaded(read(ref, args, ctx), (value) => convert(value as never, ctx))
+      : read;
     fields[name] = t.field({
       ...(typeof about === 'string' ? optional('String', about) : about),
       extensions: { isAttribute: true },
-      resolve: (convert ? readConverted : read) as never,
+      resolve: resolve as never,
     });
   }
   return fields;
