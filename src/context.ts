@@ -119,9 +119,12 @@ class ResponseSize {
     this.#add(SIGNED_BYTES);
   }
 
-  /** Returns the value. Of objects only copies count: the limit of calls bounds how many different ones there are. */
+  addText(characters: number): void {
+    this.#add(characters);
+  }
+
+  /** Returns the value. Only copies count: the limit of calls bounds how many different values there are. */
   addValue<T>(value: T): T {
-    if (typeof value === 'string') this.#add(value.length);
     if (typeof value !== 'object' || value === null) return value;
     if (this.#values.has(value)) this.#add(JSON.stringify(value).length);
     this.#values.add(value);

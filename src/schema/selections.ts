@@ -115,6 +115,16 @@ export function wantsAttributes(
   );
 }
 
+/** How often the field that is being resolved has this member: once for each alias. */
+export const timesSelected = (
+  name: string,
+  info: GraphQLResolveInfo,
+  { executionArgs }: Context,
+): number =>
+  gatherFields(info.fieldNodes, getNamedType(info.returnType), executionArgs).filter(
+    ({ field }) => field.name === name,
+  ).length;
+
 /** What the connection that is being resolved has to read. */
 export function neededOf(info: GraphQLResolveInfo, { executionArgs: operation }: Context): Need {
   return needOf(gatherFields(info.fieldNodes, getNamedType(info.returnType), operation), operation);

@@ -5,6 +5,7 @@ import type {
   TranscriptItem as Item,
 } from '../../rest/records.ts';
 import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
+import { timesSelected } from '../selections.ts';
 
 const REQUIRED_RAW = { ...RAW, nullable: false };
 
@@ -48,19 +49,22 @@ const TranscriptItem = builder.objectRef<Item>('TranscriptItem').implement({
     ),
     endTime: t.expose('endTime', optional('JSON', 'End time, as the Partner API returned it.')),
     speaker: t.exposeString('speaker', { description: 'The speaker.' }),
-    transcript: t.string({
-      description: 'The spoken text.',
-      resolve: ({ transcript }, _args, ctx) => ctx.responseSize.addValue(transcript),
-    }),
+    transcript: t.exposeString('transcript', { description: 'The spoken text.' }),
   }),
 });
 
 nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
   session: t.expose('session', required('Session', 'The session that was transcribed.')),
-  ...attributes(t, {
-    items: required([TranscriptItem], 'The utterances, in the order of speaking.'),
-    raw: REQUIRED_RAW,
+  items: t.field({
+    ...required([TranscriptItem], 'The utterances, in the order of speaking.'),
+    extensions: { isAttribute: true },
+    resolve: ({ record: { items } }, _args, ctx, info) => {
+      const characters = items.reduce((sum, { transcript }) => sum + (transcript?.length ?? 0), 0);
+      ctx.responseSize.addText(characters * timesSelected('transcript', info, ctx));
+      return items;
+    },
   }),
+  ...attributes(t, { raw: REQUIRED_RAW }),
 }));
 
 const levels = {
