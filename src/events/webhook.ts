@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookRefusal } from '../observability/metrics.ts';
 import type { IngestObserver } from '../observability/observers.ts';
-import type { EventLog, NewEvent } from '../store/event-log.ts';
+import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { readEnvelope } from './envelope.ts';
@@ -64,8 +64,7 @@ export function createWebhookHandler(parts: WebhookParts) {
       }
       const { events, sentAt } = envelope;
       if (sentAt === undefined) observer.badTimestamp(requestId);
-      const entries = events.map((facts) => toNewEvent(facts, receivedAt, sentAt));
-      if (events.length > 0) await accept(events, entries);
+      if (events.length > 0) await accept(events, receivedAt, sentAt);
       return 200;
     } catch (error) {
       observer.failed(error, requestId);
@@ -73,7 +72,8 @@ export function createWebhookHandler(parts: WebhookParts) {
     }
   }
 
-  async function accept(events: readonly EventFacts[], entries: readonly NewEvent[]) {
+  async function accept(events: readonly EventFacts[], receivedAt: number, sentAt?: string) {
+    const entries = events.map((facts) => toNewEvent(facts, receivedAt, sentAt));
     const positions = await parts.log.append(entries);
     const copies: EventFacts[] = [];
     events.forEach((facts, i) => {

@@ -77,9 +77,9 @@ function parentLink<R extends ListedRef, T extends 'Organization' | 'Clinic' | '
   const read = (ref: R, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(parentIdOf(ref, ctx), (id) => {
       if (!id) return null;
+      ctx.responseSize.addRow();
       // It shows where a patient is treated, or whose session it is.
       auditRead(ref, ctx);
-      ctx.responseSize.addRow();
       return linkTo(type, id);
     });
   return (ref: R, _args: unknown, ctx: Context) =>

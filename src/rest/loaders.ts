@@ -3,10 +3,10 @@ import type { Loaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
-import type { Client, Target } from './partner.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
 import { listKeyOf, lists, pathOf, type ListName, type ListRef, type RecordOf } from './lists.ts';
+import type { Client, Target } from './partner.ts';
 import type { Usage } from './usage.ts';
 
 type Loader = DataLoader<Target, unknown, string>;

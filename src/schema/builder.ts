@@ -45,7 +45,7 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObjec
 /** Options of a nullable field or argument. */
 export const optional = <const T>(type: T, description: string) => ({ type, description });
 
-/** Options of a non-null field or argument, which Pothos calls by two names. */
+/** Options of a non-null field or argument: Pothos has `nullable` for the one and `required` for the other. */
 export const required = <T extends TypeParam<Types> | InputType<Types>>(
   type: T,
   description: string,

@@ -127,6 +127,7 @@ export function namedIn(args: NamingArgs, ids: GlobalIds): Named {
     if (typeof text !== 'string') continue;
     const { id, clientId } = namedBy(type, name, text, ids);
     named[name] = id;
+    // Of these ids only a session's has a client.
     if (clientId) named.clientOfSession = clientId;
   }
   return named;

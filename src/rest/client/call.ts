@@ -10,10 +10,10 @@ import {
   PartnerRateLimited,
   PartnerUnavailable,
 } from '../errors.ts';
+import type { Client, Target } from '../partner.ts';
 import { anotherRecord } from '../records.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
-import type { Client, Target } from '../partner.ts';
 import type { QueuedCall } from './limiter.ts';
 import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
