@@ -27,8 +27,8 @@ export function createUsage({
     cached: 0,
     coalesced: 0,
     retried: 0,
-    /** The calls it waits for. */
-    pending: new Set<Call>(),
+    /** The calls it began or joined. */
+    joined: [] as Call[],
     /** True once the operation has ended. */
     isOver: false,
     /** Calls that wait for a slot. */
@@ -36,7 +36,7 @@ export function createUsage({
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
       this.isOver = true;
-      for (const call of this.pending) call.abandon(this);
+      for (const call of this.joined) call.abandon(this);
     },
   };
 }

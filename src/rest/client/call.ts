@@ -64,7 +64,7 @@ export class Call implements QueuedCall {
   join(usage: Usage): Promise<CacheEntry> {
     const waiter = { usage, ...Promise.withResolvers<CacheEntry>() };
     this.waiters.push(waiter);
-    usage.pending.add(this);
+    usage.joined.push(this);
     if (this.isWaiting) this.client.limiter.enqueue(this, usage.queue);
     return waiter.promise;
   }
@@ -143,6 +143,7 @@ export class Call implements QueuedCall {
 
   /** The operation has ended early. A write goes on once it is sent: aborting it would only hide its outcome. */
   abandon(usage: Usage): void {
+    if (this.isOver) return;
     const { isWrite, template } = this.target.endpoint;
     if (!isWrite) {
       const leaving = this.waiters.filter((waiter) => waiter.usage === usage);
@@ -153,7 +154,7 @@ export class Call implements QueuedCall {
       for (const { reject } of leaving) reject(failed ?? new OperationAborted(template));
       if (this.waiters.length > 0) return;
     }
-    if (this.isOver || (isWrite && this.attempt?.isSent)) return;
+    if (isWrite && this.attempt?.isSent) return;
     if (this.attempt) return this.attempt.end('aborted');
     this.fail(new OperationAborted(template));
   }
@@ -193,10 +194,7 @@ export class Call implements QueuedCall {
       cache.set(entry, bytes);
     }
     this.isOver = true;
-    for (const { usage, resolve } of this.waiters) {
-      usage.pending.delete(this);
-      resolve(entry);
-    }
+    for (const { resolve } of this.waiters) resolve(entry);
   }
 
   private fail(error: unknown): void {
@@ -213,10 +211,7 @@ export class Call implements QueuedCall {
     if (failure instanceof PartnerError) {
       this.report(failure, (unclear ?? failure).message, this.usage);
     }
-    for (const { usage, reject } of this.waiters) {
-      usage.pending.delete(this);
-      reject(failure);
-    }
+    for (const { reject } of this.waiters) reject(failure);
   }
 
   private report({ code }: PartnerError, reason: string, { requestId }: Usage): void {
