@@ -275,6 +275,20 @@ describe('a response', () => {
     expect(failures(answer)).toEqual(['session.transcript.items: QUERY_TOO_EXPENSIVE']);
   });
 
+  it('counts the copies of a transcript’s items, whichever fields of them are selected', async () => {
+    const transcriptItems = Array(20_000).fill({ startTime: 1, speaker: 'A', transcript: 'x' });
+    gateway.sandbox.answerNext('/sessions/{sessionId}/transcript', { body: { transcriptItems } });
+    const asked = await gateway.query(
+      `{ session(id: "${ids.session(2, 2)}") { transcript { id } } }`,
+    );
+    const answer = await gateway.query(
+      `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Transcript { items { speaker } } } }`,
+      times(40, asked.data.session.transcript.id),
+    );
+    expect(answer.data.nodes.filter((node: unknown) => node).length).toBeLessThan(40);
+    expect(codes(answer)).toEqual(['QUERY_TOO_EXPENSIVE']);
+  });
+
   it('has about 33,000 rows and links upward at most', async () => {
     const asked = await gateway.query(`{ clinic(id: "${ids.clinic(0)}") { id } }`);
     const answer = await gateway.query(

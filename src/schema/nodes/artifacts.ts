@@ -59,9 +59,10 @@ nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
     ...required([TranscriptItem], 'The utterances, in the order of speaking.'),
     extensions: { isAttribute: true },
     resolve: ({ record: { items } }, _args, ctx, info) => {
+      // Each alias of the text returns it once more.
       const characters = items.reduce((sum, { transcript }) => sum + (transcript?.length ?? 0), 0);
       ctx.responseSize.addText(characters * timesSelected('transcript', info, ctx));
-      return items;
+      return ctx.responseSize.addValue(items);
     },
   }),
   ...attributes(t, { raw: REQUIRED_RAW }),
