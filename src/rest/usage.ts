@@ -1,9 +1,9 @@
 import type { Call } from './client/call.ts';
-import type { CallQueue, Rank } from './client/limiter.ts';
+import type { CallQueue, Priority } from './client/limiter.ts';
 
 export interface UsageOptions {
   readonly maxCalls?: number;
-  readonly priority?: Rank;
+  readonly priority?: Priority;
   /** Name, value, name, value. */
   readonly traceHeaders?: readonly string[] | undefined;
   /** For log lines. */
@@ -32,7 +32,7 @@ export function createUsage({
     /** True once the operation has ended. */
     isOver: false,
     /** Calls that wait for a slot. */
-    queue: { rank: priority, calls: [] } as CallQueue,
+    queue: { priority: priority, calls: [] } as CallQueue,
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
       this.isOver = true;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
-import type { CallQueue, Rank } from '../../src/rest/client/limiter.ts';
+import type { CallQueue, Priority } from '../../src/rest/client/limiter.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
 import { createRetryBudget } from '../../src/rest/client/retry.ts';
@@ -11,7 +11,7 @@ import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner
 import type { Setup } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
 
-const createCallQueue = (rank: Rank): CallQueue => ({ rank, calls: [] });
+const createCallQueue = (priority: Priority): CallQueue => ({ priority, calls: [] });
 
 /** A limiter with one slot, taken; and the order in which calls were sent. */
 function oneSlot() {
@@ -43,7 +43,8 @@ describe('the limiter', () => {
 
   it('sends the token first, then mutations, then reads', () => {
     const { add, drain } = oneSlot();
-    for (const rank of ['read', 'write', 'token'] as const) add(rank, createCallQueue(rank));
+    for (const priority of ['read', 'write', 'token'] as const)
+      add(priority, createCallQueue(priority));
     expect(drain()).toEqual(['token', 'write', 'read']);
   });
 

@@ -43,10 +43,12 @@ export class Breaker {
     const isFailing = verdict === 'failing';
     if (this.probe === caller) {
       this.probe = undefined;
-      if (isFailing) this.openedAt = this.clock.now();
-      else if (verdict === 'healthy') [this.consecutive, this.recent] = [0, []];
       // After an unclear probe the pause is still over, so the next call is another probe.
-      return this.change(verdict === 'healthy' ? 'closed' : 'open');
+      if (isFailing) this.openedAt = this.clock.now();
+      if (verdict !== 'healthy') return this.change('open');
+      this.consecutive = 0;
+      this.recent = [];
+      return this.change('closed');
     }
     // Late answers to requests from before it opened prove nothing.
     if (this.state !== 'closed' || verdict === 'unclear') return;

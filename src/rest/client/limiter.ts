@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 
 /** In order of priority: the token first, since every call needs it; then writes, since a person waits for them. */
-const RANKS = ['token', 'write', 'read'] as const;
-export type Rank = (typeof RANKS)[number];
+const PRIORITIES = ['token', 'write', 'read'] as const;
+export type Priority = (typeof PRIORITIES)[number];
 
 /** A call that may have to wait for a slot. */
 export interface QueuedCall {
@@ -14,7 +14,7 @@ export interface QueuedCall {
 
 /** The waiting calls of one operation. */
 export interface CallQueue {
-  readonly rank: Rank;
+  readonly priority: Priority;
   readonly calls: QueuedCall[];
 }
 
@@ -31,22 +31,29 @@ export function createLimiter(
    * The queues that are not empty, in the order of their turns. Arrays and not a Map by queue: a Map that changes this
    * often keeps old tables, and with them past operations, in memory until a full garbage collection.
    */
-  const waiting: Readonly<Record<Rank, CallQueue[]>> = { token: [], write: [], read: [] };
-  let [inFlight, queued, isDispatching] = [0, 0, false];
+  const waiting: Readonly<Record<Priority, CallQueue[]>> = { token: [], write: [], read: [] };
+  /** Entries in the queues: a call that several operations wait for is in the queue of each. */
+  let queued = 0;
+  let inFlight = 0;
+  let isSending = false;
   // The permits of the rate limit, refilled all the time.
-  let [permits, refilledAt, isPaused] = [1, clock.now(), false];
-  let [day, used] = [0, 0];
+  let permits = 1;
+  let refilledAt = clock.now();
+  let isPaused = false;
+  let day = 0;
+  let used = 0;
 
   function usedToday(): number {
     const today = Math.floor(clock.wallNow() / DAY_MS);
-    if (today !== day) [day, used] = [today, 0];
+    if (today !== day) used = 0;
+    day = today;
     return used;
   }
 
   const mayStart = (): boolean =>
     inFlight < maxInFlight && (ratePerSecond === undefined || hasPermit(ratePerSecond));
 
-  /** False if the rate is used up for now. A timer then serves the queues. */
+  /** False if the rate is used up for now. A timer then sends what is queued. */
   function hasPermit(rate: number): boolean {
     if (isPaused) return false;
     const now = clock.now();
@@ -57,15 +64,15 @@ export function createLimiter(
     isPaused = true;
     clock.after(Math.ceil(((1 - permits) / rate) * 1000), () => {
       isPaused = false;
-      serve();
+      sendQueued();
     });
     return false;
   }
 
-  function serve(): void {
+  function sendQueued(): void {
     // A call that fails as it is sent releases its slot at once: loop instead of recursing.
-    if (isDispatching) return;
-    isDispatching = true;
+    if (isSending) return;
+    isSending = true;
     try {
       while (queued > 0 && mayStart()) {
         const next = nextCall();
@@ -75,14 +82,14 @@ export function createLimiter(
         next.send();
       }
     } finally {
-      isDispatching = false;
+      isSending = false;
     }
   }
 
   /** Round robin: a query with hundreds of calls must not delay a small one until all of them are done. */
   function nextCall(): QueuedCall | undefined {
-    for (const rank of RANKS) {
-      const queues = waiting[rank];
+    for (const priority of PRIORITIES) {
+      const queues = waiting[priority];
       for (let queue = queues.shift(); queue; queue = queues.shift()) {
         const call = queue.calls.shift();
         if (queue.calls.length > 0) queues.push(queue);
@@ -93,12 +100,6 @@ export function createLimiter(
     return undefined;
   }
 
-  /** A call that several operations wait for is in the queue of each. */
-  const waitingCalls = () => {
-    const entries = RANKS.flatMap((rank) => waiting[rank].flatMap(({ calls }) => calls));
-    return new Set(entries.filter(({ isWaiting }) => isWaiting));
-  };
-
   return {
     /** True: the caller holds a slot, and its call may be sent now. */
     take(): boolean {
@@ -106,14 +107,14 @@ export function createLimiter(
       inFlight += 1;
       return true;
     },
-    /** Queues a call that waits, once for each operation that needs it. It is sent in the turn that comes first. */
+    /** Once for each operation that waits for the call. It is sent in the turn that comes first. */
     enqueue(call: QueuedCall, queue: CallQueue): void {
-      if (queue.calls.push(call) === 1) waiting[queue.rank].push(queue);
+      if (queue.calls.push(call) === 1) waiting[queue.priority].push(queue);
       queued += 1;
     },
     release(): void {
       inFlight -= 1;
-      if (queued > 0) serve();
+      if (queued > 0) sendQueued();
     },
     /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if today's quota is used up. */
     spend(): number | undefined {
@@ -124,11 +125,16 @@ export function createLimiter(
       permits -= 1;
       return undefined;
     },
-    state: () => ({
-      inFlight,
-      queued: waitingCalls().size,
-      callsToday: usedToday(),
-      quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
-    }),
+    state() {
+      const entries = Object.values(waiting)
+        .flat()
+        .flatMap(({ calls }) => calls);
+      return {
+        inFlight,
+        queued: new Set(entries.filter(({ isWaiting }) => isWaiting)).size,
+        callsToday: usedToday(),
+        quotaRemaining: dailyQuota === undefined ? undefined : dailyQuota - usedToday(),
+      };
+    },
   };
 }

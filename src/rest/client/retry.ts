@@ -62,18 +62,19 @@ export function retryAfterMsOf(header: string | undefined, wallNow: number): num
   return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms));
 }
 
-const SHARE = 0.1;
+const RETRIES_PER_CALL = 0.1;
 /** A few retries are saved up, since a tenth of few calls would allow none. More would be spent in an outage. */
 const MAX_SAVED = 10;
 const REFILL_MS = 2000;
 
 /** Retries of all calls together: in an outage each call must not become three. */
 export function createRetryBudget(clock: Clock) {
-  let [saved, refilledAt] = [MAX_SAVED, clock.now()];
+  let saved = MAX_SAVED;
+  let refilledAt = clock.now();
   return {
     /** Called for each new call. */
     deposit(): void {
-      saved = Math.min(MAX_SAVED, saved + SHARE);
+      saved = Math.min(MAX_SAVED, saved + RETRIES_PER_CALL);
     },
     /** Called for each retry. False if it is not allowed. */
     withdraw(): boolean {

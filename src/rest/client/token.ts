@@ -30,8 +30,11 @@ export function createTokens(
   let pending: Promise<void> | undefined;
   let cancelRenewal: (() => void) | undefined;
   let isClosed = false;
-  /** When a token was last dropped for a 403 and for a 401, a new one was refused, and the credentials were. */
-  let [suspectedAt, droppedAt, newRefusedAt, refusedAt] = [NEVER, NEVER, NEVER, NEVER];
+  // When each of these last happened.
+  let droppedFor401At = NEVER;
+  let droppedFor403At = NEVER;
+  let newTokenRefusedAt = NEVER;
+  let credentialsRefusedAt = NEVER;
   /** The last token in use that a route accepted. */
   let lastAccepted: string | undefined;
   /** Set while the API refuses our key, or a token that no route has accepted. */
@@ -52,7 +55,7 @@ export function createTokens(
   async function request(): Promise<void> {
     const { template } = authenticate;
     const refusal = new PartnerCredentialsRefused(template, 'the credentials were refused');
-    if (clock.now() - refusedAt < REFUSED_PAUSE_MS) throw refusal;
+    if (clock.now() - credentialsRefusedAt < REFUSED_PAUSE_MS) throw refusal;
     try {
       const { value, lifetimeMs } = await requestToken();
       const obtainedAt = clock.now();
@@ -61,7 +64,7 @@ export function createTokens(
       renewIn(validMs - Math.min(RENEW_BEFORE_MS, validMs / 5));
     } catch (error) {
       if (!(error instanceof PartnerError) || !REFUSALS.has(error.code)) throw error;
-      refusedAt = clock.now();
+      credentialsRefusedAt = clock.now();
       throw refusal;
     }
   }
@@ -98,20 +101,20 @@ export function createTokens(
     failed(value: string, { kind, error, isUnclear }: Failure, isSecond: boolean): void {
       const now = clock.now();
       // The second attempt of a call may come late, and after an unclear refusal a write has none.
-      const isNew = value === token?.value && now - droppedAt < REFUSED_PAUSE_MS;
+      const isNew = value === token?.value && now - droppedFor401At < REFUSED_PAUSE_MS;
       const isNewRefused = isSecond || (isNew && (isUnclear || value !== lastAccepted));
-      const isPaused = () => now - newRefusedAt < REFUSED_PAUSE_MS;
-      if (kind === 'unauthorized' && isNewRefused && !isPaused()) newRefusedAt = now;
+      const isPaused = () => now - newTokenRefusedAt < REFUSED_PAUSE_MS;
+      if (kind === 'unauthorized' && isNewRefused && !isPaused()) newTokenRefusedAt = now;
       if (kind === 'key-refused') refused = { error, at: now };
       if (value !== token?.value) return;
       if (kind === 'unauthorized' && !isPaused()) {
         token = undefined;
-        droppedAt = now;
+        droppedFor401At = now;
       } else if (kind === 'unauthorized' && value !== lastAccepted) {
         refused = { error, at: now };
-      } else if (kind === 'token-suspect' && now - suspectedAt >= SUSPECT_PAUSE_MS) {
+      } else if (kind === 'token-suspect' && now - droppedFor403At >= SUSPECT_PAUSE_MS) {
         token = undefined;
-        suspectedAt = now;
+        droppedFor403At = now;
       }
     },
     refused: () => refused,
