@@ -18,17 +18,20 @@ export interface Endpoint<T = unknown> {
   readonly template: string;
   /** How often it may be sent if an attempt may have taken effect: a property of the endpoint, not of the method. */
   readonly maxAttempts: number;
-  /** A write is not aborted once sent, and an unclear end is reported as such. */
+  /** A write is not aborted once sent, and fails with `OutcomeUnknown` if it may have taken effect. */
   readonly isWrite: boolean;
   /** All but the request for a token. */
-  readonly isAuthorized: boolean;
+  readonly needsToken: boolean;
   path(id: Uuid | undefined): string;
   /** `page` counts for lists only. The body of a write is undefined if it is not JSON. */
   read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
   ttlMs(value: T): number;
   /** What a 404 means, for the routes where it is a normal answer. */
   readonly missing?: { readonly value: T };
-  /** The other path of a note: a change may name only the note, and a regeneration that renames it only the session. */
+  /**
+   * The other path of a note: a change may name only the note, and a regeneration that renames it only the session. The
+   * template if the note has no id yet.
+   */
   otherPath?(value: T): string | undefined;
 }
 
@@ -46,15 +49,15 @@ export function endpoint<T>(
   ttlMs: (value: T) => number = () => 0,
 ): Endpoint<T> {
   const [before = '', after] = template.split(/:\w+/);
-  const isAuthorized = template !== AUTHENTICATE;
-  const isWrite = isAuthorized && method !== 'GET';
+  const needsToken = template !== AUTHENTICATE;
+  const isWrite = needsToken && method !== 'GET';
   const path = (id: Uuid | undefined): string => {
     if (after === undefined) return template;
     const uuid = toUuid(id);
     if (!uuid) throw new TypeError(`${template} needs a UUID, but got something else`);
     return before + uuid + after;
   };
-  return { method, template, maxAttempts, isWrite, isAuthorized, path, read, ttlMs };
+  return { method, template, maxAttempts, isWrite, needsToken, path, read, ttlMs };
 }
 
 /** Obtains the partner's token. Repeated freely: a second token does not end the first. */
@@ -96,11 +99,11 @@ function record<T, M extends 'not-ready' | undefined>(
 
 const note: Endpoint<NoteRecord | undefined> = {
   ...record('/progress-notes/:progressNoteId', readNote, CHANGING_TTL_MS, undefined),
-  otherPath: (read) => (read?.sessionId ? noteOfSession.path(read.sessionId) : undefined),
+  otherPath: (value) => (value?.sessionId ? noteOfSession.path(value.sessionId) : undefined),
 };
 const noteOfSession: Endpoint<NoteRecord | undefined> = {
   ...record('/sessions/:sessionId/progress-note', readNoteOfSession, CHANGING_TTL_MS, undefined),
-  otherPath: (read) => (read?.id ? note.path(read.id) : noteOfSession.template),
+  otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
 };
 
 const readPartner = (body: unknown) => (isObject(body) && !isErrorBody(body) ? body : undefined);

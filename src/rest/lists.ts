@@ -6,20 +6,20 @@ import { CHANGING_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
 import { anotherRecord, isOther, type Checked } from './records.ts';
 
-// Rows are undefined if they do not say which record they are.
+// The readers of rows return undefined for a row without a usable id.
 
 // The API shows `id` for clients and `sessionId` for sessions; other records may well use `<noun>Id`, as its events do.
 const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
   toUuid(raw['id']) ?? toUuid(raw[idName]);
 
-const named = (idName: string) => (raw: JsonObject) => {
+const withName = (idName: string) => (raw: JsonObject) => {
   const id = idOf(raw, idName);
   return id && { id, name: textOf(raw['name']), raw };
 };
 
-export const readOrganization = named('organizationId');
-const readClinic = named('clinicId');
-const readProgram = named('programId');
+export const readOrganization = withName('organizationId');
+const readClinic = withName('clinicId');
+const readProgram = withName('programId');
 
 function readMagicEdit(raw: JsonObject) {
   const id = idOf(raw, 'magicEditId');

@@ -6,7 +6,7 @@ import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
 import { listKeyOf, lists, pathOf, type ListName, type ListRef, type RecordOf } from './lists.ts';
-import type { Client, Target } from './partner.ts';
+import type { PartnerClient, Target } from './partner.ts';
 import type { Usage } from './usage.ts';
 
 type Loader = DataLoader<Target, unknown, string>;
@@ -16,7 +16,7 @@ type Loader = DataLoader<Target, unknown, string>;
  * an operation the same read has the same result, until it changes something; what is cached is returned synchronously.
  */
 export class Loaders {
-  private readonly client: Client;
+  private readonly client: PartnerClient;
   private readonly usage: Usage;
   /** Every cached answer that was read: what is made of them is valid while each is current. */
   readonly entries = new Set<CacheEntry>();
@@ -26,7 +26,7 @@ export class Loaders {
   /** Answers that are asked for later are fresh. Set when the operation begins, and before and after each change. */
   freshSince: number;
 
-  constructor(client: Client, usage: Usage) {
+  constructor(client: PartnerClient, usage: Usage) {
     this.client = client;
     this.usage = usage;
     this.freshSince = client.clock.now();

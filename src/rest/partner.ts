@@ -50,11 +50,11 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const CHECK_PAUSE_MS = 5000;
 
 /** What loaders and calls share. */
-export type Client = ReturnType<typeof createPartner>;
+export type PartnerClient = ReturnType<typeof createPartner>;
 
 /** The Partner API, as the rest of the gateway uses it. */
 export type Partner = AsyncDisposable &
-  Pick<Client, 'check' | 'invalidate' | 'invalidateAll' | 'loadersFor' | 'send' | 'state'>;
+  Pick<PartnerClient, 'check' | 'invalidate' | 'invalidateAll' | 'loadersFor' | 'send' | 'state'>;
 
 /** The HTTP client of the Partner API, its cache and the calls in flight. Shared by all operations. */
 export function createPartner(connection: PartnerConnection, options: PartnerOptions = {}) {
@@ -75,7 +75,7 @@ export function createPartner(connection: PartnerConnection, options: PartnerOpt
     if (usage.isOver) return Promise.reject(new OperationAborted(endpoint.template));
     const isRead = endpoint.method === 'GET';
     const underway = isRead ? inFlight.get(key) : undefined;
-    if (underway && underway.beganAt > since) {
+    if (underway && underway.askedAt > since) {
       usage.coalesced += 1;
       return underway.join(usage);
     }

@@ -10,7 +10,7 @@ import {
   PartnerRateLimited,
   PartnerUnavailable,
 } from '../errors.ts';
-import type { Client, Target } from '../partner.ts';
+import type { PartnerClient, Target } from '../partner.ts';
 import { anotherRecord } from '../records.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
@@ -40,7 +40,7 @@ export class Call implements QueuedCall {
   isOver = false;
   isWaiting = false;
   readonly target: Target;
-  private readonly client: Client;
+  private readonly client: PartnerClient;
   private readonly breaker: Breaker;
   /** The operation that began it. */
   private readonly usage: Usage;
@@ -48,16 +48,17 @@ export class Call implements QueuedCall {
   private waiters: (PromiseWithResolvers<CacheEntry> & { readonly usage: Usage })[] = [];
   private attempt: Attempt | undefined;
   private cancelTimer: (() => void) | undefined;
-  readonly beganAt: number;
+  /** When the call began. An answer may miss what happened later. */
+  readonly askedAt: number;
   /** When the call must end. Set when it is first sent. */
   private endsAt = 0;
   private readonly failures: Failure[] = [];
 
-  constructor(client: Client, target: Target, usage: Usage) {
+  constructor(client: PartnerClient, target: Target, usage: Usage) {
     this.client = client;
     this.target = target;
     this.usage = usage;
-    this.beganAt = client.clock.now();
+    this.askedAt = client.clock.now();
     this.breaker = client.breakerOf(target.endpoint.template);
   }
 
@@ -71,14 +72,14 @@ export class Call implements QueuedCall {
 
   start(): void {
     const { clock, limiter, tokens } = this.client;
-    const { isAuthorized, template } = this.target.endpoint;
+    const { needsToken, template } = this.target.endpoint;
     // A retry may have to wait for a token or a slot, but not for longer than the call may take.
     if (this.endsAt > 0) {
       const end = () => this.fail(new PartnerUnavailable(template, NO_TIME));
       this.setTimer(this.endsAt - clock.now(), end);
     }
     if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
-    if (isAuthorized && tokens.current() === undefined) return void this.awaitToken();
+    if (needsToken && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take()) return this.send();
     this.isWaiting = true;
     for (const { usage } of this.waiters) limiter.enqueue(this, usage.queue);
@@ -89,7 +90,7 @@ export class Call implements QueuedCall {
     const { apiKey, clock, limiter, pathPrefix, pool, timeoutMs, tokens } = this.client;
     const { body = null, endpoint, key } = this.target;
     // The token may have changed while the call was queued.
-    const token = endpoint.isAuthorized ? tokens.current() : NO_TOKEN;
+    const token = endpoint.needsToken ? tokens.current() : NO_TOKEN;
     if (token === undefined) {
       limiter.release();
       return this.start();
@@ -175,10 +176,10 @@ export class Call implements QueuedCall {
     if (listKey === undefined) return value;
     const list = value as Page<unknown>;
     if (list.rows.includes(undefined)) {
-      const { length } = list.rows.filter((row) => row === undefined);
-      observer.unreadableRows?.(template, length, this.usage.requestId);
+      const count = list.rows.filter((row) => row === undefined).length;
+      observer.unreadableRows?.(template, count, this.usage.requestId);
     }
-    return { ...list, askedAt: this.beganAt };
+    return { ...list, askedAt: this.askedAt };
   }
 
   private resolve(value: unknown, bytes: number): void {
@@ -187,7 +188,7 @@ export class Call implements QueuedCall {
     const expiresAt = clock.now() + endpoint.ttlMs(value);
     const invalidatedBy = endpoint.otherPath?.(value) ?? path;
     const validity = { isCurrent: false };
-    const { beganAt: askedAt } = this;
+    const { askedAt } = this;
     const entry: CacheEntry = { key, path: invalidatedBy, value, askedAt, expiresAt, validity };
     if (this.client.detach(this)) {
       if (listKey !== undefined) cache.setTotal(listKey, path, (value as Page<unknown>).total);
@@ -206,7 +207,7 @@ export class Call implements QueuedCall {
     this.cancelTimer?.();
     this.client.detach(this);
     const isDefinite = !isWrite || (error instanceof PartnerError && DEFINITE.has(error.code));
-    const unclear = this.failures.find(({ isUnclear }) => isUnclear && !isDefinite)?.error;
+    const unclear = this.failures.find((each) => each.mayHaveTakenEffect && !isDefinite)?.error;
     const failure = unclear ? new OutcomeUnknown(template, 'no clear answer came') : error;
     if (failure instanceof PartnerError) {
       this.report(failure, (unclear ?? failure).message, this.usage);
@@ -247,7 +248,7 @@ export class Call implements QueuedCall {
   /** After a failed attempt, starts another one or fails the call. */
   private retryOrFail(attempt: Attempt): void {
     const { budget, clock, random, tokens } = this.client;
-    const { isAuthorized, isWrite, maxAttempts, template } = this.target.endpoint;
+    const { needsToken, isWrite, maxAttempts, template } = this.target.endpoint;
     const failure = failureOf(template, attempt, clock.wallNow());
     const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
     this.failures.push(failure);
@@ -255,7 +256,7 @@ export class Call implements QueuedCall {
 
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
     // There may be no newer token to repeat the request with, and never is for the request for a token.
-    const isSameToken = !isAuthorized || tokens.current() === attempt.token;
+    const isSameToken = !needsToken || tokens.current() === attempt.token;
     if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken)) {
       return this.fail(failure.error);
     }

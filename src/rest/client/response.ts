@@ -43,9 +43,9 @@ export function verdictOf({ outcome, status }: Attempt): Verdict {
   return outcome === 'aborted' || outcome === 'garbled' ? 'unclear' : 'failing';
 }
 
-type PartnerFailure = new (route: string, what: string) => PartnerError;
+type ErrorClass = new (route: string, what: string) => PartnerError;
 
-const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], PartnerFailure, string]>> = {
+const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], ErrorClass, string]>> = {
   answered: ['final', PartnerContractBroken, 'wanted JSON, but got something else'],
   unsent: ['unsent', PartnerUnavailable, 'no connection could be made'],
   timeout: ['unanswered', PartnerUnavailable, 'no answer came (timeout)'],
@@ -60,9 +60,9 @@ export function failureOf(route: string, attempt: Attempt, wallNow: number): Fai
   if (outcome === 'answered' && (status < 200 || status >= 300)) {
     return statusFailureOf(route, attempt, wallNow);
   }
-  const [kind, PartnerFailure, what] = MEANINGS[outcome];
-  const isUnclear = outcome !== 'unsent' && outcome !== 'aborted';
-  return { kind, error: new PartnerFailure(route, what), isUnclear };
+  const [kind, ErrorClass, what] = MEANINGS[outcome];
+  const mayHaveTakenEffect = outcome !== 'unsent' && outcome !== 'aborted';
+  return { kind, error: new ErrorClass(route, what), mayHaveTakenEffect };
 }
 
 /** Another attempt would not help. */
@@ -70,12 +70,12 @@ const final = (error: PartnerError, kind: Failure['kind'] = 'final'): Failure =>
 
 /** The body's shape distinguishes the kinds of 403, and a proxy's page from an answer of the API. */
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { length, retryAfter, status } = attempt;
+  const { receivedBytes, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
-  const isPage = layer === 'unknown' && length > 0;
+  const isFromProxy = layer === 'unknown' && receivedBytes > 0;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
-    return { kind: 'unanswered', error, isUnclear: true };
+    return { kind: 'unanswered', error, mayHaveTakenEffect: true };
   }
   switch (status) {
     case 400:
@@ -83,17 +83,17 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
       return final(new PartnerRejected(route, messages));
     case 401: {
       const error = new PartnerCredentialsRefused(route, 'the access token was refused');
-      return { kind: 'unauthorized', error, isUnclear: layer !== 'application' };
+      return { kind: 'unauthorized', error, mayHaveTakenEffect: layer !== 'application' };
     }
     case 403:
       if (layer === 'unknown') break;
       return forbiddenOf(route, layer, messages);
     case 404:
       // A page of a proxy must not make a record look deleted.
-      if (isPage) break;
+      if (isFromProxy) break;
       return final(new PartnerNotFound(route, 'there is no such record'));
     case 409:
-      if (isPage) break;
+      if (isFromProxy) break;
       return final(new PartnerConflict(route, 'the request conflicts with the present state'));
     case 429: {
       const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
@@ -104,8 +104,8 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
   }
   const what = `answered with status ${status} in an unknown shape`;
   // A redirect may follow a write that was made, and a proxy that gave up waiting has passed it on.
-  const isUnclear = status < 400 || status === 408 || status === 499;
-  return { kind: 'final', error: new PartnerContractBroken(route, what), isUnclear };
+  const mayHaveTakenEffect = status < 400 || status === 408 || status === 499;
+  return { kind: 'final', error: new PartnerContractBroken(route, what), mayHaveTakenEffect };
 }
 
 function forbiddenOf(route: string, layer: 'gateway' | 'application', messages: readonly string[]) {

@@ -9,8 +9,7 @@ export interface Failure {
   /** `token-suspect`: a 403 that may mean an unknown token. */
   readonly kind: Retryable | 'token-suspect' | 'key-refused' | 'final';
   readonly error: PartnerError;
-  /** The request may have taken effect despite the failure. */
-  readonly isUnclear?: boolean;
+  readonly mayHaveTakenEffect?: boolean;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -31,7 +30,7 @@ export function nextDelay(
   let delayMs = Number.POSITIVE_INFINITY;
   if (last.kind === 'unauthorized') {
     // A 401 that is not the application's own may come from a proxy, behind which the request may have had an effect.
-    if (alike === 1 && (maxAttempts > 1 || !last.isUnclear)) delayMs = 0;
+    if (alike === 1 && (maxAttempts > 1 || !last.mayHaveTakenEffect)) delayMs = 0;
   } else if (last.kind === 'throttled') {
     if (alike <= MAX_THROTTLED) {
       delayMs = last.retryAfterMs ?? THROTTLED_BASE_MS * 2 ** (alike - 1);

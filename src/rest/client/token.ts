@@ -98,11 +98,11 @@ export function createTokens(
      * What a failure says about the token that was sent; `isSecond` if the call was refused with another one before. The
      * token is dropped if it is still the one in use, but not if new ones are refused: other routes may accept it.
      */
-    failed(value: string, { kind, error, isUnclear }: Failure, isSecond: boolean): void {
+    failed(value: string, { kind, error, mayHaveTakenEffect }: Failure, isSecond: boolean): void {
       const now = clock.now();
-      // The second attempt of a call may come late, and after an unclear refusal a write has none.
+      // The second attempt of a call may come late, and a write that may have taken effect has none.
       const isNew = value === token?.value && now - droppedFor401At < REFUSED_PAUSE_MS;
-      const isNewRefused = isSecond || (isNew && (isUnclear || value !== lastAccepted));
+      const isNewRefused = isSecond || (isNew && (mayHaveTakenEffect || value !== lastAccepted));
       const isPaused = () => now - newTokenRefusedAt < REFUSED_PAUSE_MS;
       if (kind === 'unauthorized' && isNewRefused && !isPaused()) newTokenRefusedAt = now;
       if (kind === 'key-refused') refused = { error, at: now };

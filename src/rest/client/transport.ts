@@ -30,8 +30,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   contentType = '';
   retryAfter: string | undefined;
   body: Buffer = EMPTY;
-  /** Bytes received of the body. */
-  length = 0;
+  receivedBytes = 0;
   private readonly chunks: Buffer[] = [];
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
@@ -75,9 +74,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     this.chunks.push(chunk);
-    this.length += chunk.length;
+    this.receivedBytes += chunk.length;
     // For an error the status is enough.
-    if (this.length > MAX_BODY_BYTES) this.end(this.status >= 400 ? 'answered' : 'garbled');
+    if (this.receivedBytes > MAX_BODY_BYTES) this.end(this.status >= 400 ? 'answered' : 'garbled');
   }
 
   onResponseEnd(): void {
