@@ -1,6 +1,6 @@
 import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
 import { endpoints } from './rest/endpoints.ts';
-import { pathOf } from './rest/lists.ts';
+import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Bus } from './store/store.ts';
 
@@ -43,7 +43,7 @@ function stalePaths(event: EventFacts): string[] {
     endpoints.transcript.path(sessionId),
     endpoints.mdm.path(sessionId),
     ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
-    pathOf({ name: 'sessionsOfClient', id: clientId }),
-    pathOf({ name: 'magicEditsOfClinician' }),
+    cachePathOf({ name: 'sessionsOfClient', id: clientId }),
+    cachePathOf({ name: 'magicEditsOfClinician' }),
   ];
 }

@@ -14,10 +14,7 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/**
- * Parsing JSON is not limited by its depth, but serializing it takes stack for each level. Real data stays far below
- * this.
- */
+/** JSON of any depth can be parsed, but serializing it takes stack for each level. Real data stays far below this. */
 export const MAX_LEVELS = 200;
 
 export function isNestedTooDeep(value: unknown, levels = MAX_LEVELS): boolean {

@@ -1,4 +1,4 @@
-/** A value that a cache may have synchronously. An `await` would cost every field a turn of the event loop. */
+/** A value that a cache may have synchronously. An `await` would cost every field a promise. */
 export type Loaded<T> = T | Promise<T>;
 
 /** Applies `next` to the value: synchronously if it is available, later if it is a promise. */

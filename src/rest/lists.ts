@@ -149,21 +149,18 @@ export interface ListRef<N extends ListName = ListName> {
 }
 
 /**
- * What `invalidate` takes, for all pages and filters of a list. The magic edits of all clinicians have one path: a
- * change of a note does not say whose they are. A clinic's clients of one clinician have the path of that clinician's
- * clients: to assign a clinician does not say in which clinic.
+ * The path that invalidates all pages and filters of a list. The magic edits of all clinicians have one path: a change
+ * of a note does not say whose they are. A clinic's clients of one clinician have the path of that clinician's clients:
+ * to assign a clinician does not say in which clinic.
  */
-export function pathOf(ref: ListRef): string {
+export function cachePathOf(ref: ListRef): string {
   const { template, path } = lists[ref.name];
   const clinicianId = toUuid(ref.filter?.['clinicianId']);
   if (clinicianId) return lists.clientsOfClinician.path(clinicianId);
   return ref.name === 'magicEditsOfClinician' ? template : path(ref.id);
 }
 
-/**
- * A key for the list with its filter, for all its pages. Equal filters give equal keys, whatever the order of their
- * fields.
- */
+/** A key for the list with its filter, for all its pages. The order of the filter's fields does not matter. */
 export function listKeyOf(ref: ListRef): string {
   const { filter } = ref;
   const path = lists[ref.name].path(ref.id);

@@ -5,7 +5,14 @@ import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
 import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
-import { listKeyOf, lists, pathOf, type ListName, type ListRef, type RecordOf } from './lists.ts';
+import {
+  listKeyOf,
+  lists,
+  cachePathOf,
+  type ListName,
+  type ListRef,
+  type RecordOf,
+} from './lists.ts';
 import type { PartnerClient, Target } from './partner.ts';
 import type { Usage } from './usage.ts';
 
@@ -37,7 +44,7 @@ export class Loaders {
     const endpoint = lists[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
     const listKey = listKeyOf(list);
     const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
-    const path = pathOf(list);
+    const path = cachePathOf(list);
     return this.read({ endpoint, id: list.id, key, path, page, listKey, since: since ?? 0 });
   }
 
@@ -54,7 +61,7 @@ export class Loaders {
   }
 
   /** Called before and after a change. Answers that the shared cache holds still cost no call, unless `fresh`. */
-  forget(): void {
+  clear(): void {
     this.freshSince = this.client.clock.now();
     this.known.clear();
     this.loaders.clear();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { pathOf } from '../../src/rest/lists.ts';
+import { cachePathOf } from '../../src/rest/lists.ts';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
@@ -139,7 +139,7 @@ describe('cached responses', () => {
     const list = { name: 'organizations' } as const;
     await loadersOf(setup.partner).page(list, 1);
     clock.advance(3600_000);
-    setup.partner.invalidate([pathOf(list)]);
+    setup.partner.invalidate([cachePathOf(list)]);
     expect(loadersOf(setup.partner).totalOf(list)).toBe(3);
     expect(loadersOf(setup.partner).totalOf({ ...list, filter: { name: 'x' } })).toBeUndefined();
   });
@@ -212,7 +212,7 @@ describe('invalidating', () => {
       await loaders.page({ name: 'cliniciansOfClinic', id: id(1) }, 1);
     };
     await read();
-    setup.partner.invalidate([pathOf(clients)]);
+    setup.partner.invalidate([cachePathOf(clients)]);
     await read();
     expect(setup.upstream.seen).toHaveLength(7);
   });
@@ -250,7 +250,7 @@ describe('invalidating', () => {
     const list = { name: 'clientsOfClinic', id: id(1), filter: { status: 'active' } } as const;
     const before = loadersOf(setup.partner).page(list, 1);
     await setup.upstream.arrived(1);
-    setup.partner.invalidate([pathOf(list)]);
+    setup.partner.invalidate([cachePathOf(list)]);
     release(0);
     expect(await before).toMatchObject({ total: 1 });
     expect(setup.partner.state().cacheEntries).toBe(0);
@@ -280,7 +280,7 @@ describe('a fresh read', () => {
     await using setup = await setUp(numbered);
     const loaders = loadersOf(setup.partner);
     await loaders.record(endpoints.note, id(1));
-    loaders.forget();
+    loaders.clear();
     const fresh = () => loaders.record(endpoints.note, id(1), { fresh: true });
     const [one, other] = await Promise.all([fresh(), fresh()]);
     expect(one).toMatchObject({ note: [2] });
@@ -296,7 +296,7 @@ describe('a fresh read', () => {
     const loaders = loadersOf(setup.partner);
     const older = loaders.record(endpoints.note, id(1));
     await setup.upstream.arrived(1);
-    loaders.forget();
+    loaders.clear();
     const fresh = loaders.record(endpoints.note, id(1), { fresh: true });
     await setup.upstream.arrived(2);
     release(1);

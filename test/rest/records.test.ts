@@ -3,7 +3,7 @@ import {
   calendarDateOf,
   listKeyOf,
   lists,
-  pathOf,
+  cachePathOf,
   readAssessment,
   readClient,
   readOrganization,
@@ -226,7 +226,7 @@ describe('lists', () => {
   });
 
   it('need their parent', () => {
-    expect(() => pathOf({ name: 'clientsOfClinic' })).toThrow('needs a UUID');
+    expect(() => cachePathOf({ name: 'clientsOfClinic' })).toThrow('needs a UUID');
   });
 
   it('accept half of a surrogate pair in a filter', () => {

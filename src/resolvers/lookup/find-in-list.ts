@@ -1,7 +1,7 @@
 import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import { type ListName, type ListRef, type RecordOf, pathOf } from '../../rest/lists.ts';
+import { type ListName, type ListRef, type RecordOf, cachePathOf } from '../../rest/lists.ts';
 import { NotFound, hasCode } from '../../errors.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';
@@ -68,7 +68,7 @@ export async function findInList<N extends ListName>(
   options: FindOptions = {},
 ): Promise<RowOf<N> | undefined> {
   // Cached pages may be older than an event that contradicts them.
-  if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([pathOf(list)]);
+  if (ctx.recentLists.isDoubtful(list, id)) ctx.partner.invalidate([cachePathOf(list)]);
   let row = await scan(list, id, ctx, options);
   if (row === CHANGED) row = await scan(list, id, ctx, options, ctx.recentLists.now());
   if (row !== undefined && row !== CHANGED) return row;

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { JsonObject } from '../../json.ts';
 import { secondaryCliniciansBody } from '../../rest/assumed-names.ts';
-import { pathOf } from '../../rest/lists.ts';
+import { cachePathOf } from '../../rest/lists.ts';
 import { writes } from '../../rest/writes.ts';
 import type { Uuid } from '../../uuid.ts';
 import { isOpen } from '../access/prove.ts';
@@ -79,7 +79,7 @@ export function assignSecondaryClinicians(
       // After a failure too: the change may have taken effect.
       const places = await ctx.places.of(clientId);
       const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
-      await ctx.invalidation.changed(stale.map(pathOf));
+      await ctx.invalidation.changed(stale.map(cachePathOf));
     }
   });
 }

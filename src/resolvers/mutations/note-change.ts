@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { BadInput, NotFound, missingArgument } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { endpoints } from '../../rest/endpoints.ts';
-import { pathOf } from '../../rest/lists.ts';
+import { cachePathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
 import { writes } from '../../rest/writes.ts';
 import { isObject } from '../../json.ts';
@@ -150,7 +150,7 @@ async function perform(
       target.session
         ? endpoints.noteOfSession.path(target.session.id)
         : endpoints.noteOfSession.template,
-      pathOf({ name: 'magicEditsOfClinician' }),
+      cachePathOf({ name: 'magicEditsOfClinician' }),
     ]);
   }
 }

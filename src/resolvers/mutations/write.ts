@@ -52,7 +52,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
   }
   const audit = (outcome: string) => ctx.audit?.writeNow(`${action}: ${outcome}`, record);
   audit('asked for');
-  ctx.loaders.forget();
+  ctx.loaders.clear();
   try {
     const outcome = await write().catch(missingOf);
     audit(outcome.kind === 'missing' ? 'denied' : outcome.kind);
@@ -62,7 +62,7 @@ export async function auditedWrite<T extends { readonly kind: string }>(
     audit(failure instanceof CodedError ? failure.code : 'failed');
     throw failure;
   } finally {
-    ctx.loaders.forget();
+    ctx.loaders.clear();
     ctx.seenPages.clear();
     ctx.lookups.clear();
   }

@@ -19,9 +19,7 @@ import { failureOf, isAcceptance, jsonOf, verdictOf } from './response.ts';
 import { isOutage, nextDelay, type Failure } from './retry.ts';
 import { Attempt } from './transport.ts';
 
-/**
- * The limit for all attempts together. A request that must not be sent again may use all of it for its only attempt.
- */
+/** For all attempts together. A request that must not be sent again may use all of it for its only attempt. */
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
