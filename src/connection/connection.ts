@@ -10,7 +10,7 @@ import {
   type WindowRequest,
   firstPagesToRead,
   pagesNeeded,
-  readWindowArgs,
+  parseWindowArgs,
   windowOf,
 } from './window.ts';
 
@@ -36,13 +36,13 @@ const PAGE_MISSING = 'The Partner API has no page of this list where its length 
  * Reads the pages that the selected fields need. Synchronous when they are cached. Throws `BadInput` at once, before
  * anything is read.
  */
-export function openConnection<T extends Row>(
+export function loadConnection<T extends Row>(
   args: WindowArgs,
   need: Need,
   list: PagedList<T>,
   codec: CursorCodec,
 ): Loaded<Connection<T>> {
-  const request = readWindowArgs(args, codec, list.key);
+  const request = parseWindowArgs(args, codec, list.key);
   const connection = new Connection(list, codec);
   if (need === 'nothing') return connection;
   const first = firstPagesToRead(request, need, list.totalHint());
@@ -60,8 +60,8 @@ export class Connection<T extends Row> implements PageInfo {
   private rereads = 0;
   /** When the last of the pages that contradict each other was asked for. What is read again has to be newer. */
   private contradictedAt = 0;
-  /** The list's length when a page was last not found that it calls for. */
-  private missedWith: number | undefined;
+  /** The list's length when a page that it calls for was last not found. */
+  private totalWhenMissing: number | undefined;
   /** A cursor's page shows a change that cached pages may be older than. */
   private isChanged = false;
   private listHash: number | undefined;
@@ -122,11 +122,11 @@ export class Connection<T extends Row> implements PageInfo {
   /** Finds the window in the list as it is now. While nothing changed, the first pages are all it takes. */
   locate(request: WindowRequest, need: Need, wanted: readonly number[]): Loaded<Connection<T>> {
     const again = () => this.locate(request, need, wanted);
-    const unsettled = this.unsettled(wanted);
-    if (unsettled) return whenLoaded(this.read(unsettled), again);
+    const contradicted = this.dropContradicting(wanted);
+    if (contradicted) return whenLoaded(this.read(contradicted), again);
     if (need === 'total') return this;
     const { after, before } = request;
-    const older = this.olderThanChange(after, before);
+    const older = this.dropOlderThanChange(after, before);
     if (older.length > 0) return whenLoaded(this.read(older), again);
     const low = after ? dividingOffset(after, 'after', this) : 0;
     if (typeof low !== 'number') return whenLoaded(this.read(low, true), again);
@@ -159,12 +159,12 @@ export class Connection<T extends Row> implements PageInfo {
   }
 
   /**
-   * The pages to read before the list's length is certain; undefined once the pages read agree on it, and no two have
-   * the same row. Otherwise the list changed between two reads, or one came from the cache: those that contradict the
-   * newest are dropped, those among them that are wanted are read again, and from then on past the cache. If a page is not
-   * found that the others call for, the list may have become shorter since they were read, and page one shows it.
+   * Drops the pages that contradict the newest one, in the list's length or by having the same row: the list changed
+   * between two reads, or one came from the cache. Returns the pages to read next, from now on past the cache; undefined
+   * if there is nothing to read again. If a page is not found that the others call for, the list may have become shorter
+   * since they were read, and page one shows it.
    */
-  private unsettled(wanted: readonly number[]): readonly number[] | undefined {
+  private dropContradicting(wanted: readonly number[]): readonly number[] | undefined {
     const { pages, total: newest } = this;
     // If every page read was past the end: page one exists as long as the list does.
     if (newest === undefined) return [1];
@@ -175,14 +175,14 @@ export class Connection<T extends Row> implements PageInfo {
       ([page, { total }]) => total === undefined && firstOffsetOf(page) < newest,
     );
     // Page one was read again and says the same.
-    if (isAnyMissing && this.missedWith === newest) return undefined;
+    if (isAnyMissing && this.totalWhenMissing === newest) return undefined;
     const isDropped = ([page, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
       isAnyMissing
         ? page === 1 || total === undefined
         : total !== undefined && (total !== newest || askedAt < changedAt);
     const dropped = [...pages].filter(isDropped).map(([page]) => page);
     if (dropped.length === 0) return undefined;
-    if (isAnyMissing) this.missedWith = newest;
+    if (isAnyMissing) this.totalWhenMissing = newest;
     this.rereads += 1;
     this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
     for (const page of dropped) pages.delete(page);
@@ -190,12 +190,14 @@ export class Connection<T extends Row> implements PageInfo {
   }
 
   /** Drops, once, the pages that are older than the one that shows a change. From then on pages are read past the cache. */
-  private olderThanChange(after?: CursorPosition, before?: CursorPosition): readonly number[] {
+  private dropOlderThanChange(after?: CursorPosition, before?: CursorPosition): readonly number[] {
     const changed = Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
     if (changed === 0 || this.isChanged) return [];
     this.isChanged = true;
-    const isOlder = (page: number) => (this.pages.get(page)!.askedAt ?? 0) < changed;
-    return [...this.pages.keys()].filter((page) => isOlder(page) && this.pages.delete(page));
+    const isOlder = ([, { askedAt = 0 }]: [number, ReadPage<T>]) => askedAt < changed;
+    const older = [...this.pages].filter(isOlder).map(([page]) => page);
+    for (const page of older) this.pages.delete(page);
+    return older;
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {

@@ -50,7 +50,7 @@ export function dividingOffset(
 
 /**
  * The anchor's offset, as far as the pages read so far show it. It is at `low`, one past the last row found of those
- * before it, or later; and before `high`, the first row found of those behind it.
+ * before it, or later; and before `high`, the first row found of those after it.
  */
 function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   const index = cursor.offset % PAGE_SIZE;
@@ -59,7 +59,8 @@ function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   const idAtOffset = own && hashedIds(own.rows)[index];
   if (anchorId !== 0 && idAtOffset === anchorId) return { exact: cursor.offset };
 
-  let [low, high]: [number?, number?] = [];
+  let low: number | undefined;
+  let high: number | undefined;
   for (const [page, { rows }] of read.pages) {
     for (const [at, id] of hashedIds(rows).entries()) {
       const oldIndex = id === 0 ? -1 : cursor.ids.indexOf(id);
@@ -85,7 +86,7 @@ export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages
 }
 
 /**
- * The pages between a row found before the anchor and one found behind it. With only one of them, one page more on
+ * The pages between a row found before the anchor and one found after it. With only one of them, one page more on
  * the other side: the anchor is further away only if ten or more rows were added right between the two.
  */
 function pagesAround(low: number | undefined, high: number | undefined): number[] {

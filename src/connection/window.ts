@@ -21,8 +21,8 @@ const MAX_ROWS = 100;
 const DEFAULT_ROWS = 10;
 
 /** Throws `BadInput` with every problem. */
-export function readWindowArgs(args: WindowArgs, codec: CursorCodec, key: string): WindowRequest {
-  const issues = countIssues(args);
+export function parseWindowArgs(args: WindowArgs, codec: CursorCodec, key: string): WindowRequest {
+  const issues = sizeIssues(args);
   const decoded = (name: 'after' | 'before') => {
     const text = args[name] ?? undefined;
     if (text === undefined) return undefined;
@@ -43,7 +43,7 @@ export function sizeOf({ first, last }: WindowArgs): Pick<WindowRequest, 'from' 
     : { from: 'first', count: first ?? DEFAULT_ROWS };
 }
 
-export function countIssues(args: WindowArgs): string[] {
+export function sizeIssues(args: WindowArgs): string[] {
   const issues: string[] = [];
   for (const name of ['first', 'last'] as const) {
     const count = args[name] ?? DEFAULT_ROWS;
@@ -80,7 +80,8 @@ export function windowOf(
 
 export function pagesNeeded({ start, end }: Window, need: Need): number[] {
   if (start >= end) return [];
-  const [first, last] = [pageOf(start), pageOf(end - 1)];
+  const first = pageOf(start);
+  const last = pageOf(end - 1);
   if (need === 'rows') return pagesBetween(first, last);
   return need === 'cursors' ? [...new Set([first, last])] : [];
 }
@@ -103,8 +104,8 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
 }
 
 /** The most pages that a window can read while the list does not change. Invalid arguments read none. */
-export function pagesOfWindow(args: WindowArgs, need: Need): number {
-  if (need === 'nothing' || countIssues(args).length > 0) return 0;
+export function maxPagesOfWindow(args: WindowArgs, need: Need): number {
+  if (need === 'nothing' || sizeIssues(args).length > 0) return 0;
   if (need === 'offsets' || need === 'total') return 1;
   const { from, count } = sizeOf(args);
   const hasAfter = typeof args.after === 'string';

@@ -1,4 +1,4 @@
-import { type Connection, openConnection } from '../connection/connection.ts';
+import { type Connection, loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
@@ -129,7 +129,7 @@ function connectionOf<N extends ListName>(
   // Even an empty result of a filter reveals something about patients, so the read is audited.
   if (filter && name === 'clientsOfClinic') ctx.audit?.read.add(`Clinic:${id}`);
   if (filter && name === 'clientsOfClinician') ctx.audit?.read.add(`Clinician:${id}`);
-  return openConnection(
+  return loadConnection(
     args,
     need,
     {
@@ -161,7 +161,7 @@ export function organizationsOfViewer(
 ): Loaded<Connection<RowOf<'organizations'>>> {
   if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, need, ctx);
   const nodes = granted('Organization', ctx);
-  return openConnection<RowOf<'organizations'>>(
+  return loadConnection<RowOf<'organizations'>>(
     args,
     need,
     {

@@ -5,7 +5,7 @@ import {
   getNamedType,
 } from 'graphql';
 
-import { countIssues, pagesOfWindow, sizeOf } from '../connection/window.ts';
+import { sizeIssues, maxPagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
 import { type GatheredField, gatherFields, needOf } from './selections.ts';
 
@@ -66,9 +66,9 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
       const argsOf = () => getArgumentValues(field, node, variableValues);
       if (typeof price === 'function') return price(below, argsOf, reach);
       const args = argsOf();
-      const issues = countIssues(args);
+      const issues = sizeIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const pages = price === 'events' ? 1 : pagesOfWindow(args, needOf(inner, validated));
+      const pages = price === 'events' ? 1 : maxPagesOfWindow(args, needOf(inner, validated));
       return pages + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));

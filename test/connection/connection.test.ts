@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { Connection, openConnection } from '../../src/connection/connection.ts';
+import { Connection, loadConnection } from '../../src/connection/connection.ts';
 import type { WindowArgs } from '../../src/connection/window.ts';
 import { ask, codec, createUpstream, cursorAt, notFound } from '../support/connection/upstream.ts';
 
@@ -87,7 +87,7 @@ describe('a connection', () => {
 
   it('reads the pages of a known length in parallel', () => {
     const list = createUpstream(100).open({ hint: 100 });
-    void openConnection({ first: 25 }, 'rows', list, codec);
+    void loadConnection({ first: 25 }, 'rows', list, codec);
     expect(list.asked).toEqual([1, 2, 3]);
   });
 
@@ -97,7 +97,7 @@ describe('a connection', () => {
       await fc.assert(
         fc.asyncProperty(windows, async (asked) => {
           const { args, list } = opened(asked);
-          const connection = await openConnection(args, need, list, codec);
+          const connection = await loadConnection(args, need, list, codec);
           expect(connection.totalCount).toBe(asked.size);
           expect(list.asked.length).toBe(1);
           const { touched, start, end } = expected(asked);
@@ -113,7 +113,7 @@ describe('a connection', () => {
 
   it('that needs nothing takes no call', async () => {
     const list = createUpstream(100).open();
-    await openConnection({ first: 50 }, 'nothing', list, codec);
+    await loadConnection({ first: 50 }, 'nothing', list, codec);
     expect(list.asked).toEqual([]);
   });
 
@@ -122,14 +122,14 @@ describe('a connection', () => {
     const after = cursorAt(upstream, 9);
     upstream.rows = upstream.rows.slice(1);
     const list = upstream.open();
-    const { totalCount } = await openConnection({ first: 10, after }, 'total', list, codec);
+    const { totalCount } = await loadConnection({ first: 10, after }, 'total', list, codec);
     expect(totalCount).toBe(49);
     expect(list.asked).toEqual([2]);
   });
 
   it('that needs its cursors alone reads the pages of the first and the last row', async () => {
     const list = createUpstream(100).open({ hint: 100 });
-    await openConnection({ first: 50 }, 'cursors', list, codec);
+    await loadConnection({ first: 50 }, 'cursors', list, codec);
     expect(list.asked).toEqual([1, 5]);
   });
 
@@ -140,7 +140,7 @@ describe('a connection', () => {
       { first: 3, after: cursorAt(createUpstream(60), 4) },
     ]) {
       const list = createUpstream(60).open({ atOnce: true });
-      expect(openConnection(args, 'rows', list, codec)).toBeInstanceOf(Connection);
+      expect(loadConnection(args, 'rows', list, codec)).toBeInstanceOf(Connection);
     }
   });
 

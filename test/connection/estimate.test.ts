@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { openConnection } from '../../src/connection/connection.ts';
-import { type Need, type WindowArgs, pagesOfWindow } from '../../src/connection/window.ts';
+import { loadConnection } from '../../src/connection/connection.ts';
+import { type Need, type WindowArgs, maxPagesOfWindow } from '../../src/connection/window.ts';
 import { codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 describe('the estimate of a window', () => {
@@ -24,7 +24,7 @@ describe('the estimate of a window', () => {
     [{ first: 10, after: 'cursor' }, 'rows', 2],
     [{ last: 10, before: 'cursor' }, 'rows', 2],
   ])('%j, needed for %s: at most %i', (args, need, most) => {
-    expect(pagesOfWindow(args, need)).toBe(most);
+    expect(maxPagesOfWindow(args, need)).toBe(most);
   });
 
   it('is never below the calls made', async () => {
@@ -44,8 +44,8 @@ describe('the estimate of a window', () => {
           offset === null ? null : cursorAt(upstream, offset % size);
         const args: WindowArgs = { [from]: count, after: at(after), before: at(before) };
         const list = upstream.open(hinted ? { hint: size } : {});
-        await openConnection(args, need, list, codec);
-        expect(list.asked.length).toBeLessThanOrEqual(pagesOfWindow(args, need));
+        await loadConnection(args, need, list, codec);
+        expect(list.asked.length).toBeLessThanOrEqual(maxPagesOfWindow(args, need));
       }),
     );
   });

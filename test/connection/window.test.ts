@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { BadInput } from '../../src/errors.ts';
-import { openConnection } from '../../src/connection/connection.ts';
+import { loadConnection } from '../../src/connection/connection.ts';
 import { type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
 import {
   ask,
@@ -66,13 +66,13 @@ describe('arguments', () => {
     [{ before: 'garbage' }, '"before" must be a cursor of this list and its filter, but is not'],
   ])('%j are rejected before any call', (args, issue) => {
     const list = createUpstream(25).open();
-    expect(() => openConnection(args, 'rows', list, codec)).toThrow(new BadInput(issue));
+    expect(() => loadConnection(args, 'rows', list, codec)).toThrow(new BadInput(issue));
     expect(list.asked).toEqual([]);
   });
 
   it('are rejected with every problem at once, as bad input', () => {
     const list = createUpstream(1).open();
-    expect(() => openConnection({ first: 0, after: 'x' }, 'rows', list, codec)).toThrow(
+    expect(() => loadConnection({ first: 0, after: 'x' }, 'rows', list, codec)).toThrow(
       expect.objectContaining({
         code: 'BAD_USER_INPUT',
         issues: [expect.stringContaining('"first"'), expect.stringContaining('"after"')],

@@ -3,7 +3,7 @@ import { configureGlobal } from 'fast-check';
 
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
 import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
-import { openConnection } from '../../../src/connection/connection.ts';
+import { loadConnection } from '../../../src/connection/connection.ts';
 import type { WindowArgs } from '../../../src/connection/window.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 
@@ -97,4 +97,4 @@ export function cursorAt(upstream: Upstream, offset: number): string {
 
 /** Opens a connection with all its rows. */
 export const ask = async (args: WindowArgs, list: PagedList<Row>) =>
-  openConnection(args, 'rows', list, codec);
+  loadConnection(args, 'rows', list, codec);
