@@ -113,7 +113,7 @@ function list<T>(
   return endpoint<Page<T>>('GET', template, 3, read, () => CHANGING_TTL_MS);
 }
 
-export const lists = {
+export const listEndpoints = {
   organizations: list('/organizations', readOrganization),
   clinicsOfOrganization: list(
     '/organizations/:organizationId/clinics',
@@ -135,7 +135,9 @@ export const lists = {
 };
 
 type RecordByList = {
-  [N in keyof typeof lists]: (typeof lists)[N] extends Endpoint<Page<infer Row>> ? Row : never;
+  [N in keyof typeof listEndpoints]: (typeof listEndpoints)[N] extends Endpoint<Page<infer Row>>
+    ? Row
+    : never;
 };
 export type ListName = keyof RecordByList;
 export type RecordOf<N extends ListName> = RecordByList[N];
@@ -154,16 +156,16 @@ export interface ListRef<N extends ListName = ListName> {
  * to assign a clinician does not say in which clinic.
  */
 export function cachePathOf(ref: ListRef): string {
-  const { template, path } = lists[ref.name];
+  const { template, path } = listEndpoints[ref.name];
   const clinicianId = toUuid(ref.filter?.['clinicianId']);
-  if (clinicianId) return lists.clientsOfClinician.path(clinicianId);
+  if (clinicianId) return listEndpoints.clientsOfClinician.path(clinicianId);
   return ref.name === 'magicEditsOfClinician' ? template : path(ref.id);
 }
 
 /** A key for the list with its filter, for all its pages. The order of the filter's fields does not matter. */
 export function listKeyOf(ref: ListRef): string {
   const { filter } = ref;
-  const path = lists[ref.name].path(ref.id);
+  const path = listEndpoints[ref.name].path(ref.id);
   if (!filter) return path;
   const pairs: string[] = [];
   for (const name of Object.keys(filter).toSorted()) {

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoints.ts';
 import { PartnerContractBroken } from './errors.ts';
 import {
   listKeyOf,
-  lists,
+  listEndpoints,
   cachePathOf,
   type ListName,
   type ListRef,
@@ -41,7 +41,7 @@ export class Loaders {
 
   /** With `since`, a page that was asked for after that time. */
   page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
-    const endpoint = lists[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
+    const endpoint = listEndpoints[list.name] as Endpoint as Endpoint<Page<RecordOf<N>>>;
     const listKey = listKeyOf(list);
     const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
     const path = cachePathOf(list);

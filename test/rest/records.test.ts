@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   calendarDateOf,
   listKeyOf,
-  lists,
+  listEndpoints,
   cachePathOf,
   readAssessment,
   readClient,
@@ -82,7 +82,8 @@ describe('records', () => {
   });
 });
 
-const read = (body: unknown, page = 1) => own(lists.clientsOfClinic.read(body, id(1), page));
+const read = (body: unknown, page = 1) =>
+  own(listEndpoints.clientsOfClinic.read(body, id(1), page));
 
 describe('a page', () => {
   it('keeps the position of a row that cannot be read', () => {
