@@ -44,11 +44,11 @@ function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
 /** Throws if an answer about a session names another client than the session's. */
 export function requireClient(
   endpoint: Endpoint,
-  { id, clientId, named }: SessionRef,
+  { id, clientId, namedParents }: SessionRef,
   found: Uuid | null,
   { loaders }: Context,
 ): void {
-  loaders.requireSame(endpoint, id, found, clientId ?? named?.clientId);
+  loaders.requireSame(endpoint, id, found, clientId ?? namedParents?.clientId);
 }
 
 /** A note that is returned, if there is one. */
@@ -70,7 +70,7 @@ export function noteRef(
 }
 
 /** A `partner` needs no proof and may name a note by its UUID alone. */
-export function noteByName(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
+export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | null> {
   const { noteId, session } = target;
   const audited = auditedTarget(target);
   if (!session && !ctx.reach.isPartner) {
@@ -170,14 +170,14 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
 export const transcripts = artifact('Transcript');
 export const mdms = artifact('MDM');
 
-export interface ScoreName {
+export interface ScoreTarget {
   readonly id: Uuid;
   /** From the score's global id. Without it the score is open to `partner` only. */
   readonly clientId?: Uuid | undefined;
 }
 
 export async function scoreById(
-  { id, clientId }: ScoreName,
+  { id, clientId }: ScoreTarget,
   ctx: Context,
 ): Promise<ScoreRef | null> {
   const open = clientId ? await isOpen({ type: 'Client', id: clientId }, ctx) : ctx.reach.isPartner;

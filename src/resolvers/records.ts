@@ -102,7 +102,7 @@ export const clinicOfClient = parentLink('Clinic', (client: ClientRef, ctx) =>
 
 /** The client in the session's id or list. Otherwise it is looked up by the client argument or in the event log. */
 const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
-  if (session.clientId || session.named?.clientId) return parentId(session, 'clientId', ctx);
+  if (session.clientId || session.namedParents?.clientId) return parentId(session, 'clientId', ctx);
   ctx.doNotCache();
   return ctx.hub.clientOfSession(session.id);
 });
@@ -145,7 +145,7 @@ function connectionOf<N extends ListName>(
 }
 
 /** A list inside a record. */
-export const listIn = <N extends ListName>(
+export const connectionIn = <N extends ListName>(
   parent: ListedRef,
   list: ListRef<N>,
   args: WindowArgs,
@@ -179,4 +179,4 @@ export function organizationsOfViewer(
 
 /** The records of one type that the viewer's grants name: known by id, and open. */
 export const granted = <T extends Capitalize<GrantedKind>>(type: T, { reach }: Context) =>
-  reach.granted(type.toLowerCase() as GrantedKind).map((id) => ({ type, id, open: true }));
+  reach.granted(kindOf(type)).map((id) => ({ type, id, open: true }));

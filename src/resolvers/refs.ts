@@ -23,7 +23,7 @@ interface Listed<Type extends string, List extends ListName, Id = Uuid> extends 
   /** Reached by a link from what the viewer may see: its id and the ids of its parents may be shown. */
   readonly linked?: true;
   /** The parents that the arguments name: the only place to look in, and no proof. */
-  readonly named?: Parents | undefined;
+  readonly namedParents?: Parents | undefined;
   /** The name of a patient's record in the audit log, for rows of a list. */
   readonly auditName?: string | undefined;
 }
@@ -88,12 +88,13 @@ export const LISTS = {
 type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
 export type RowOf<N extends ListName> = Extract<ListedRef, { type: (typeof LISTS)[N]['row'] }>;
 
+/** As in grants, and in the names of id fields. */
 export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 
 /** The parents of a record, as it says itself or else as the arguments name them. */
-export const parentsOf = ({ named, ...own }: ListedRef): Parents => ({
-  organizationId: own.organizationId ?? named?.organizationId,
-  clinicId: own.clinicId ?? named?.clinicId,
-  clinicianId: own.clinicianId ?? named?.clinicianId,
-  clientId: own.clientId ?? named?.clientId,
+export const parentsOf = ({ namedParents, ...own }: ListedRef): Parents => ({
+  organizationId: own.organizationId ?? namedParents?.organizationId,
+  clinicId: own.clinicId ?? namedParents?.clinicId,
+  clinicianId: own.clinicianId ?? namedParents?.clinicianId,
+  clientId: own.clientId ?? namedParents?.clientId,
 });

@@ -90,7 +90,7 @@ export const nodeType = <T extends NodeType>(
 ) => builder.objectType(name, { description, interfaces: ['Node'] } as never, fields as never);
 
 /** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
-export const lowerCase = <V extends string>(descriptions: Readonly<Record<V, string>>) =>
+export const enumValues = <V extends string>(descriptions: Readonly<Record<V, string>>) =>
   Object.fromEntries(
     Object.entries<string>(descriptions).map(([value, description]) => [
       value.toUpperCase(),

@@ -6,14 +6,14 @@ import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import { BadInput } from '../errors.ts';
 import { auditRead } from '../resolvers/access/audit-reads.ts';
-import { listIn } from '../resolvers/records.ts';
+import { connectionIn } from '../resolvers/records.ts';
 import { LISTS, type ListedRef } from '../resolvers/refs.ts';
 import type { ListName, ListRef } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import { builder, optional, required } from './builder.ts';
-import { listPrice } from './estimate-calls.ts';
-import { namedBy } from './global-id.ts';
-import { neededOf } from './selections.ts';
+import { listCost } from './estimate-calls.ts';
+import { parseId } from './global-id.ts';
+import { connectionNeed } from './selections.ts';
 
 export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   description: 'The first and last cursor of a page, and whether there are more rows.',
@@ -40,7 +40,7 @@ export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   }),
 });
 
-function returned(row: ListedRef, ctx: Context): ListedRef {
+function countAndAudit(row: ListedRef, ctx: Context): ListedRef {
   ctx.responseSize.addRow();
   return auditRead(row, ctx);
 }
@@ -60,7 +60,7 @@ function defineConnection(type: ListedRef['type']) {
       }),
       node: t.field({
         ...required(type, 'The record.'),
-        resolve: ({ node }, _args, ctx) => returned(node, ctx) as never,
+        resolve: ({ node }, _args, ctx) => countAndAudit(node, ctx) as never,
       }),
     }),
   });
@@ -70,7 +70,7 @@ function defineConnection(type: ListedRef['type']) {
       edges: t.expose('edges', required([edge], 'The rows of the page with their cursors.')),
       nodes: t.field({
         ...required([type], 'The records of the page.'),
-        resolve: ({ nodes }, _args, ctx) => nodes.map((row) => returned(row, ctx)) as never,
+        resolve: ({ nodes }, _args, ctx) => nodes.map((row) => countAndAudit(row, ctx)) as never,
       }),
       pageInfo: t.field({
         ...required(PageInfo, 'Cursors of the page, and whether there are more rows.'),
@@ -123,13 +123,13 @@ function filterOf({ filter, defaultOnly }: ListArgs, { ids }: Context): ListRef[
       throw new BadInput('"phoneNumber" must begin with its calling code, as in +15550100.');
     }
     const isId = name === 'id' || name === 'clinicianId';
-    return [name, isId ? namedBy('Clinician', name, text, ids).id : text] as const;
+    return [name, isId ? parseId('Clinician', name, text, ids).id : text] as const;
   });
   return query.length > 0 ? Object.fromEntries(query) : undefined;
 }
 
 /** Options of a field that returns a list inside a record. */
-export const list = <N extends ListName, F extends InputFieldMap>(
+export const listField = <N extends ListName, F extends InputFieldMap>(
   name: N,
   description: string,
   filters?: F,
@@ -137,9 +137,9 @@ export const list = <N extends ListName, F extends InputFieldMap>(
   type: `${LISTS[name].row}Connection` as const,
   description,
   args: { ...windowArgs, ...filters } as typeof windowArgs & F,
-  extensions: listPrice,
+  extensions: listCost,
   resolve: (parent: ListedRef, args: ListArgs, ctx: Context, info: GraphQLResolveInfo) => {
-    const filter = filters && filterOf(args, ctx);
-    return listIn(parent, { name, id: parent.id as Uuid, filter }, args, neededOf(info, ctx), ctx);
+    const list = { name, id: parent.id as Uuid, filter: filters && filterOf(args, ctx) };
+    return connectionIn(parent, list, args, connectionNeed(info, ctx), ctx);
   },
 });

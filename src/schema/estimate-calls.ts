@@ -7,7 +7,7 @@ import {
 
 import { sizeIssues, maxPagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
-import { type GatheredField, gatherFields, needOf } from './selections.ts';
+import { type CollectedField, collectFields, needOf } from './selections.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -15,22 +15,22 @@ type Arguments = Readonly<Record<string, unknown>>;
  * What a field may cost in upstream calls, as its `extensions` say. `below` is the cost of its subselection for one
  * record. Look-ups of records are not included: they are counted as they happen.
  */
-type Price = 'list' | 'events' | ((below: number, args: () => Arguments, reach: Reach) => number);
-const priced = (price: Price): { readonly price: Price } => ({ price });
+type Cost = 'list' | 'events' | ((below: number, args: () => Arguments, reach: Reach) => number);
+const withCost = (cost: Cost): { readonly cost: Cost } => ({ cost });
 
 /** A connection costs the pages of its window, and its subselection once for each row. */
-export const listPrice = priced('list');
-export const oneCall = priced((below) => 1 + below);
+export const listCost = withCost('list');
+export const oneCall = withCost((below) => 1 + below);
 /** Costs a call and the subselection for each item of an argument. */
 export const callForEach = (argument: string) =>
-  priced((below, args) => (1 + below) * (args()[argument] as readonly unknown[]).length);
+  withCost((below, args) => (1 + below) * (args()[argument] as readonly unknown[]).length);
 /** Costs the subselection for each record that the viewer's grants name. */
 export const forGranted = (kind: GrantedKind) =>
-  priced((below, _args, reach) => reach.granted(kind).length * below);
+  withCost((below, _args, reach) => reach.granted(kind).length * below);
 /** A page of the event log costs one call, and its subselection once for each event. */
-export const eventsPrice = priced('events');
+export const eventsCost = withCost('events');
 /** Costs the subselection for as many events as a session usually has at most. */
-export const eventsOfSessionPrice = priced((below) => 1 + 25 * below);
+export const eventsOfSessionCost = withCost((below) => 1 + 25 * below);
 
 export interface ArgumentProblem {
   readonly issues: readonly string[];
@@ -46,35 +46,35 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
   /** By the merged nodes: through fragments, exponentially many paths lead to the same ones. */
   const estimates = new Map<string, number>();
 
-  const ofFields = (fields: readonly GatheredField[], parent: readonly string[]): number =>
+  const ofFields = (fields: readonly CollectedField[], parent: readonly string[]): number =>
     fields.reduce((calls, field) => calls + ofField(field, parent), 0);
 
-  function ofField(gathered: GatheredField, parent: readonly string[]): number {
-    const key = gathered.nodes.map(({ loc }) => loc!.start).join();
-    const calls = estimates.get(key) ?? estimate(gathered, parent);
+  function ofField(collected: CollectedField, parent: readonly string[]): number {
+    const key = collected.nodes.map(({ loc }) => loc!.start).join();
+    const calls = estimates.get(key) ?? estimate(collected, parent);
     estimates.set(key, calls);
     return calls;
   }
 
-  function estimate({ field, nodes }: GatheredField, parent: readonly string[]): number {
+  function estimate({ field, nodes }: CollectedField, parent: readonly string[]): number {
     const path = [...parent, responseName(nodes)];
-    const inner = gatherFields(nodes, getNamedType(field.type), validated);
+    const inner = collectFields(nodes, getNamedType(field.type), validated);
     const below = ofFields(inner, path);
-    const price = field.extensions['price'] as Price | undefined;
-    if (!price) return below;
+    const cost = field.extensions['cost'] as Cost | undefined;
+    if (!cost) return below;
     const ofNode = (node: FieldNode): number => {
       const argsOf = () => getArgumentValues(field, node, variableValues);
-      if (typeof price === 'function') return price(below, argsOf, reach);
+      if (typeof cost === 'function') return cost(below, argsOf, reach);
       const args = argsOf();
       const issues = sizeIssues(args);
       if (issues.length > 0) problems.push({ issues, nodes: [node], path });
-      const pages = price === 'events' ? 1 : maxPagesOfWindow(args, needOf(inner, validated));
+      const pages = cost === 'events' ? 1 : maxPagesOfWindow(args, needOf(inner, validated));
       return pages + sizeOf(args).count * below;
     };
     return Math.max(...nodes.map(ofNode));
   }
 
-  const fields = gatherFields([operation], schema.getRootType(operation.operation), validated);
+  const fields = collectFields([operation], schema.getRootType(operation.operation), validated);
   const once = fields.filter(({ field }) => field.extensions['once']);
   if (once.length > 1) {
     const nodes = once.flatMap((each) => each.nodes);

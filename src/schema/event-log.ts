@@ -6,9 +6,9 @@ import { EVENT_TYPES, type EventType } from '../events/partner-event.ts';
 import { type EventWindow, eventsSince, subscribeToEvents } from '../resolvers/event-log.ts';
 import { builder, optional, required } from './builder.ts';
 import { PageInfo } from './connection.ts';
-import { eventsPrice } from './estimate-calls.ts';
+import { eventsCost } from './estimate-calls.ts';
 import { PartnerEventType, TYPE_NAMES } from './events.ts';
-import { type GlobalIds, namedIn } from './global-id.ts';
+import { type GlobalIds, parseParentIds } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
   description:
@@ -27,7 +27,7 @@ type FilterInput = typeof EventFilter.$inferInput | null | undefined;
 
 const eventFilterOf = (input: FilterInput, ids: GlobalIds): Filter => ({
   ...(input?.types && { types: input.types }),
-  ...namedIn(input ?? {}, ids),
+  ...parseParentIds(input ?? {}, ids),
 });
 
 const PartnerEventEdge = builder
@@ -79,13 +79,13 @@ builder.queryFields((t) => ({
       after: t.arg(optional('EventCursor', 'Only events after this position.')),
       filter: t.arg(optional(EventFilter, 'Only events that match.')),
     },
-    extensions: eventsPrice,
+    extensions: eventsCost,
     resolve: (_root, args, ctx) =>
       eventsSince({ ...args, filter: eventFilterOf(args.filter, ctx.ids) }, ctx),
   }),
 }));
 
-const resumable = builder.args((t) => ({
+const subscriptionArgs = builder.args((t) => ({
   filter: t.field(optional(EventFilter, 'Only events that match.')),
   after: t.field({
     type: 'EventCursor',
@@ -104,7 +104,7 @@ const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   types: readonly EventType[] = EVENT_TYPES.filter((each) => TYPE_NAMES[each] === type),
 ) => ({
   ...required(type, description),
-  args: resumable,
+  args: subscriptionArgs,
   subscribe: (
     _root: unknown,
     { filter, after }: { filter?: FilterInput; after?: string | null | undefined },

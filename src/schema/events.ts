@@ -7,7 +7,7 @@ import {
   transcripts,
 } from '../resolvers/artifacts.ts';
 import { clientOfEvent, linkTo } from '../resolvers/records.ts';
-import { builder, lowerCase, optional, required } from './builder.ts';
+import { builder, enumValues, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 
 export const TYPE_NAMES: Record<Events.EventType, string> = {
@@ -24,7 +24,7 @@ const resolveType = ({ type }: Events.PartnerEvent): string => TYPE_NAMES[type];
 
 export const PartnerEventType = builder.enumType('PartnerEventType', {
   description: 'The seven types of events, as the Partner API names them.',
-  values: lowerCase({
+  values: enumValues({
     progress_note_generated: 'A note was generated.',
     progress_note_regenerated: 'A note was generated again.',
     progress_note_finalized: 'A note was finalized and is locked.',

@@ -41,8 +41,8 @@ const CODES = new Map<string, Code>();
 for (const code of Object.keys(LAYOUTS) as Code[]) {
   if (code !== 'N') CODES.set(LAYOUTS[code][0], code);
 }
-/** Ids without parents, which are not signed. */
-const PLAIN: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
+/** Ids without parents. */
+const UNSIGNED: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
 
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
@@ -76,7 +76,7 @@ function encode(node: NodeId, key: KeyObject): Buffer {
   const [, first, second] = LAYOUTS[code];
   const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
   const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
-  if (PLAIN.has(code)) return bytes;
+  if (UNSIGNED.has(code)) return bytes;
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
   const mac = createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
   return Buffer.concat([body, mac]);
@@ -103,7 +103,7 @@ export const sessionIn = ({ sessionId: id, clientId }: NodeId): SessionRef | und
   id && { type: 'Session', id, clientId };
 
 /** The record in an ID argument, which takes a global id of the right type or the bare UUID. */
-export function namedBy(type: NodeType, argument: string, text: string, ids: GlobalIds) {
+export function parseId(type: NodeType, argument: string, text: string, ids: GlobalIds) {
   const id = toUuid(text);
   const node = id ? { type, id } : ids.decode(text);
   if (node?.type === type) return node as NodeId & { readonly id: Uuid };
@@ -111,44 +111,44 @@ export function namedBy(type: NodeType, argument: string, text: string, ids: Glo
 }
 
 /** The records that arguments and filters name beside the one that is asked for. */
-const NAMED_TYPES = ['Session', 'Organization', 'Clinic', 'Clinician', 'Client'] as const;
+const PARENT_TYPES = ['Session', 'Organization', 'Clinic', 'Clinician', 'Client'] as const;
 
-type Named = Readonly<Partial<Record<keyof Parents | 'sessionId' | 'clientOfSession', Uuid>>>;
-export type NamingArgs = {
+type ParentIds = Readonly<Partial<Record<keyof Parents | 'sessionId' | 'clientOfSession', Uuid>>>;
+export type ParentArgs = {
   readonly [K in keyof Parents | 'sessionId']?: string | null | undefined;
 };
 
 /** The parents, and the session, that the arguments name. The session's global id may say whose it is. */
-export function namedIn(args: NamingArgs, ids: GlobalIds): Named {
-  const named: { -readonly [K in keyof Named]: Named[K] } = {};
-  for (const type of NAMED_TYPES) {
+export function parseParentIds(args: ParentArgs, ids: GlobalIds): ParentIds {
+  const parsed: { -readonly [K in keyof ParentIds]: ParentIds[K] } = {};
+  for (const type of PARENT_TYPES) {
     const name = `${kindOf(type)}Id` as const;
     const text = args[name];
     if (typeof text !== 'string') continue;
-    const { id, clientId } = namedBy(type, name, text, ids);
-    named[name] = id;
+    const { id, clientId } = parseId(type, name, text, ids);
+    parsed[name] = id;
     // Of these ids only a session's has a client.
-    if (clientId) named.clientOfSession = clientId;
+    if (clientId) parsed.clientOfSession = clientId;
   }
-  return named;
+  return parsed;
 }
 
-const isOther = (given: Uuid | undefined, own = given): boolean => (given ?? own) !== own;
+const differ = (a?: Uuid, b?: Uuid): boolean => a !== undefined && b !== undefined && a !== b;
 
 /** A note by its global id, or by its own UUID and the session in the arguments. */
 export function noteTargetOf(
   argument: string,
   text: string,
-  args: Pick<NamingArgs, 'sessionId' | 'clientId'>,
+  args: Pick<ParentArgs, 'sessionId' | 'clientId'>,
   ids: GlobalIds,
 ): NoteTarget {
-  const note: NodeId = namedBy('ProgressNote', argument, text, ids);
-  const { sessionId, clientOfSession, clientId = clientOfSession } = namedIn(args, ids);
-  if (isOther(sessionId, note.sessionId) || isOther(clientId, note.clientId)) {
+  const note: NodeId = parseId('ProgressNote', argument, text, ids);
+  const { sessionId, clientOfSession, clientId = clientOfSession } = parseParentIds(args, ids);
+  if (differ(sessionId, note.sessionId) || differ(clientId, note.clientId)) {
     throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
   }
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
   // Only a bare UUID has an `id`.
   const noteId = (note.id as Uuid | undefined) ?? note.noteId;
-  return { noteId, session: session && { ...session, named: { clientId } } };
+  return { noteId, session: session && { ...session, namedParents: { clientId } } };
 }

@@ -16,7 +16,7 @@ import {
 import type { Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
-import { namedBy, noteTargetOf } from './global-id.ts';
+import { parseId, noteTargetOf } from './global-id.ts';
 
 type MutationOutcome = NoteChange | Assigned | Minted | Rejected;
 type RejectedAs<K> = Extract<Rejected, { readonly kind: K }>;
@@ -253,9 +253,9 @@ builder.mutationType({
       },
       extensions: oneCall,
       resolve: (_root, { input }, ctx) => {
-        const { id: clientId } = namedBy('Client', 'clientId', input.clientId, ctx.ids);
+        const { id: clientId } = parseId('Client', 'clientId', input.clientId, ctx.ids);
         const clinicianIds = input.clinicianIds.map(
-          (text) => namedBy('Clinician', 'clinicianIds', text, ctx.ids).id,
+          (text) => parseId('Clinician', 'clinicianIds', text, ctx.ids).id,
         );
         return assignSecondaryClinicians(clientId, clinicianIds, ctx);
       },
@@ -267,7 +267,7 @@ builder.mutationType({
       args: { input: t.arg(required(AuthenticateClinicianInput, 'The clinician.')) },
       extensions: { ...oneCall, once: true },
       resolve: (_root, { input: { clinicianId } }, ctx) =>
-        authenticateClinician(namedBy('Clinician', 'clinicianId', clinicianId, ctx.ids).id, ctx),
+        authenticateClinician(parseId('Clinician', 'clinicianId', clinicianId, ctx.ids).id, ctx),
     }),
   }),
 });

@@ -2,33 +2,33 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
-import { noteByName, scoreById } from '../resolvers/artifacts.ts';
+import { noteById, scoreById } from '../resolvers/artifacts.ts';
 import { NotFound } from '../errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
-import type { NodeOfType } from '../resolvers/refs.ts';
+import { type NodeOfType, kindOf } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/endpoints.ts';
 import type { JsonObject } from '../json.ts';
 import type { GrantedKind, Viewer as ViewerShape } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
-import { forGranted, listPrice, oneCall } from './estimate-calls.ts';
-import { type NamingArgs, namedBy, namedIn, noteTargetOf } from './global-id.ts';
-import { neededOf, wantsAttributes } from './selections.ts';
+import { forGranted, listCost, oneCall } from './estimate-calls.ts';
+import { type ParentArgs, parseId, parseParentIds, noteTargetOf } from './global-id.ts';
+import { connectionNeed, wantsAttributes } from './selections.ts';
 
 /** Options of `organizations`, in the viewer and at the root. */
 const organizations = {
   type: 'OrganizationConnection',
   description: 'The organizations named in the caller’s grants; all of them for `partner`.',
   args: windowArgs,
-  extensions: listPrice,
+  extensions: listCost,
   resolve: (_parent: unknown, args: WindowArgs, ctx: Context, info: GraphQLResolveInfo) =>
-    organizationsOfViewer(args, neededOf(info, ctx), ctx),
+    organizationsOfViewer(args, connectionNeed(info, ctx), ctx),
 } as const;
 
 /** Options of a field with the records of a type that the caller's grants name. */
 const grantedRecords = <T extends Capitalize<GrantedKind>>(type: T, description: string) => ({
   ...required([type], description),
-  extensions: forGranted(type.toLowerCase() as GrantedKind),
+  extensions: forGranted(kindOf(type)),
   resolve: (_viewer: unknown, _args: unknown, ctx: Context) => granted(type, ctx) as never,
 });
 
@@ -73,20 +73,18 @@ const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]
     ) as Record<P, ReturnType<typeof t.id<false>>>),
   }));
 
-type ByIdArgs = NamingArgs & { readonly id: string };
+type ByIdArgs = ParentArgs & { readonly id: string };
 
 /** Resolves a record by its id. With parents in the arguments, it is looked up only there. */
 const recordById =
   <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client' | 'Session'>(type: T) =>
   (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
-    const ref = { ...namedBy(type, 'id', args.id, ctx.ids), type, named: namedIn(args, ctx.ids) };
+    const record = parseId(type, 'id', args.id, ctx.ids);
+    const namedParents = parseParentIds(args, ctx.ids);
     // A session's id includes the client in the arguments, once a list has confirmed it.
-    const isIdCompleted = ref.named.clientId !== undefined && ref.clientId === undefined;
-    return byId(
-      ref as unknown as NodeOfType<T>,
-      wantsAttributes(info, type, ctx, isIdCompleted),
-      ctx,
-    );
+    const isIdCompleted = namedParents.clientId !== undefined && record.clientId === undefined;
+    const ref = { ...record, type, namedParents } as unknown as NodeOfType<T>;
+    return byId(ref, wantsAttributes(info, type, ctx, isIdCompleted), ctx);
   };
 
 builder.queryType({
@@ -143,7 +141,7 @@ builder.queryType({
         'A progress note by its id. A bare UUID needs `sessionId` and `clientId`, so that access can be proven; `partner` needs neither.',
       args: idArgs('note', 'sessionId', 'clientId'),
       extensions: oneCall,
-      resolve: (_root, args, ctx) => noteByName(noteTargetOf('id', args.id, args, ctx.ids), ctx),
+      resolve: (_root, args, ctx) => noteById(noteTargetOf('id', args.id, args, ctx.ids), ctx),
     }),
     assessmentScore: t.field({
       type: 'AssessmentScore',
@@ -152,7 +150,7 @@ builder.queryType({
       args: idArgs('score'),
       extensions: oneCall,
       resolve: (_root, { id }, ctx) =>
-        scoreById(namedBy('AssessmentScore', 'id', id, ctx.ids), ctx),
+        scoreById(parseId('AssessmentScore', 'id', id, ctx.ids), ctx),
     }),
   }),
 });

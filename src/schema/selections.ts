@@ -20,7 +20,7 @@ import type { Need } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 
 /** A field as it is executed, however often the document selects it. */
-export interface GatheredField {
+export interface CollectedField {
   readonly field: GraphQLField<unknown, unknown>;
   /** More than one where selections are merged. On types that exclude each other their arguments may differ. */
   readonly nodes: FieldNode[];
@@ -33,22 +33,22 @@ type Operation = Context['executionArgs'];
  * expanded, a few hundred tokens of fragments can be exponentially many fields. On an interface, fragments on types that
  * exclude each other are all included, since any of them may apply.
  */
-export function gatherFields(
+export function collectFields(
   nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
   type: GraphQLNamedType | null | undefined,
   { schema, fragmentDefinitions, variableValues }: Operation,
-): readonly GatheredField[] {
+): readonly CollectedField[] {
   if (!isCompositeType(type)) return [];
-  const gathered = new Map<string, GatheredField>();
-  const spread = new Set<string>();
+  const collected = new Map<string, CollectedField>();
+  const visited = new Set<string>();
 
-  function gather(set: SelectionSetNode, owner: GraphQLCompositeType): void {
+  function collect(set: SelectionSetNode, owner: GraphQLCompositeType): void {
     for (const selection of set.selections) {
       if (!isIncluded(selection, variableValues)) continue;
       if (selection.kind === Kind.FIELD) add(selection, owner);
       else if (selection.kind === Kind.INLINE_FRAGMENT) enter(selection, owner);
-      else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
+      else if (!visited.has(selection.name.value)) {
+        visited.add(selection.name.value);
         enter(fragmentDefinitions[selection.name.value], owner);
       }
     }
@@ -59,7 +59,7 @@ export function gatherFields(
     const { typeCondition, selectionSet } = fragment;
     const narrowed = (typeCondition && schema.getType(typeCondition.name.value)) ?? owner;
     if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed))
-      gather(selectionSet, narrowed);
+      collect(selectionSet, narrowed);
   };
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
@@ -70,13 +70,13 @@ export function gatherFields(
     // Two types may define different arguments for fields of one name.
     const { name: typeName } = field.args.length > 0 ? owner : getNamedType(field.type);
     const key = `${name} ${field.name} ${typeName}`;
-    const known = gathered.get(key);
+    const known = collected.get(key);
     if (known) known.nodes.push(node);
-    else gathered.set(key, { field, nodes: [node] });
+    else collected.set(key, { field, nodes: [node] });
   }
 
-  for (const { selectionSet } of nodes) if (selectionSet) gather(selectionSet, type);
-  return [...gathered.values()];
+  for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet, type);
+  return [...collected.values()];
 }
 
 type Fragment = {
@@ -95,7 +95,7 @@ function isIncluded(
   );
 }
 
-const isId = ({ field }: GatheredField): boolean => field.name === 'id';
+const isId = ({ field }: CollectedField): boolean => field.name === 'id';
 
 /**
  * Whether the selection on this type needs the record's attributes. If so, the record is looked up first. `orId`: also
@@ -108,34 +108,35 @@ export function wantsAttributes(
   { executionArgs: operation }: Context,
   orId = false,
 ): boolean {
-  const hasId = ({ field, nodes }: GatheredField) =>
-    gatherFields(nodes, getNamedType(field.type), operation).some(isId);
-  return gatherFields(info.fieldNodes, info.schema.getType(type), operation).some(
+  const hasId = ({ field, nodes }: CollectedField) =>
+    collectFields(nodes, getNamedType(field.type), operation).some(isId);
+  return collectFields(info.fieldNodes, info.schema.getType(type), operation).some(
     (each) => each.field.extensions['isAttribute'] || (orId && (isId(each) || hasId(each))),
   );
 }
 
-/** How often the field that is being resolved has this member: once for each alias. */
+/** How often the field that is being resolved selects this subfield: once for each alias. */
 export const timesSelected = (
   name: string,
   info: GraphQLResolveInfo,
   { executionArgs }: Context,
 ): number =>
-  gatherFields(info.fieldNodes, getNamedType(info.returnType), executionArgs).filter(
+  collectFields(info.fieldNodes, getNamedType(info.returnType), executionArgs).filter(
     ({ field }) => field.name === name,
   ).length;
 
 /** What the connection that is being resolved has to read. */
-export function neededOf(info: GraphQLResolveInfo, { executionArgs: operation }: Context): Need {
-  return needOf(gatherFields(info.fieldNodes, getNamedType(info.returnType), operation), operation);
+export function connectionNeed(info: GraphQLResolveInfo, { executionArgs }: Context): Need {
+  const subfields = collectFields(info.fieldNodes, getNamedType(info.returnType), executionArgs);
+  return needOf(subfields, executionArgs);
 }
 
-/** What the selected members of a connection need: it decides which pages are read. */
-export function needOf(members: readonly GatheredField[], operation: Operation): Need {
-  const names = new Set(members.map(({ field }) => field.name));
-  for (const { field, nodes } of members) {
+/** What the selected subfields of a connection need: it decides which pages are read. */
+export function needOf(subfields: readonly CollectedField[], operation: Operation): Need {
+  const names = new Set(subfields.map(({ field }) => field.name));
+  for (const { field, nodes } of subfields) {
     if (field.name !== 'pageInfo') continue;
-    const inner = gatherFields(nodes, getNamedType(field.type), operation);
+    const inner = collectFields(nodes, getNamedType(field.type), operation);
     for (const each of inner) names.add(each.field.name);
   }
   const has = (...any: readonly string[]) => any.some((name) => names.has(name));

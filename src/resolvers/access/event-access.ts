@@ -51,11 +51,11 @@ function recordsIn(filter: EventFilter): readonly ListedRef[] {
       type: 'Session',
       id: sessionId,
       clientId: filter.clientOfSession,
-      named: { clientId },
+      namedParents: { clientId },
     },
-    clientId && { type: 'Client', id: clientId, named: { clinicianId, clinicId } },
-    clinicianId && { type: 'Clinician', id: clinicianId, named: { clinicId } },
-    clinicId && { type: 'Clinic', id: clinicId, named: { organizationId } },
+    clientId && { type: 'Client', id: clientId, namedParents: { clinicianId, clinicId } },
+    clinicianId && { type: 'Clinician', id: clinicianId, namedParents: { clinicId } },
+    clinicId && { type: 'Clinic', id: clinicId, namedParents: { organizationId } },
     organizationId && { type: 'Organization', id: organizationId },
   ];
   return records.filter((record) => record !== undefined);

@@ -59,11 +59,11 @@ type ProofOptions = Pick<FindOptions, 'absentSince'>;
  */
 export function isOpen(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boolean> {
   if (ref.open) return true;
-  const { clientId, named } = ref;
+  const { clientId, namedParents } = ref;
   // The arguments contradict the id.
-  if (clientId && named?.clientId && named.clientId !== clientId) return false;
+  if (clientId && namedParents?.clientId && namedParents.clientId !== clientId) return false;
   if (isGranted(ref, ctx)) return true;
-  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), named, options]);
+  const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, options]);
   const known = ctx.proofs.get(name);
   if (known !== undefined) return known;
   const proof = whenLoaded(prove(ref, ctx, options), (proven) => {
@@ -103,9 +103,9 @@ async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
 
 /** A session is open to viewers who may open its client. */
 function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
-  const { clientId, named } = ref;
+  const { clientId, namedParents } = ref;
   if (ctx.viewer.grants.every((grant) => grant.startsWith('session:'))) return false;
-  if (!clientId && !named?.clientId) {
+  if (!clientId && !namedParents?.clientId) {
     auditDenial(ref, ctx);
     throw missingArgument('`clientId`');
   }

@@ -47,14 +47,14 @@ export function createRecentLists(now: () => number) {
   const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
   const perClient = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
   /** The clinicians and clinics that a client's last events named. They come in any order, so all of them count. */
-  const named = new LRUCache<string, readonly EventLocation[]>(perClient);
+  const locations = new LRUCache<string, readonly EventLocation[]>(perClient);
 
   /** When an assessment of a client last came, which names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
   /** Whether an event since then named this list's clinician or clinic; or, if `other`, another one. */
   function isNamed({ name, id }: ListRef, row: string, at: number, other = false): boolean {
-    const events = (named.get(row) ?? []).filter((event) => event.at >= at);
+    const events = (locations.get(row) ?? []).filter((event) => event.at >= at);
     if (name === 'clientsOfClinician') return events.some((e) => (e.clinicianId === id) !== other);
     return name === 'clientsOfClinic' && events.some((e) => (e.clinicId === id) !== other);
   }
@@ -79,16 +79,16 @@ export function createRecentLists(now: () => number) {
       if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;
-      return (named.get(id) ?? []).every(({ at }) => at < read.at);
+      return (locations.get(id) ?? []).every(({ at }) => at < read.at);
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
     record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
       if (!PROVING.has(list.name)) return;
       const name = nameOf(list);
       const known: RecentList = lists.get(name) ?? { rows: new Map(), pages: new Map() };
-      // After the last page, those that were once behind it are past the end.
-      const behind = page < lastPageOf(total) ? [] : known.pages.keys();
-      for (const each of list.filter ? [] : [page, ...behind]) {
+      // After the last page, those that once followed it are past the end.
+      const others = page < lastPageOf(total) ? [] : known.pages.keys();
+      for (const each of list.filter ? [] : [page, ...others]) {
         // A later call may have been answered earlier.
         if (each >= page) known.pages.set(each, Math.max(at, known.pages.get(each) ?? at));
       }
@@ -126,11 +126,11 @@ export function createRecentLists(now: () => number) {
     eventNamed(event: EventFacts): void {
       if (!isSessionEvent(event)) return void assessed.set(event.clientId, now());
       const { clientId, clinicianId, clinicId } = event;
-      const others = (named.get(clientId) ?? []).filter(
+      const others = (locations.get(clientId) ?? []).filter(
         (last) => last.clinicianId !== clinicianId || last.clinicId !== clinicId,
       );
       const location = { at: now(), clinicianId, clinicId };
-      named.set(clientId, [location, ...others].slice(0, MAX_LOCATIONS));
+      locations.set(clientId, [location, ...others].slice(0, MAX_LOCATIONS));
     },
     /** 0 if this process has not seen one. */
     assessedAt: (clientId: string): number => assessed.get(clientId) ?? 0,

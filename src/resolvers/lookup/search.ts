@@ -15,7 +15,7 @@ const PARENTS = Map.groupBy(
 const parentsOfType = (type: ListedRef['type']) => PARENTS.get(type) ?? [];
 
 /** The list of a parent that may hold the record. */
-const listIn = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
+const listFor = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
   // The only list with a filter by id: one call per clinic of any size.
   type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
 
@@ -24,14 +24,14 @@ export function knownParents(ref: ListedRef) {
   const ids = parentsOf(ref);
   return parentsOfType(ref.type).flatMap(({ name, parent: type }) => {
     const id = ids[`${kindOf(type)}Id`];
-    return id ? [{ parent: { type, id }, list: listIn(ref, name, id) }] : [];
+    return id ? [{ parent: { type, id }, list: listFor(ref, name, id) }] : [];
   });
 }
 
 /** The lists that may hold the record in parents that a grant names. */
 export const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListRef[] =>
   parentsOfType(ref.type).flatMap(({ name, parent }) =>
-    reach.granted(kindOf(parent)).map((id) => listIn(ref, name, id)),
+    reach.granted(kindOf(parent)).map((id) => listFor(ref, name, id)),
   );
 
 /** True for a `partner`, and if a grant names the record. */
@@ -64,7 +64,7 @@ export async function search(
     return findClientIn(await grantedClientLists(ctx), ref.id, ctx, options);
   const { name, parent } = parentsOfType(ref.type).at(-1)!;
   for await (const id of (parent === 'Organization' ? organizations : clinics)(ctx, budget)) {
-    const found = await findInList(listIn(ref, name, id), ref.id, ctx, options);
+    const found = await findInList(listFor(ref, name, id), ref.id, ctx, options);
     if (found) return found;
   }
   return undefined;

@@ -46,7 +46,7 @@ export interface Assigned {
 /** The client must be the viewer's; the clinicians need not be: a colleague is often in another clinic. */
 export function assignSecondaryClinicians(
   clientId: Uuid,
-  named: readonly Uuid[],
+  ids: readonly Uuid[],
   ctx: Context,
 ): Promise<Assigned | Invalid | Missing> {
   const change = {
@@ -54,7 +54,7 @@ export function assignSecondaryClinicians(
     record: `Client:${clientId}`,
     hint: 'send it again, which is safe',
   };
-  const clinicianIds = [...new Set(named)];
+  const clinicianIds = [...new Set(ids)];
   const { length } = clinicianIds;
   return auditedWrite(change, ctx, async () => {
     if (length < 1 || length > MAX_CLINICIANS) {

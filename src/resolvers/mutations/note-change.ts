@@ -135,8 +135,8 @@ async function perform(
   const noteId = await currentNoteId(target, ctx);
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
-    const { id, clientId, named } = target.session ?? {};
-    const raw = answerAbout(await send(noteId), id, clientId ?? named?.clientId);
+    const { id, clientId, namedParents } = target.session ?? {};
+    const raw = answerAbout(await send(noteId), id, clientId ?? namedParents?.clientId);
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;

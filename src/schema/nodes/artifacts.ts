@@ -4,7 +4,7 @@ import type {
   ScoreAnswer,
   TranscriptItem as Item,
 } from '../../rest/records.ts';
-import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
+import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
 import { timesSelected } from '../selections.ts';
 
 const REQUIRED_RAW = { ...RAW, nullable: false };
@@ -78,7 +78,7 @@ const levels = {
 
 const MDMLevel = builder.enumType('MDMLevel', {
   description: 'Level of medical decision making.',
-  values: lowerCase(levels),
+  values: enumValues(levels),
 });
 
 /** A level that the Partner API adds later is null here; `raw` has it. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { clinicOfClient } from '../../resolvers/records.ts';
-import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
-import { list } from '../connection.ts';
+import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
+import { listField } from '../connection.ts';
 
 const statuses = {
   awaiting_invite: 'Not invited yet.',
@@ -15,7 +15,7 @@ const statuses = {
 
 export const ClientStatus = builder.enumType('ClientStatus', {
   description: 'Status of a client.',
-  values: lowerCase(statuses),
+  values: enumValues(statuses),
 });
 
 /** A status that the Partner API adds later is UNKNOWN here, and counted. */
@@ -42,6 +42,6 @@ nodeType('Client', 'A client: the patient.', (t) => ({
     ...optional('Clinic', 'The clinic that the client belongs to.'),
     resolve: clinicOfClient,
   }),
-  sessions: t.field(list('sessionsOfClient', 'The sessions of the client.')),
-  programs: t.field(list('programsOfClient', 'The programs that the client takes part in.')),
+  sessions: t.field(listField('sessionsOfClient', 'The sessions of the client.')),
+  programs: t.field(listField('programsOfClient', 'The programs that the client takes part in.')),
 }));

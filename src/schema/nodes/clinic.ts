@@ -8,7 +8,7 @@ import {
   optional,
   required,
 } from '../builder.ts';
-import { list } from '../connection.ts';
+import { listField } from '../connection.ts';
 import { ClientStatus } from './client.ts';
 
 /** The filters that both lists of clients have. */
@@ -55,17 +55,17 @@ nodeType('Clinic', 'A clinic of an organization.', (t) => ({
     resolve: organizationOfClinic,
   }),
   clinicians: t.field(
-    list('cliniciansOfClinic', 'The clinicians of the clinic, filtered by the Partner API.', {
+    listField('cliniciansOfClinic', 'The clinicians of the clinic, filtered by the Partner API.', {
       filter: t.arg(optional(ClinicianFilter, 'Only clinicians that match.')),
     }),
   ),
   clients: t.field(
-    list('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', {
+    listField('clientsOfClinic', 'The clients of the clinic, filtered by the Partner API.', {
       filter: t.arg(optional(ClinicClientFilter, 'Only clients that match.')),
     }),
   ),
   assessments: t.field(
-    list('assessmentsOfClinic', 'The assessments that the clinic uses.', {
+    listField('assessmentsOfClinic', 'The assessments that the clinic uses.', {
       defaultOnly: t.arg(optional('Boolean', 'Only assessments that clients get by default.')),
     }),
   ),
@@ -85,12 +85,12 @@ nodeType('Clinician', 'A clinician of a clinic.', (t) => ({
     resolve: clinicOfClinician,
   }),
   clients: t.field(
-    list('clientsOfClinician', 'The clients of the clinician, filtered by the Partner API.', {
+    listField('clientsOfClinician', 'The clients of the clinician, filtered by the Partner API.', {
       filter: t.arg(optional(ClientFilter, 'Only clients that match.')),
     }),
   ),
   magicEdits: t.field(
-    list('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
+    listField('magicEditsOfClinician', 'The magic edits that the clinician requested.'),
   ),
 }));
 

@@ -3,9 +3,9 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import {
-  type ScoreName,
+  type ScoreTarget,
   mdms,
-  noteByName,
+  noteById,
   scoreById,
   transcripts,
 } from '../../resolvers/artifacts.ts';
@@ -57,7 +57,7 @@ function idWithSession(
     return ((session.globalIds ??= {})[type] ??= encode(type, id, session.clientId, ctx));
   }
   // A client that an argument names goes into the id once a list has confirmed it.
-  const confirmed = session.named?.clientId ? find(session, ctx) : undefined;
+  const confirmed = session.namedParents?.clientId ? find(session, ctx) : undefined;
   return whenLoaded(confirmed, (found) => encode(type, id, found?.clientId, ctx));
 }
 
@@ -71,13 +71,13 @@ function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loade
   if (!node) throw new BadInput('"id" must be a global id from an earlier response.');
   switch (node.type) {
     case 'ProgressNote':
-      return noteByName({ noteId: node.noteId, session: sessionIn(node) }, ctx);
+      return noteById({ noteId: node.noteId, session: sessionIn(node) }, ctx);
     case 'Transcript':
       return transcripts.byId(sessionIn(node)!, ctx);
     case 'MDM':
       return mdms.byId(sessionIn(node)!, ctx);
     case 'AssessmentScore':
-      return scoreById(node as NodeId & ScoreName, ctx);
+      return scoreById(node as NodeId & ScoreTarget, ctx);
     default:
       return byId(node as ListedRef, wantsAttributes(info, node.type, ctx), ctx);
   }

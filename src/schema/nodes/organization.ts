@@ -1,11 +1,11 @@
 import { RAW, attributes, nodeType, required } from '../builder.ts';
-import { list } from '../connection.ts';
+import { listField } from '../connection.ts';
 
 nodeType('Organization', 'An organization of the partner.', (t) => ({
   organizationId: t.expose('id', required('UUID', 'UUID of the organization.')),
   ...attributes(t, { name: 'Name of the organization.', raw: RAW }),
-  clinics: t.field(list('clinicsOfOrganization', 'The clinics of the organization.')),
-  programs: t.field(list('programsOfOrganization', 'The programs of the organization.')),
+  clinics: t.field(listField('clinicsOfOrganization', 'The clinics of the organization.')),
+  programs: t.field(listField('programsOfOrganization', 'The programs of the organization.')),
 }));
 
 nodeType('Program', 'A program of an organization, in which clients take part.', (t) => ({

@@ -1,12 +1,12 @@
 import { mdms, noteOfSession, transcripts } from '../../resolvers/artifacts.ts';
 import { eventsOfSession } from '../../resolvers/event-log.ts';
 import { clientOfSession } from '../../resolvers/records.ts';
-import { RAW, attributes, builder, lowerCase, nodeType, optional, required } from '../builder.ts';
-import { eventsOfSessionPrice, oneCall } from '../estimate-calls.ts';
+import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
+import { eventsOfSessionCost, oneCall } from '../estimate-calls.ts';
 
 const ArtifactStatus = builder.enumType('ArtifactStatus', {
   description: 'Status of a transcript or MDM, which are generated after the session.',
-  values: lowerCase({
+  values: enumValues({
     ready: 'Generated.',
     not_ready: 'Not generated yet: a normal condition.',
     failed: 'Transcription failed: it will never exist.',
@@ -61,7 +61,7 @@ nodeType(
     }),
     events: t.field({
       ...required(['SessionEvent'], 'The newest 1,000 events of the session, oldest first.'),
-      extensions: eventsOfSessionPrice,
+      extensions: eventsOfSessionCost,
       resolve: eventsOfSession,
     }),
   }),
