@@ -22,10 +22,7 @@ const MAX_INVALIDATED = 10_000;
 /** An entry costs more than its JSON: the record, the keys, the index. */
 const OVERHEAD_BYTES = 512;
 
-/**
- * Answers by path and query, limited by bytes and by time. They hold patient data of all viewers: access is decided on
- * every use and never here.
- */
+/** Answers for all viewers, by path and query, limited by bytes and time. Access is decided on every use, never here. */
 export function createResponseCache(clock: Clock, maxBytes: number) {
   /** The keys of the answers that a path invalidates. A path that is the key itself has no entry here. */
   const keysByPath = new Map<string, Set<string>>();

@@ -28,19 +28,13 @@ export interface Endpoint<T = unknown> {
   ttlMs(value: T): number;
   /** What a 404 means, for the routes where it is a normal answer. */
   readonly missing?: { readonly value: T };
-  /**
-   * The other path of a note: a change may name only the note, and a regeneration that renames it only the session. The
-   * template if the note has no id yet.
-   */
+  /** The note's other path: a change may name only the note, or only its session. The template if it has no id yet. */
   otherPath?(value: T): string | undefined;
 }
 
 const AUTHENTICATE = '/partners/authenticate';
 
-/**
- * Nothing but a UUID gets into a path. `encodeURIComponent('..')` is `..`, so encoding alone would let an id
- * leave its template.
- */
+/** Only a UUID gets into a path: `encodeURIComponent('..')` is `..`, so encoding would let an id leave its template. */
 export function endpoint<T>(
   method: Endpoint['method'],
   template: string,

@@ -101,7 +101,7 @@ export function createLimiter(
   }
 
   return {
-    /** True: the caller holds a slot, and its call may be sent now. */
+    /** Takes a slot if a call may be sent now. The caller releases it. */
     take(): boolean {
       if (queued > 0 || !mayStart()) return false;
       inFlight += 1;

@@ -102,10 +102,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-/**
- * HTTP/1.1, since with HTTP/2 one lost connection would fail all calls in flight. undici's timeouts are off: each
- * attempt has its own timer.
- */
+/** HTTP/1.1: one lost HTTP/2 connection would fail all calls in flight. Each attempt has its own timer. */
 export const openPool = ({ origin }: URL, connections: number, connectMs: number): Pool =>
   new Pool(origin, {
     connections,
