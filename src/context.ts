@@ -76,12 +76,12 @@ export function createContext(
     /** Records every patient's record that is returned, and every record that is denied. */
     audit: services.audit?.begin(viewer.subject, operation.name, operation.id, usage.requestId),
     /** The event log's position when the operation began. */
-    beganAt: services.hub.position,
+    startPosition: services.hub.position,
     /** Pages that this operation has read. A look-up starts with them. */
     seenPages: new Set<Page<ListedRef>>(),
-    /** Look-ups and proofs: each is made once per operation. */
+    /** Look-ups of records and checks of access: each is made once per operation. */
     lookups: new Map<string, Promise<ListedRef | undefined>>(),
-    proofs: new Map<string, Loaded<boolean>>(),
+    accessChecks: new Map<string, Loaded<boolean>>(),
     /** How many events it may still read of the log. */
     eventBudget: { left: MAX_EVENTS_READ },
     responseSize: new ResponseSize(),
@@ -91,7 +91,7 @@ export function createContext(
       cachePolicy.isCacheable = false;
     },
     /** The answer may be cached only while a page that was read lately shows that the list holds the record. */
-    restsOn(list: ListRef, id: string): void {
+    cacheWhileProven(list: ListRef, id: string): void {
       cachePolicy.proofs.push([list, id]);
     },
   };

@@ -66,7 +66,7 @@ builder.queryFields((t) => ({
     ),
     resolve: (_root, _args, ctx) => {
       ctx.doNotCache();
-      return ctx.hub.cursorAt(ctx.beganAt);
+      return ctx.hub.cursorAt(ctx.startPosition);
     },
   }),
   events: t.field({
@@ -94,10 +94,7 @@ const subscriptionArgs = builder.args((t) => ({
   }),
 }));
 
-/**
- * Options of a subscription to events of these types, by default of the GraphQL type. Each event is the root value of
- * its own execution.
- */
+/** Options of a subscription to these types of events, by default the GraphQL type's. Each event is a root value. */
 const live = <T extends TypeParam<typeof builder.$inferSchemaTypes>>(
   type: T,
   description: string,

@@ -93,14 +93,14 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       const masked = errors && maskErrors({ data, errors }, maskError);
       const merged = masked && mergeCallLimitErrors(masked, estimated, maxUpstreamCalls);
       const { read = [], denied = [] } = contextValue.audit ?? {};
-      const { cachePolicy, beganAt } = contextValue;
+      const { cachePolicy, startPosition } = contextValue;
       return {
         json: JSON.stringify({ errors: merged, data }),
         records: [...read],
         denied: [...denied],
         position: event.position,
         basis: errors ? undefined : basisOf(contextValue),
-        executedAt: cachePolicy.isCacheable ? undefined : beganAt,
+        executedAt: cachePolicy.isCacheable ? undefined : startPosition,
       };
     } finally {
       clearTimeout(timer);

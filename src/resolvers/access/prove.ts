@@ -22,7 +22,7 @@ export function requireAccess<R extends ListedRef, T>(
   });
 }
 
-/** The same for a link, which is null if the record is not open. The audit log then has the link as `denied`. */
+/** The same for a link, which is null if the record is not open. `denied` is what the audit log then names. */
 export function ifOpen<R extends ListedRef, T>(
   ref: R,
   ctx: Context,
@@ -36,10 +36,7 @@ export function ifOpen<R extends ListedRef, T>(
   });
 }
 
-/**
- * The record if the viewer may read it. If an event in the log names another client than the session's id does, the
- * event's client counts.
- */
+/** The record if the viewer may read it. If an event in the log names another client of the session, that one counts. */
 export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | undefined> =>
   whenLoaded(isOpen(ref, ctx), (open) => {
     if (!open) return undefined;
@@ -64,14 +61,14 @@ export function isOpen(ref: ListedRef, ctx: Context, options?: ProofOptions): Lo
   if (clientId && namedParents?.clientId && namedParents.clientId !== clientId) return false;
   if (isGranted(ref, ctx)) return true;
   const name = JSON.stringify([ref.type, ref.id, parentsOf(ref), namedParents, options]);
-  const known = ctx.proofs.get(name);
+  const known = ctx.accessChecks.get(name);
   if (known !== undefined) return known;
   const proof = whenLoaded(prove(ref, ctx, options), (proven) => {
     // Never cache a denial: the next list may contain the record.
     if (!proven) ctx.doNotCache();
     return proven;
   });
-  ctx.proofs.set(name, proof);
+  ctx.accessChecks.set(name, proof);
   return proof;
 }
 
@@ -119,20 +116,23 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
 function isProvenByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
   for (const list of lists) {
     if (!ctx.recentLists.proves(list, id)) continue;
-    ctx.restsOn(list, id);
+    ctx.cacheWhileProven(list, id);
     return true;
   }
   return false;
 }
 
-function isProvenUnderOrganization(clientId: Uuid, { reach, recentLists, restsOn }: Context) {
+function isProvenUnderOrganization(
+  clientId: Uuid,
+  { reach, recentLists, cacheWhileProven }: Context,
+) {
   return reach.granted('organization').some((id) => {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
       const list = { name: 'clientsOfClinic', id: clinic as Uuid } as const;
       if (!recentLists.proves(list, clientId) || !recentLists.proves(clinics, clinic)) continue;
-      restsOn(list, clientId);
-      restsOn(clinics, clinic);
+      cacheWhileProven(list, clientId);
+      cacheWhileProven(clinics, clinic);
       return true;
     }
     return false;
