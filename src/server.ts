@@ -82,7 +82,7 @@ export async function openServer(
   const milestones = createMilestones(store.keys);
   const once = opened.use(createOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
-  const invalidation = createInvalidation(partner, store.bus, recentLists.eventNamed);
+  const invalidation = createInvalidation(partner, store.bus, recentLists.recordEvent);
   let gateway: Gateway | undefined;
   const hub = opened.use(
     await openHub({

@@ -75,7 +75,7 @@ export function createGateway(options: GatewayOptions) {
     now: steadyNow,
     applied: services.hub.applied,
     applyCopies: services.invalidation.applyCopies,
-    onAccepted: services.places.eventNamed,
+    onAccepted: services.places.recordEvent,
     observer: ingestObserver(log, metrics, config.webhook.header),
   });
 

@@ -26,8 +26,9 @@ export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: C
     auditEventRead(node, ctx);
     return { cursor: ctx.hub.cursorAt(node.position), node };
   });
-  const isCut = found.length > first || next === undefined;
-  const end = isCut ? edges.at(-1)?.cursor : ctx.hub.cursorAt(next);
+  // If a limit ended the read, the next page begins after what was read, matching or not.
+  const isLimited = next !== undefined && found.length <= first;
+  const end = isLimited ? ctx.hub.cursorAt(next) : edges.at(-1)?.cursor;
   const pageInfo: PageInfo = {
     hasNextPage: next !== undefined,
     hasPreviousPage: typeof after === 'string',
@@ -38,7 +39,7 @@ export async function eventsSince({ after, filter, ...args }: EventsArgs, ctx: C
 }
 export type EventWindow = Awaited<ReturnType<typeof eventsSince>>;
 
-/** One event more than `first`, to see whether there is a next page, and the first position that was not read. */
+/** One event more than `first`, to see whether there is a next page. `next` is set if the log was not read to its end. */
 async function readEvents(
   after: string | null | undefined,
   first: number,

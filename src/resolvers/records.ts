@@ -35,10 +35,7 @@ export function attribute<R extends NodeRef, K extends keyof RecordOfNode<R>>(na
         );
 }
 
-/**
- * The record by its id; null if it does not exist or is not open. Its attributes are looked up only if selected;
- * otherwise it costs only the proof of access.
- */
+/** Null if it does not exist or is not open. Unless its attributes are selected, it costs only the proof of access. */
 export async function byId<R extends ListedRef>(
   ref: R,
   wantsAttributes: boolean,
@@ -49,7 +46,8 @@ export async function byId<R extends ListedRef>(
     // Naming a record that is open shows that it is there.
     if (open && !wantsAttributes) return auditRead(open, ctx);
     const found = open && (await find(open, ctx));
-    (found ? auditRead : auditDenial)(ref, ctx);
+    if (found) auditRead(ref, ctx);
+    else auditDenial(ref, ctx);
     return (found as R | undefined) ?? null;
   } catch (error) {
     // A missing argument and a cut look-up are audited as denials too.
@@ -107,12 +105,13 @@ const clientOfOpenSession = parentLink('Client', (session: SessionRef, ctx) => {
   return ctx.hub.clientOfSession(session.id);
 });
 
-/** The client's id alone: they may have moved since the event, and where to is not for all who see it. */
+/** Only the client's id: they may have moved since the event, and not all who see it may know where to. */
 export const clientOfEvent = ({ clientId: id }: Pick<PartnerEvent, 'clientId'>): ClientRef => ({
   type: 'Client',
   id,
 });
 
+/** Of a session in an event, as of the event itself: only the client's id. */
 export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context) =>
   session.linked && !session.open && session.clientId
     ? clientOfEvent({ clientId: session.clientId })

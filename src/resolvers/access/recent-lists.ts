@@ -123,7 +123,7 @@ export function createRecentLists(now: () => number) {
     /** The list was read and does not hold the record. */
     remove: (list: ListRef, id: string): void => void lists.get(nameOf(list))?.rows.delete(id),
     /** Records who treats the client, as a signed event says. It proves nothing, but may contradict a list. */
-    eventNamed(event: EventFacts): void {
+    recordEvent(event: EventFacts): void {
       if (!isSessionEvent(event)) return void assessed.set(event.clientId, now());
       const { clientId, clinicianId, clinicId } = event;
       const others = (locations.get(clientId) ?? []).filter(

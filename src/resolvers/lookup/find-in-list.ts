@@ -6,8 +6,8 @@ import { NotFound, hasCode } from '../../errors.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import { LISTS, type ListedRef, type RowOf, kindOf } from '../refs.ts';
 
-/** The records of a page. They depend on the list and the page only, so all operations share them. */
-const pagesOfRecords = new WeakMap<object, Page<ListedRef>>();
+/** The refs of a page's rows. They depend on the list and the page only, so all operations share them. */
+const pagesOfRefs = new WeakMap<object, Page<ListedRef>>();
 
 /** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
 export function loadListPage<N extends ListName>(
@@ -17,19 +17,19 @@ export function loadListPage<N extends ListName>(
   since?: number,
 ): Loaded<Page<RowOf<N>>> {
   return whenLoaded(ctx.loaders.page(list, number, since), (page) => {
-    const known = pagesOfRecords.get(page);
-    const records = known ?? recordsOf(list, page);
-    ctx.seenPages.add(records);
+    const known = pagesOfRefs.get(page);
+    const refs = known ?? refsOf(list, page);
+    ctx.seenPages.add(refs);
     if (!known) {
-      pagesOfRecords.set(page, records);
+      pagesOfRefs.set(page, refs);
       ctx.recentLists.record(list, page);
       ctx.places.record(list, page);
     }
-    return records as Page<RowOf<N>>;
+    return refs as Page<RowOf<N>>;
   });
 }
 
-function recordsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRef> {
+function refsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRef> {
   const { row: type, parent } = { parent: undefined, ...LISTS[list.name] };
   const parents = parent && { [`${kindOf(parent)}Id`]: list.id };
   const rows = page.rows.map((record) => {

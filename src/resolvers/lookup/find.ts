@@ -43,11 +43,10 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
   const places = ref.type === 'Client' ? await ctx.places.of(ref.id) : [];
   const seenIn = places.map(({ list }) => list);
-  return (
-    (await findClientIn(seenIn, ref.id as Uuid, ctx, { budget })) ??
-    (ctx.reach.isPartner ? undefined : await search(ref, ctx)) ??
-    search(ref, ctx, { budget })
-  );
+  const client = await findClientIn(seenIn, ref.id as Uuid, ctx, { budget });
+  if (client) return client;
+  const underGrants = ctx.reach.isPartner ? undefined : await search(ref, ctx);
+  return underGrants ?? search(ref, ctx, { budget });
 }
 
 /** The argument that would say where the record is. */

@@ -93,7 +93,7 @@ export function createPlaces(keys: KeyStore) {
       // Page numbers of a filtered list are not those of the list itself.
       for (const row of rows) if (row) change(row.id, list, list.filter ? NO_PAGE : page);
     },
-    eventNamed(event: EventFacts): void {
+    recordEvent(event: EventFacts): void {
       if (!isSessionEvent(event)) return;
       change(event.clientId, ofClinician(event.clinicianId), NO_PAGE);
       change(event.clientId, ofClinic(event.clinicId), NO_PAGE);

@@ -43,7 +43,7 @@ const nothingSent = (reason: string) =>
  * is visible. A change that can't be audited is not made.
  */
 export async function auditedWrite<T extends { readonly kind: string }>(
-  { action, record, hint }: { readonly [K in 'action' | 'record' | 'hint']: string },
+  { action, record, hint }: Readonly<Record<'action' | 'record' | 'hint', string>>,
   ctx: Context,
   write: () => Promise<T | Missing>,
 ): Promise<T | Missing> {

@@ -38,7 +38,7 @@ describe.each(engines)('the places of clients in the $name store', ({ create }) 
     await first[Symbol.asyncDispose]();
     const second = createPlaces((await engine.reopen()).keys);
     const event = { type: 'transcript_ready', clientId, clinicId, clinicianId };
-    second.eventNamed(event as EventFacts);
+    second.recordEvent(event as EventFacts);
     await second[Symbol.asyncDispose]();
     await using third = createPlaces((await engine.reopen()).keys);
     expect(await third.of(clientId)).toEqual([
