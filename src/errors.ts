@@ -28,7 +28,7 @@ export class ResponseTooLarge extends OperationError {
   }
 }
 
-const NOT_FOUND = 'No such record, or none that you may see.';
+export const NOT_FOUND = 'No such record, or none that you may see.';
 
 /**
  * The record does not exist or is not open to the viewer: the two must look the same. The message may only add an

@@ -32,10 +32,7 @@ export interface Edge<T extends Row> {
 const MAX_REREADS = 3;
 const PAGE_MISSING = 'The Partner API has no page of this list where its length calls for one.';
 
-/**
- * Reads the pages that the selected fields need. Synchronous when they are cached. Throws `BadInput` at once, before
- * anything is read.
- */
+/** Reads the pages that the selected fields need, synchronously if they are cached. Throws `BadInput` before that. */
 export function loadConnection<T extends Row>(
   args: WindowArgs,
   need: Need,

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { NOT_FOUND } from '../errors.ts';
 import { textOf } from '../json.ts';
 import {
   type Assigned,
@@ -55,8 +56,7 @@ const NotFound = builder.objectRef<RejectedAs<'missing'>>('NotFound').implement(
 
 function messageOf(problem: Rejected): string {
   if (problem.kind === 'locked') return 'The progress note is locked.';
-  if (problem.kind === 'missing')
-    return problem.message ?? 'No such record, or none that you may see.';
+  if (problem.kind === 'missing') return problem.message ?? NOT_FOUND;
   return 'The input is invalid: see "issues".';
 }
 
