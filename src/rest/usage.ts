@@ -32,7 +32,7 @@ export function createUsage({
     /** True once the operation has ended. */
     isOver: false,
     /** Calls that wait for a slot. */
-    queue: { priority: priority, calls: [] } as CallQueue,
+    queue: { priority, calls: [] } as CallQueue,
     /** Ends the operation early: reads are aborted, a write that was sent is not. */
     end(): void {
       this.isOver = true;
