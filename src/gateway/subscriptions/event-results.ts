@@ -112,9 +112,9 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     event: PartnerEvent,
     operation: EventOperation,
   ): Promise<EventResult | undefined> {
-    // Positions are used again after a loss of the log.
-    const key = `${event.position} ${event.receivedAt} ${operation.key}`;
-    const { position } = services.hub;
+    // Positions are used again after a loss of the log, and the events that are left get new cursors.
+    const { cursorAt, position } = services.hub;
+    const key = `${cursorAt(event.position)} ${event.receivedAt} ${operation.key}`;
     const { basis, executedAt = position } = results.peek(key) ?? {};
     const isCurrent = basis && isValid(basis, services) && executedAt === position;
     const context = { event, operation, hasExecuted: false };

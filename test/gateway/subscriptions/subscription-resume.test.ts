@@ -11,6 +11,7 @@ import { openSandbox } from '../../../sandbox/sandbox.ts';
 import { listen } from '../../support/access/listener.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 import { delivery } from '../../support/events/deliveries.ts';
+import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 import { createFilledStore } from '../../support/events/open-hub.ts';
 import { answer, envelope, openUpstream, pageBody, uuid } from '../../support/rest/upstream.ts';
 import { dialIn, gauge, subscribed, until } from '../../support/ws/raw-socket.ts';
@@ -282,6 +283,24 @@ describe('an event that is replayed right after its delivery', () => {
     sandbox.emit({ ...sandbox.events.at(-1)!, eventType: 'progress_note_regenerated' });
     await sandbox.delivered();
     expect(await typesIn()).toEqual(['PROGRESS_NOTE_FINALIZED', 'PROGRESS_NOTE_REGENERATED']);
+  });
+
+  it.runIf(redisAvailable)('has a new cursor if the log has lost its end since', async () => {
+    await using redis = await startRedis();
+    await using gateway = await openGateway({ env: { REDIS_URL: redis.url } });
+    const { sandbox } = gateway;
+    const before = await cursorNow(gateway);
+    for (const n of [0, 1]) sandbox.completeAssessments(sandbox.ids.client(n));
+    const [, lost = ''] = await logged(gateway, before, 2);
+    const [log, newest] = ['{partner-graph}:events', '{partner-graph}:newest'];
+    redis.cli('XDEL', log, '2-0');
+    redis.cli('XSETID', log, '1-0');
+    redis.cli('SET', newest, '1');
+    await until(async () => (await cursorNow(gateway)) !== lost);
+    const READ = 'query($after: EventCursor) { events(after: $after) { nodes { cursor } } }';
+    const { errors } = await gateway.query(READ, { after: lost });
+    const left = await logged(gateway, errors![0]!.extensions['oldestCursor'], 1);
+    expect(left).toEqual([await cursorNow(gateway)]);
   });
 
   it.each([404, 400])('shows the note that was answered with %d before', async (status) => {
