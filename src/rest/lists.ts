@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { PAGE_SIZE, lastPageOf, type Page } from '../page.ts';
+import { PAGE_SIZE, firstOffsetOf, lastPageOf, type Page } from '../page.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 import { CHANGING_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
@@ -98,8 +98,8 @@ function list<T>(
     if (typeof total !== 'number' || !Number.isInteger(total)) return undefined;
     if (total < 0 || total > MAX_ROWS) return undefined;
 
-    // An API that answers a page past the end with its last one would repeat rows.
-    if (page > lastPageOf(total)) return { rows: [], total, page };
+    // An API that answers a page past the end with its last one would repeat rows. An empty list may have page 0 of 0.
+    if (firstOffsetOf(page) >= total) return { rows: [], total, page };
 
     if (typeof currentPage === 'number' && currentPage !== page) return undefined;
     const isLast = page === lastPageOf(total);

@@ -143,6 +143,16 @@ describe('a response of the Partner API', () => {
     expect((await asked('list', answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
   });
 
+  it('with page 0 of 0 is an empty list', async () => {
+    const { data, codes } = await asked('list', page({ totalPages: 0, currentPage: 0 }, []));
+    expect(codes).toEqual([]);
+    expect(data.clinic.clients).toEqual({
+      totalCount: 0,
+      nodes: [],
+      pageInfo: { endCursor: null },
+    });
+  });
+
   it.each([
     ['score', { error: { message: 'a', statusCode: 404 } }],
     ['score', { message: 'Internal server error' }],
