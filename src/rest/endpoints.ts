@@ -100,7 +100,9 @@ const noteOfSession: Endpoint<NoteRecord | undefined> = {
   otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
 };
 
-const readPartner = (body: unknown) => (isObject(body) && !isErrorBody(body) ? body : undefined);
+/** An object or a list: what it holds is not documented. */
+const readPartner = (body: unknown) =>
+  typeof body === 'object' && body && !isErrorBody(body as JsonObject) ? body : undefined;
 
 /** Records that have a route of their own. */
 export const endpoints = {

@@ -7,7 +7,6 @@ import { NotFound } from '../errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import { type NodeOfType, kindOf } from '../resolvers/refs.ts';
 import { endpoints } from '../rest/endpoints.ts';
-import type { JsonObject } from '../json.ts';
 import type { GrantedKind, Viewer as ViewerShape } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';
@@ -54,7 +53,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   }),
 });
 
-const Partner = builder.objectRef<JsonObject>('Partner').implement({
+const Partner = builder.objectRef<object>('Partner').implement({
   description: 'The partner organization itself.',
   fields: (t) => ({
     raw: t.field({ ...RAW, nullable: false, resolve: (partner) => partner }),

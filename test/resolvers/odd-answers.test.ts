@@ -13,8 +13,7 @@ const lines: string[] = [];
 const respond = (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 
-beforeAll(async () => {
-  upstream = await openUpstream((_, response) => respond(response));
+function openOverUpstream(): Promise<Gateway> {
   const { baseUrl, clientId, clientSecret, apiKey } = upstream.connection;
   const env = {
     PARTNER_BASE_URL: baseUrl,
@@ -22,7 +21,12 @@ beforeAll(async () => {
     PARTNER_CLIENT_SECRET: clientSecret,
     PARTNER_API_KEY: apiKey,
   };
-  gateway = await openGateway({ env, onLog: (line) => lines.push(line) });
+  return openGateway({ env, onLog: (line) => lines.push(line) });
+}
+
+beforeAll(async () => {
+  upstream = await openUpstream((_, response) => respond(response));
+  gateway = await openOverUpstream();
 });
 afterAll(async () => {
   await gateway.close();
@@ -165,6 +169,14 @@ describe('a response of the Partner API', () => {
   it('may have a message and other fields', async () => {
     const answer = { name: 'A', message: 'b' };
     expect((await asked('partner', answer)).data.partner.raw).toEqual(answer);
+  });
+
+  it('may be a list of partners', async () => {
+    await using other = await openOverUpstream();
+    body = '[{"name":"A"}]';
+    expect((await other.query('{ partner { raw } }')).data.partner.raw).toEqual([{ name: 'A' }]);
+    const slowly = await other.query('{ partner { raw @include(if: true) } }');
+    expect(slowly.data.partner.raw).toEqual([{ name: 'A' }]);
   });
 
   it.each([
