@@ -73,7 +73,8 @@ export function readTranscript(body: unknown, sessionId: Uuid) {
     // Number or text: the unit is not documented, so both are passed through.
     startTime: item['startTime'] ?? null,
     endTime: item['endTime'] ?? null,
-    speaker: textOf(item['speaker']),
+    // Speakers may be numbered: the type is not documented either.
+    speaker: typeof item['speaker'] === 'number' ? `${item['speaker']}` : textOf(item['speaker']),
     transcript: textOf(item['transcript']),
   }));
   return { items, clientId: clientIn(body), raw: body };

@@ -120,6 +120,13 @@ describe('a response of the Partner API', () => {
     expect(data.progressNote.raw.note).toHaveLength(3);
   });
 
+  it('with numbered speakers of a transcript has their numbers as text', async () => {
+    const transcriptItems = [{ speaker: 0, transcript: 'a' }, { speaker: 'Client' }];
+    const { data } = await asked('artifacts', { transcriptItems });
+    const speakers = data.session.transcript.items.map((item: { speaker: string }) => item.speaker);
+    expect(speakers).toEqual(['0', 'Client']);
+  });
+
   it.each([
     ['a total of more rows than can be counted', page({ totalItems: 2 ** 31 })],
     ['a total past all numbers', page({ totalItems: Number.MAX_SAFE_INTEGER })],
