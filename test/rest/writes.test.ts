@@ -15,8 +15,6 @@ import type { Script } from '../support/rest/upstream.ts';
 type Write = (partner: Partner, usage?: Usage) => Promise<unknown>;
 const magicEdit: Write = (partner, usage = createUsage()) =>
   partner.send(writes.magicEdit, id(1), { userInstructions: 'shorter' }, usage);
-const regenerate: Write = (partner, usage = createUsage()) =>
-  partner.send(writes.regenerate, id(1), undefined, usage);
 const updateNote: Write = (partner, usage = createUsage()) =>
   partner.send(writes.updateNote, id(1), { note: ['x'] }, usage);
 const assign: Write = (partner, usage = createUsage()) =>
@@ -38,34 +36,6 @@ const sends =
 const resets: Script = (_, response) => void response.socket?.resetAndDestroy();
 
 describe('a write', () => {
-  it.each<[string, Write, string, string, string]>([
-    [
-      'magicEdit',
-      magicEdit,
-      'POST',
-      `/progress-notes/${id(1)}/magic-edit`,
-      '{"userInstructions":"shorter"}',
-    ],
-    ['regenerate', regenerate, 'POST', `/progress-notes/${id(1)}/regenerate`, ''],
-    ['updateNote', updateNote, 'PATCH', `/progress-notes/${id(1)}`, '{"note":["x"]}'],
-    [
-      'assign',
-      assign,
-      'POST',
-      `/clients/${id(1)}/secondary-clinicians`,
-      `{"clinicianIds":["${id(2)}","${id(3)}"]}`,
-    ],
-  ])(
-    'of %s sends what the API expects and returns its response',
-    async (_, write, method, path, body) => {
-      await using setup = await setUp((_request, response) =>
-        answer(response, 202, { any: 'thing' }),
-      );
-      expect(await write(setup.partner)).toEqual({ any: 'thing' });
-      expect(setup.upstream.seen).toMatchObject([{ method, path, body }]);
-    },
-  );
-
   it.each([
     ['an empty body', 'application/json', ''],
     ['plain text', 'text/plain', 'OK'],
@@ -78,25 +48,11 @@ describe('a write', () => {
   });
 
   it.each<[string, Script, Write, number]>([
-    ['500 on a magic edit', fails, magicEdit, 1],
-    ['500 on a regeneration', fails, regenerate, 1],
-    ['500 on a mint', fails, mint, 1],
-    ['500 on a patch', fails, updateNote, 2],
-    ['500 on an assignment', fails, assign, 3],
-    ['a reset on a magic edit', resets, magicEdit, 1],
     ['a reset on an assignment', resets, assign, 3],
     ['a hang on a patch', hangs, updateNote, 2],
-    ['a page on a magic edit', sends('text/html', 'Welcome'), magicEdit, 1],
     ['JSON that is called a page on a magic edit', sends('text/html', '{}'), magicEdit, 1],
     ['a page of no type on a magic edit', sends('', '\ufeff\n<!DOCTYPE html>'), magicEdit, 1],
     ['an XML error on a magic edit', sends('application/xml', '<Error/>'), magicEdit, 1],
-    ['half a response on a magic edit', sends('application/json', '{"ok":'), magicEdit, 1],
-    [
-      '401 of another server on a magic edit',
-      (_, response) => answer(response, 401, { message: 'x' }),
-      magicEdit,
-      1,
-    ],
   ])('after %s is of unknown outcome', async (_, script, write, attempts) => {
     await using setup = await setUp(script, { timeoutMs: 250 });
     expect(await codeOf(write(setup.partner))).toBe('OUTCOME_UNKNOWN');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { type Change, change } from '../../support/mutation/edits.ts';
+import { type Change, change, countOf } from '../../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 const all: readonly Change[] = ['magicEdit', 'regenerate', 'update'];
@@ -17,12 +17,16 @@ async function isLocked(gateway: Gateway, id: string): Promise<boolean | null> {
 
 describe('a finalized note', () => {
   it.each(all)(
-    'answers ProgressNoteLocked to %s, and is reported as locked from then on',
+    'answers ProgressNoteLocked to %s, sent once, and is reported as locked from then on',
     async (name) => {
       await using gateway = await openGateway();
       const noteId = gateway.sandbox.ids.note(0, 5);
       expect(await isLocked(gateway, noteId)).toBeNull();
-      expect((await change(gateway, name, noteId)).result.type).toBe('ProgressNoteLocked');
+      expect((await change(gateway, name, noteId)).result).toEqual({
+        type: 'ProgressNoteLocked',
+        message: 'The progress note is locked.',
+      });
+      expect(countOf(gateway, name)).toBe(1);
       expect(await isLocked(gateway, noteId)).toBe(true);
       expect(await isLocked(gateway, gateway.sandbox.ids.note(0, 6))).toBeNull();
     },
