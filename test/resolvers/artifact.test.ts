@@ -197,6 +197,7 @@ describe('an assessment score', () => {
     const { raw, answers, totalScore, client } = data.assessmentScore;
     expect([calls, client]).toEqual([1, null]);
     expect([totalScore, answers]).toEqual([raw.totalScore, raw.answers]);
+    expect(data.assessmentScore.assessmentId).toBe(raw.assessmentId);
     const [completed = ''] = sandbox.completeAssessments(ids.client(7));
     await sandbox.delivered();
     const { data: log } =
@@ -213,7 +214,10 @@ describe('an assessment score', () => {
   });
 
   it('has null for fields of another shape, with raw intact', async () => {
-    const body = { total: 7, answers: [{ questionKey: 'q1', answerValue: { odd: true } }, 'x'] };
+    const body = {
+      totalScore: '7',
+      answers: [{ questionKey: 'q1', answerValue: { odd: true } }, 'x'],
+    };
     sandbox.answerNext('/assessment-scores/:id', { body });
     const { data, errors } = await counted(gateway, SCORE, { id: ids.scores(8)[0] });
     expect(errors).toBeUndefined();

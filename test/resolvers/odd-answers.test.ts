@@ -132,6 +132,8 @@ describe('a response of the Partner API', () => {
     ['a total past all numbers', page({ totalItems: Number.MAX_SAFE_INTEGER })],
     ['a total below zero', page({ totalItems: -1 })],
     ['half a row', page({ totalItems: 1.5 })],
+    ['a total that is a text', page({ totalItems: '1' })],
+    ['one row on a page before the last', page({ totalItems: 30, currentPage: undefined })],
     ['another page', page({ currentPage: 0 })],
     [
       'eleven rows',
@@ -144,6 +146,7 @@ describe('a response of the Partner API', () => {
     ['rows by number', { ...page({}), data: { 0: { id: uuid(1) } } }],
     ['no metadata but null', { ...page({}), meta: null }],
     ['an error in place of a page', { error: { message: 'a' } }],
+    ['rows without a page around them', [{ id: uuid(1) }]],
     ['a byte order mark', `\ufeff${JSON.stringify(page({}))}`],
     ['two answers', `${JSON.stringify(page({}))}{}`],
     [
@@ -171,6 +174,11 @@ describe('a response of the Partner API', () => {
     ['partner', { message: 'Internal server error' }],
   ] as const)('is no %s if it describes an error: %j', async (walk, answer) => {
     expect((await asked(walk, answer)).codes).toEqual(['UPSTREAM_BAD_RESPONSE']);
+  });
+
+  it('is no artifact if it is no object', async () => {
+    const { codes } = await asked('artifacts', '"x"');
+    expect(codes).toEqual(Array(3).fill('UPSTREAM_BAD_RESPONSE'));
   });
 
   it('may have a message and other fields', async () => {

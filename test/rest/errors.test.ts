@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
-import { NoteLocked, PartnerConflict, PartnerRejected } from '../../src/rest/errors.ts';
+import { NoteLocked, PartnerRejected } from '../../src/rest/errors.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -54,7 +54,6 @@ describe('the error of a status and a body', () => {
     ['503 empty', empty(503), 'UPSTREAM_UNAVAILABLE', 3],
     ['504', always(504, { message: 'Endpoint request timed out' }), 'UPSTREAM_UNAVAILABLE', 3],
     ['200 with JSON that is called HTML', jsonAsHtml, 'UPSTREAM_BAD_RESPONSE', 1],
-    ['200 with an error for a body', always(200, envelope(404, 'x')), 'UPSTREAM_BAD_RESPONSE', 1],
   ])('recognises %s', async (_, script, code, calls) => {
     await using setup = await setUp(script);
     const page = loadersOf(setup.partner).page({ name: 'clientsOfClinic', id: id(1) }, 1);
@@ -100,15 +99,6 @@ describe('the error of a status and a body', () => {
     expect(issues.every((issue) => issue.isWellFormed())).toBe(true);
     expect(await issuesOf('x'.repeat(1024 * 1024))).toEqual(['x'.repeat(500)]);
     expect(await issuesOf('x'.repeat(500))).toEqual(['x'.repeat(500)]);
-  });
-
-  it('never contains the message of a conflict', async () => {
-    await using setup = await setUp(always(409, envelope(409, 'already assigned')));
-    const failure = await failureOf(
-      setup.partner.send(writes.updateNote, id(1), { note: [] }, createUsage()),
-    );
-    expect(failure).toBeInstanceOf(PartnerConflict);
-    expect(JSON.stringify([failure, failure.message])).not.toContain('assigned');
   });
 
   it('names the route template in its message and nothing of the request or the response', async () => {
