@@ -85,15 +85,4 @@ describe('a response about another record than the one requested', () => {
     expect(await load(loadersOf(setup.partner))).toBeDefined();
     expect(setup.partner.state().cacheEntries).toBe(1);
   });
-
-  it.each(['clientId', 'patientId'])('is a score of another client, by its %s', async (name) => {
-    const { score: endpoint } = endpoints;
-    await using setup = await setUp((_, response) => answer(response, 200, { [name]: id(7) }));
-    const loaders = loadersOf(setup.partner);
-    const { clientId = null } = (await loaders.record(endpoints.score, id(1))) ?? {};
-    loaders.requireSame(endpoint, id(1), clientId, id(7));
-    expect(setup.partner.state().cacheEntries).toBe(1);
-    expect(() => loaders.requireSame(endpoint, id(1), clientId, id(8))).toThrow('another record');
-    expect(setup.partner.state().cacheEntries).toBe(0);
-  });
 });
