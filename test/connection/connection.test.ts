@@ -144,26 +144,6 @@ describe('a connection', () => {
     }
   });
 
-  it.each([
-    ['first', 'after'],
-    ['last', 'before'],
-  ] as const)('walks by %s and %s over every row once', async (from, side) => {
-    const sizes = fc.record({ size: fc.nat({ max: 130 }), count: fc.integer({ min: 1, max: 40 }) });
-    await fc.assert(
-      fc.asyncProperty(sizes, async ({ size, count }) => {
-        const upstream = createUpstream(size);
-        const seen: unknown[] = [];
-        for (let cursor: string | null | undefined; cursor !== null;) {
-          const page = await ask({ [from]: count, [side]: cursor ?? null }, upstream.open());
-          seen[from === 'first' ? 'push' : 'unshift'](...page.nodes);
-          const hasMore = from === 'first' ? page.hasNextPage : page.hasPreviousPage;
-          cursor = hasMore ? (from === 'first' ? page.endCursor : page.startCursor) : null;
-        }
-        expect(seen).toEqual(upstream.rows);
-      }),
-    );
-  });
-
   it('omits rows without an id but keeps their positions, and continues past a page of them', async () => {
     const upstream = createUpstream(32);
     upstream.rows = upstream.rows.map((row, at) =>
@@ -174,6 +154,7 @@ describe('a connection', () => {
       const page = await ask({ first: 5, after }, upstream.open());
       seen.push(...page.nodes.map((row) => row.id));
       [after, more] = [page.endCursor, page.hasNextPage];
+      expect(seen.length, 'it does not end').toBeLessThan(40);
     }
     expect(seen).toEqual(upstream.rows.flatMap((row) => row?.id ?? []));
   });

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { loadConnection } from '../../src/connection/connection.ts';
 import { ask, codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 const positions = fc.record({
@@ -20,14 +19,6 @@ describe('a cursor', () => {
         expect(codec.decode(codec.encode(position))).toEqual({ ...position, ids });
       }),
     );
-  });
-
-  it('is rejected by another list, without a call', () => {
-    const upstream = createUpstream(25);
-    const list = upstream.open({ key: 'clients of another clinic' });
-    const read = () => loadConnection({ after: cursorAt(upstream, 3) }, 'rows', list, codec);
-    expect(read).toThrow('"after" must be a cursor of this list and its filter, but is not');
-    expect(list.asked).toEqual([]);
   });
 
   it('fits in 108 characters', () => {

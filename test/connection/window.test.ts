@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { BadInput } from '../../src/errors.ts';
 import { loadConnection } from '../../src/connection/connection.ts';
-import { type WindowArgs, pagesNeeded, windowOf } from '../../src/connection/window.ts';
+import type { WindowArgs } from '../../src/connection/window.ts';
 import {
   ask,
   codec,
@@ -15,45 +15,6 @@ async function callsOf(args: WindowArgs, list: OpenedList) {
   await ask(args, list);
   return list.asked;
 }
-
-describe('a window', () => {
-  it.each([
-    // from, count, low, high, total, start, end
-    ['first', 10, 0, Infinity, 25, 0, 10],
-    ['first', 10, 20, Infinity, 25, 20, 25],
-    ['first', 10, 25, Infinity, 25, 25, 25],
-    ['first', 10, 40, Infinity, 25, 25, 25],
-    ['first', 10, 3, 7, 25, 3, 7],
-    ['first', 2, 3, 7, 25, 3, 5],
-    ['first', 10, 7, 3, 25, 7, 7],
-    ['first', 10, 0, Infinity, 0, 0, 0],
-    ['last', 10, 0, Infinity, 25, 15, 25],
-    ['last', 10, 0, 7, 25, 0, 7],
-    ['last', 10, 0, 0, 25, 0, 0],
-    ['last', 2, 3, 7, 25, 5, 7],
-    ['last', 10, 3, 7, 25, 3, 7],
-    ['last', 10, 0, 40, 25, 15, 25],
-    ['last', 10, 0, Infinity, 0, 0, 0],
-  ] as const)(
-    '%s %i between %d and %d of %d: %d to %d',
-    (from, count, low, high, total, start, end) => {
-      expect(windowOf({ from, count }, { low, high }, total)).toEqual({ start, end });
-    },
-  );
-
-  it.each([
-    [0, 0, []],
-    [0, 1, [1]],
-    [0, 10, [1]],
-    [0, 11, [1, 2]],
-    [9, 10, [1]],
-    [9, 11, [1, 2]],
-    [10, 20, [2]],
-    [15, 40, [2, 3, 4]],
-  ])('from %i to %i touches %j', (start, end, pages) => {
-    expect(pagesNeeded({ start, end }, 'rows')).toEqual(pages);
-  });
-});
 
 describe('arguments', () => {
   it.each<[WindowArgs, string]>([
