@@ -21,7 +21,6 @@ interface Names {
 let gateway: Gateway;
 let foreign: Names;
 let own: Names;
-let viewers: [string, string][];
 
 beforeAll(async () => {
   gateway = await openGateway({ clock: createManualClock() });
@@ -46,13 +45,6 @@ beforeAll(async () => {
     note: ids.note(1_100, 0),
     score: scoreOf(ids.client(1_100)),
   };
-  viewers = [
-    ['organization', `organization:${own.organization}`],
-    ['clinic', `clinic:${own.clinic}`],
-    ['clinician', `clinician:${own.clinician}`],
-    ['client', `client:${own.client}`],
-    ['session', `session:${own.session}`],
-  ];
   await gateway.sandbox.delivered();
   // The partner has read everything: all caches are warm.
   for (const names of [foreign, own]) {
@@ -69,6 +61,10 @@ beforeAll(async () => {
   }
 });
 afterAll(() => gateway.close());
+
+/** Of a viewer's own records: `clinic`, or `clinic and client`. */
+const grantsOf = (kinds: string): string[] =>
+  kinds.split(' and ').map((kind) => `${kind}:${own[kind as keyof Names]}`);
 
 const nonexistent = (): Names => ({
   organization: randomUUID(),
@@ -173,13 +169,13 @@ const withOwn = (names: Names) => ({
 });
 
 describe('records of other viewers and records that do not exist get the same answer', () => {
-  const kinds = ['organization', 'clinic', 'clinician', 'client', 'session'];
+  const kinds = ['organization', 'clinic', 'clinician', 'client', 'session', 'clinic and client'];
   const cases = kinds.flatMap((kind) => Object.keys(LOOK_UPS).map((how) => [kind, how] as const));
 
   it.each(cases)(
     'for the viewer of one %s, requesting %s: data, errors and cost',
     async (kind, how) => {
-      const ask = await viewerWith(gateway, [viewers.find(([name]) => name === kind)![1]]);
+      const ask = await viewerWith(gateway, grantsOf(kind));
       const answerFor = async (names: Names) => {
         const { data, errors, extensions } = await ask(LOOK_UPS[how]!, withOwn(names));
         const { calls, cached, ...rest } = extensions.upstream;
@@ -196,8 +192,27 @@ describe('records of other viewers and records that do not exist get the same an
     },
   );
 
+  it('in a filter of the viewer’s own lists', async () => {
+    const ask = await viewerWith(gateway, grantsOf('clinic'));
+    const answerFor = async (names: Names) => {
+      const { data, errors, extensions } = await ask(
+        `query($clinician: ID!) { viewer { clinics {
+          clients(filter: { clinicianId: $clinician }) { totalCount pageInfo { endCursor } }
+          clinicians(filter: { id: $clinician }) { totalCount } } } }`,
+        names,
+      );
+      const { calls, cached } = extensions.upstream;
+      return { clinics: data.viewer.clinics, errors, read: calls + cached };
+    };
+    const nothing = await answerFor(nonexistent());
+    expect(nothing.clinics).toEqual([
+      { clients: { totalCount: 0, pageInfo: { endCursor: null } }, clinicians: { totalCount: 0 } },
+    ]);
+    expect(await answerFor(foreign)).toEqual(nothing);
+  });
+
   it.each(kinds)('as nodes, for the viewer of one %s', async (kind) => {
-    const ask = await viewerWith(gateway, [viewers.find(([name]) => name === kind)![1]]);
+    const ask = await viewerWith(gateway, grantsOf(kind));
     const answerFor = async (names: Names) => {
       const { data, errors, extensions } = await ask(
         `query($ids: [ID!]!) { nodes(ids: $ids) { __typename id ${FIELDS} } }`,
@@ -212,7 +227,7 @@ describe('records of other viewers and records that do not exist get the same an
   });
 
   it.each(kinds)('in a mutation of the viewer of one %s, and nothing is changed', async (kind) => {
-    const ask = await viewerWith(gateway, [viewers.find(([name]) => name === kind)![1]]);
+    const ask = await viewerWith(gateway, grantsOf(kind));
     const answerFor = async (names: Names) => {
       const { data, errors, extensions } = await ask(
         `mutation($note: ID!, $client: ID!, $clinician: ID!, $session: ID!, $signed: ID!, $ownClinician: ID!) {
@@ -243,13 +258,12 @@ describe('records of other viewers and records that do not exist get the same an
   });
 
   it.each(kinds)('in a subscription filter of the viewer of one %s', async (kind) => {
-    const grant = viewers.find(([name]) => name === kind)![1];
     const answerFor = async (names: Names) => {
       const answers = [];
       for (const name of ['organization', 'clinic', 'clinician', 'client', 'session'] as const) {
         const listener = await listen(
           gateway,
-          [grant],
+          grantsOf(kind),
           `subscription($id: ID!) { events(filter: { ${name}Id: $id }) { cursor } }`,
           { id: names[name] },
         );
@@ -269,7 +283,7 @@ describe('a record under a grant is readable by id', () => {
     'for the viewer of the %s that it belongs to, on a gateway with empty caches',
     async (kind) => {
       await using fresh = await openGateway({ sandbox: gateway.sandbox });
-      const ask = await viewerWith(fresh, [viewers.find(([name]) => name === kind)![1]]);
+      const ask = await viewerWith(fresh, grantsOf(kind));
       const { data, errors } = await ask(
         `query($client: ID!, $session: ID!, $note: ID!, $score: ID!) {
           client(id: $client) { sessions { totalCount } } session(id: $session) { progressNote { note } }
@@ -298,7 +312,7 @@ describe('a record under a grant is readable by id', () => {
     'by bare UUIDs and their parents, for the viewer of the %s',
     async (kind) => {
       await using fresh = await openGateway({ sandbox: gateway.sandbox });
-      const ask = await viewerWith(fresh, [viewers.find(([name]) => name === kind)![1]]);
+      const ask = await viewerWith(fresh, grantsOf(kind));
       const { data, errors } = await ask(
         `query($client: ID!, $session: ID!, $note: ID!) {
           session(id: $session, clientId: $client) { sessionId progressNote { progressNoteId } }
