@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
@@ -48,16 +46,18 @@ describe('a failing part', () => {
 
   it('has its errors in the order of the rows, whichever row failed first', async () => {
     const refused = { ...failing, status: 403 };
-    sandbox.answerNext('/sessions/:id/progress-note', {
-      ...refused,
-      heldUntil: delay(100),
-      times: 1,
-    });
-    sandbox.answerNext('/sessions/:id/progress-note', { ...refused, times: 2 });
-    const answer = await counted(
-      gateway,
+    const held = Promise.withResolvers<void>();
+    const route = '/sessions/:id/progress-note';
+    sandbox.answerNext(route, { ...refused, heldUntil: held.promise, times: 1 });
+    sandbox.answerNext(route, { ...refused, times: 2 });
+    sandbox.resetCounts();
+    const answering = gateway.query(
       `{ client(id: "${ids.client(4)}") { sessions(first: 3) { nodes { progressNote { isLoading } } } } }`,
     );
+    await expect.poll(() => sandbox.countOf(route)).toBe(3);
+    await expect.poll(openCalls).toBe(1);
+    held.resolve();
+    const answer = await answering;
     expect(answer.errors?.map(({ path }) => path?.[3])).toEqual([0, 1, 2]);
   });
 

@@ -21,7 +21,8 @@ describe.skipIf(!hasOpenssl)('the certificate of the Partner API', () => {
   beforeAll(() => {
     const subject = ['-subj', '/CN=authority', '-days', '1'];
     const files = ['-keyout', 'key.pem', '-out', 'authority.pem'];
-    openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...files);
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    openssl('req', '-x509', ...key, ...subject, ...files);
     setDefaultCACertificates([...trusted, readFileSync(join(dir, 'authority.pem'), 'utf8')]);
   });
   afterAll(() => {

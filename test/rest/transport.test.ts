@@ -122,19 +122,26 @@ describe('an invalid response', () => {
 
 describe('a missing response', () => {
   it('is unavailable after the last attempt on a hanging upstream', async () => {
-    await using setup = await setUp(() => {}, { timeoutMs: 300 });
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
-      'UPSTREAM_UNAVAILABLE',
-    );
+    const clock = createFakeClock();
+    await using setup = await setUp(() => {}, { clock, timeoutMs: 1000 });
+    const read = codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    for (const attempt of [1, 2, 3]) {
+      await setup.upstream.arrived(attempt);
+      clock.advance(1000);
+    }
+    expect(await read).toBe('UPSTREAM_UNAVAILABLE');
     expect(setup.upstream.seen).toHaveLength(3);
     expect(setup.partner.state().inFlight).toBe(0);
   });
 
   it('is unavailable, and not a timeout, if attempts have failed when the operation ends', async () => {
     const failed = vi.fn();
-    await using setup = await setUp(() => {}, { timeoutMs: 200, observer: { failed } });
+    const clock = createFakeClock();
+    await using setup = await setUp(() => {}, { clock, timeoutMs: 1000, observer: { failed } });
     const usage = createUsage();
     const read = codeOf(setup.partner.loadersFor(usage).record(endpoints.note, id(1)));
+    await setup.upstream.arrived(1);
+    clock.advance(1000);
     await setup.upstream.arrived(2);
     usage.end();
     expect(await read).toBe('UPSTREAM_UNAVAILABLE');
@@ -148,7 +155,7 @@ describe('a missing response', () => {
         const timer = setInterval(() => response.write(' '), 5);
         response.once('close', () => clearInterval(timer));
       },
-      { timeoutMs: 300 },
+      { timeoutMs: 100 },
     );
     expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
       'UPSTREAM_UNAVAILABLE',
