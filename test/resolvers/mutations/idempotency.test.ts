@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -17,8 +16,13 @@ import {
 } from '../../support/mutation/edits.ts';
 
 let gateway: Gateway;
+/** How many changes have begun: each is audited before it claims its key. */
+let begun = 0;
 beforeAll(async () => {
-  gateway = await openGateway({ switches: { newNoteIdEvery: 0 } });
+  gateway = await openGateway({
+    switches: { newNoteIdEvery: 0 },
+    onLog: (line) => void (begun += Number(line.includes(': asked for"'))),
+  });
 });
 afterAll(() => gateway.close());
 beforeEach(() => {
@@ -35,8 +39,13 @@ const asViewer = async (subject: string, ...grants: readonly string[]) => ({
 describe.each(['magicEdit', 'regenerate'] as const)('an idempotency key of %s', (name) => {
   it('turns twenty mutations into one call, with twenty equal results', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(0, 0), newKey()];
-    gateway.sandbox.answerNext(changes[name].route, { heldUntil: delay(50), body: { nth: 1 } });
+    const answer = Promise.withResolvers<void>();
+    const held = { heldUntil: answer.promise, body: { nth: 1 } };
+    gateway.sandbox.answerNext(changes[name].route, held);
+    const before = begun;
     const calls = Array.from({ length: 20 }, () => change(gateway, name, noteId, key));
+    await expect.poll(() => begun - before).toBe(20);
+    answer.resolve();
     const results = (await Promise.all(calls)).map(({ result }) => JSON.stringify(result));
     expect(new Set(results).size).toBe(1);
     expect(JSON.parse(results[0] ?? '')).toMatchObject({ raw: { nth: 1 } });

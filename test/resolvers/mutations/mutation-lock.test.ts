@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { type Change, change, countOf } from '../../support/mutation/edits.ts';
@@ -16,11 +16,16 @@ async function isLocked(gateway: Gateway, id: string): Promise<boolean | null> {
 }
 
 describe('a finalized note', () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await openGateway();
+  });
+  afterAll(() => gateway.close());
+
   it.each(all)(
     'answers ProgressNoteLocked to %s, sent once, and is reported as locked from then on',
     async (name) => {
-      await using gateway = await openGateway();
-      const noteId = gateway.sandbox.ids.note(0, 5);
+      const noteId = gateway.sandbox.ids.note(all.indexOf(name), 5);
       expect(await isLocked(gateway, noteId)).toBeNull();
       expect((await change(gateway, name, noteId)).result).toEqual({
         type: 'ProgressNoteLocked',
@@ -33,7 +38,6 @@ describe('a finalized note', () => {
   );
 
   it('is reported as locked after its event, whatever event arrives late', async () => {
-    await using gateway = await openGateway();
     const { sandbox } = gateway;
     const noteId = sandbox.ids.note(0, 0);
     expect(await isLocked(gateway, noteId)).toBeNull();
@@ -48,9 +52,8 @@ describe('a finalized note', () => {
 
   it('stays locked over a restart, by response and by event', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
-    await using keeper = await openGateway();
-    const { sandbox } = keeper;
-    const [byResponse, byEvent] = [sandbox.ids.note(0, 5), sandbox.ids.note(0, 0)];
+    const { sandbox } = gateway;
+    const [byResponse, byEvent] = [sandbox.ids.note(3, 5), sandbox.ids.note(3, 0)];
     {
       await using first = await openGateway({ sandbox, storeDir });
       sandbox.deliverTo(`${first.url}/webhooks`);

@@ -1,7 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
-import { type Change, change, changes, countOf, envelope } from '../../support/mutation/edits.ts';
+import {
+  type Change,
+  change,
+  changes,
+  countOf,
+  envelope,
+  nothingSent,
+} from '../../support/mutation/edits.ts';
 import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let redis: RedisServer;
@@ -15,13 +22,6 @@ async function close() {
   await gateway.close();
   await redis[Symbol.asyncDispose]();
 }
-
-const nothingSent = [
-  {
-    message: 'Nothing was changed: this gateway can’t reach its own store. Try again in a moment.',
-    extensions: { code: 'UPSTREAM_UNAVAILABLE' },
-  },
-];
 
 describe.skipIf(!redisAvailable)('with the store down', () => {
   beforeAll(async () => {
@@ -69,14 +69,6 @@ describe.skipIf(!redisAvailable)('with a store that fails for a while', () => {
     gateway.sandbox.resetCounts();
   });
   afterEach(close);
-
-  it('an edit without a key is not sent while the store hangs', async () => {
-    process.kill(redis.pid, 'SIGSTOP');
-    const { errors } = await change(gateway, 'update', gateway.sandbox.ids.note(0, 0));
-    process.kill(redis.pid, 'SIGCONT');
-    expect(errors).toMatchObject(nothingSent);
-    expect(gateway.sandbox.countOf()).toBe(0);
-  });
 
   it('an edit succeeds once the store is back', async () => {
     const noteId = gateway.sandbox.ids.note(0, 0);

@@ -87,3 +87,11 @@ export const unclearAnswers = [
   ],
   ['a page of a proxy', { rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
 ] as const;
+
+/** The errors of a change that is not sent because the store can't be reached. */
+export const nothingSent = [
+  {
+    message: 'Nothing was changed: this gateway can’t reach its own store. Try again in a moment.',
+    extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+  },
+];
