@@ -5,7 +5,6 @@ import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Priority } from '../../src/rest/client/limiter.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
-import { createRetryBudget } from '../../src/rest/client/retry.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import type { Setup } from '../support/rest/partner.ts';
@@ -203,29 +202,6 @@ describe('rate and quota', () => {
     clock.advance(1_000);
     expect(await stopped).toEqual(['UPSTREAM_RATE_LIMITED', 'UPSTREAM_RATE_LIMITED']);
     expect(usage.calls).toBe(1);
-  });
-});
-
-describe('the retry budget', () => {
-  it('allows a tenth of the calls, and ten with few calls', () => {
-    const budget = createRetryBudget(createFakeClock());
-    let retries = 0;
-    for (let i = 0; i < 1000; i++) {
-      budget.deposit();
-      if (budget.withdraw()) retries += 1;
-    }
-    expect(retries).toBeGreaterThanOrEqual(100);
-    expect(retries).toBeLessThanOrEqual(111);
-  });
-
-  it('refills while there are no calls', () => {
-    const clock = createFakeClock();
-    const budget = createRetryBudget(clock);
-    while (budget.withdraw());
-    clock.advance(60_000);
-    let retries = 0;
-    while (budget.withdraw()) retries += 1;
-    expect(retries).toBe(10);
   });
 });
 

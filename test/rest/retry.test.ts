@@ -1,9 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
 import { failureOf } from '../../src/rest/client/response.ts';
-import { isOutage, nextDelay, retryAfterMsOf } from '../../src/rest/client/retry.ts';
+import {
+  createRetryBudget,
+  isOutage,
+  nextDelay,
+  retryAfterMsOf,
+} from '../../src/rest/client/retry.ts';
 import type { Failure } from '../../src/rest/client/retry.ts';
 import { Attempt } from '../../src/rest/client/transport.ts';
 import type { Outcome } from '../../src/rest/client/transport.ts';
+import { createFakeClock } from '../support/rest/fake-clock.ts';
 
 function failure(
   outcome: Outcome,
@@ -97,5 +103,28 @@ describe('Retry-After', () => {
     vi.stubEnv('TZ', 'America/New_York');
     expect(retryAfterMsOf('Tue Jan  1 00:00:07 2030', now)).toBe(7000);
     vi.unstubAllEnvs();
+  });
+});
+
+describe('the retry budget', () => {
+  it('allows a tenth of the calls, and ten with few calls', () => {
+    const budget = createRetryBudget(createFakeClock());
+    let retries = 0;
+    for (let i = 0; i < 1000; i++) {
+      budget.deposit();
+      if (budget.withdraw()) retries += 1;
+    }
+    expect(retries).toBeGreaterThanOrEqual(100);
+    expect(retries).toBeLessThanOrEqual(111);
+  });
+
+  it('refills while there are no calls', () => {
+    const clock = createFakeClock();
+    const budget = createRetryBudget(clock);
+    while (budget.withdraw());
+    clock.advance(60_000);
+    let retries = 0;
+    while (budget.withdraw()) retries += 1;
+    expect(retries).toBe(10);
   });
 });

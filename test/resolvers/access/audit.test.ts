@@ -369,15 +369,15 @@ describe('an event', () => {
       [`Session:${session}`],
     ]);
   });
-});
 
-it('is audited in lines of at most a hundred subscribers', () => {
-  const written: Line[] = [];
-  const { audit } = createLog('info', { write: (line) => void written.push(JSON.parse(line)) });
-  const trail = { operation: 'Follow', records: ['Session:x'], outcome: 'delivered' };
-  audit.delivered(
-    trail,
-    Array.from({ length: 240 }, (_, i) => `viewer-${i}`),
-  );
-  expect(written.map(({ subject }) => subject.length)).toEqual([100, 100, 40]);
+  it('is audited in lines of at most a hundred subscribers', () => {
+    const written: Line[] = [];
+    const { audit } = createLog('info', { write: (line) => void written.push(JSON.parse(line)) });
+    const trail = { operation: 'Follow', records: ['Session:x'], outcome: 'delivered' };
+    audit.delivered(
+      trail,
+      Array.from({ length: 240 }, (_, i) => `viewer-${i}`),
+    );
+    expect(written.map(({ subject }) => subject.length)).toEqual([100, 100, 40]);
+  });
 });

@@ -295,19 +295,6 @@ describe('a list that is older than an event which names another clinician', () 
   });
 });
 
-it('a note’s id without its client is completed by the argument', async () => {
-  const query = `query ($id: ID!, $session: ID, $client: ID) {
-    progressNote(id: $id, sessionId: $session, clientId: $client) { id progressNoteId } }`;
-  const [id, session, client] = [ids.note(0, 0), ids.session(0, 0), ids.client(0)];
-  const partner = await viewerWith(gateway, ['partner']);
-  const short = (await partner(query, { id, session })).data.progressNote.id;
-  const own = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
-  const byBareId = await own(query, { id, session, client });
-  const byShortId = await own(query, { id: short, client });
-  expect(byShortId).toMatchObject({ data: { progressNote: { progressNoteId: id } } });
-  expect(byShortId.data).toEqual(byBareId.data);
-});
-
 it('an event of a client who has moved does not show the old clinic where they are now', async () => {
   await sessionOf(0);
   gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));

@@ -1,16 +1,16 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Context } from '../../../src/context.ts';
-import type { EventHub } from '../../../src/events/event-hub.ts';
-import { eventsSince } from '../../../src/resolvers/event-log.ts';
-import { createUsage } from '../../../src/rest/usage.ts';
-import { listen } from '../../support/access/listener.ts';
-import { viewerWith } from '../../support/access/viewers.ts';
-import { bytesOf, delivery, macOf, uuid } from '../../support/events/deliveries.ts';
-import { openTestStore } from '../../support/events/open-webhook-receiver.ts';
-import { append, createFilledStore, openTestHub } from '../../support/events/open-hub.ts';
-import { type Gateway, openGateway } from '../../support/gateway.ts';
+import type { Context } from '../../src/context.ts';
+import type { EventHub } from '../../src/events/event-hub.ts';
+import { eventsSince } from '../../src/resolvers/event-log.ts';
+import { createUsage } from '../../src/rest/usage.ts';
+import { listen } from '../support/access/listener.ts';
+import { viewerWith } from '../support/access/viewers.ts';
+import { bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
+import { openTestStore } from '../support/events/open-webhook-receiver.ts';
+import { append, createFilledStore, openTestHub } from '../support/events/open-hub.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
 
 /** A busy week has 150,000; filling the log with that many takes some seconds. */
 const EVENTS = Number(process.env['LOG_EVENTS'] ?? 6_000);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
-import { counted, failures } from '../../support/graph/counted.ts';
-import { leavesOf } from '../../support/graph/leaves.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { artifactId, plainId, sessionId } from '../support/global-id.ts';
+import { counted, failures } from '../support/graph/counted.ts';
+import { leavesOf } from '../support/graph/leaves.ts';
 
 const NOWHERE = 'd0d0d0d0-aaaa-4bbb-8ccc-dddddddddddd';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type NodeId, createGlobalIds } from '../../../src/schema/global-id.ts';
-import type { Uuid } from '../../../src/uuid.ts';
-import { viewerWith } from '../../support/access/viewers.ts';
-import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { artifactId, sessionId } from '../../support/global-id.ts';
-import { counted, failures } from '../../support/graph/counted.ts';
-import { change } from '../../support/mutation/edits.ts';
+import { type NodeId, createGlobalIds } from '../../src/schema/global-id.ts';
+import type { Uuid } from '../../src/uuid.ts';
+import { viewerWith } from '../support/access/viewers.ts';
+import { type Gateway, openGateway } from '../support/gateway.ts';
+import { artifactId, sessionId } from '../support/global-id.ts';
+import { counted, failures } from '../support/graph/counted.ts';
+import { change } from '../support/mutation/edits.ts';
 
 const uuid = () => randomUUID() as Uuid;
 const SECRET = 'a secret that signs ids in this test only';
@@ -152,6 +152,19 @@ describe('an id that a client sends', () => {
     expect(confirmed.bare.id).toBe(sessionId(gateway, ids.session(0, 0)));
     const note = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
     expect([confirmed.session.progressNote.id, confirmed.progressNote.id]).toEqual([note, note]);
+  });
+
+  it('of a note, without its client, is completed by the argument', async () => {
+    const query = `query ($id: ID!, $session: ID, $client: ID) {
+      progressNote(id: $id, sessionId: $session, clientId: $client) { id progressNoteId } }`;
+    const [id, session, client] = [ids.note(0, 0), ids.session(0, 0), ids.client(0)];
+    const partner = await viewerWith(gateway, ['partner']);
+    const short = (await partner(query, { id, session })).data.progressNote.id;
+    const own = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const byBareId = await own(query, { id, session, client });
+    const byShortId = await own(query, { id: short, client });
+    expect(byShortId).toMatchObject({ data: { progressNote: { progressNoteId: id } } });
+    expect(byShortId.data).toEqual(byBareId.data);
   });
 
   it('is always the short one for a viewer whose grant names the session', async () => {
