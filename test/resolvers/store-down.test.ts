@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import {
   type Change,
   change,
@@ -8,8 +8,8 @@ import {
   countOf,
   envelope,
   nothingSent,
-} from '../../support/mutation/edits.ts';
-import { type RedisServer, redisAvailable, startRedis } from '../../support/redis-server.ts';
+} from '../support/mutation/edits.ts';
+import { type RedisServer, redisAvailable, startRedis } from '../support/redis-server.ts';
 
 let redis: RedisServer;
 let gateway: Gateway;
@@ -45,12 +45,25 @@ describe.skipIf(!redisAvailable)('with the store down', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
-  it('clinicians are not assigned: other instances would not learn of it', async () => {
+  it('clinicians are not assigned, since other instances could not be informed', async () => {
     const { client, clinician } = gateway.sandbox.ids;
     const { errors } = await gateway.query(`mutation { assignSecondaryClinicians(input: {
       clientId: "${client(0)}", clinicianIds: ["${clinician(1)}"] }) { __typename } }`);
     expect(errors).toMatchObject(nothingSent);
     expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
+  it('a record that a grant names is still found', async () => {
+    const { clinic, clinician } = gateway.sandbox.ids;
+    const grants = [`clinic:${clinic(0)}`, `clinician:${clinician(0)}`];
+    const { data, errors } = await gateway.query(
+      '{ viewer { clinics { name clients(first: 1) { totalCount } } clinicians { lastName } } }',
+      {},
+      { authorization: `Bearer ${await tokenFor(grants)}` },
+    );
+    expect(errors).toBeUndefined();
+    expect(data.viewer.clinics[0].name).toEqual(expect.any(String));
+    expect(data.viewer.clinicians[0].lastName).toEqual(expect.any(String));
   });
 
   it('a clinician’s access is checked in lists, so that they can sign in', async () => {
