@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { plainId } from '../../support/global-id.ts';
 import { codesOf, envelope } from '../../support/mutation/edits.ts';
 
 const ROUTE = 'POST /clients/:id/secondary-clinicians';
@@ -67,11 +68,11 @@ describe('assigning secondary clinicians', () => {
   });
 
   it('rejects an invalid id, or one of another type, without a call', async () => {
-    const client = Buffer.from(`Client:${uuids(1)[0]}`).toString('base64url');
-    for (const id of ['x', '..', client]) {
+    const { client, clinician } = gateway.sandbox.ids;
+    for (const id of ['x', '..', plainId('Client', client(0))])
       expect(codesOf(await assign([...uuids(1), id]))).toEqual(['BAD_USER_INPUT']);
-      expect(codesOf(await assign(uuids(1), `${id}x`))).toEqual(['BAD_USER_INPUT']);
-    }
+    for (const id of ['x', '..', plainId('Clinician', clinician(0))])
+      expect(codesOf(await assign(uuids(1), id))).toEqual(['BAD_USER_INPUT']);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
