@@ -84,6 +84,25 @@ describe('a magic edit', () => {
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
+  it.each([
+    ['no id', 'x'],
+    ['an empty text', ''],
+    ['the nil UUID', '00000000-0000-0000-0000-000000000000'],
+    ['a path', '../partners'],
+    ['an escaped path', '%2e%2e'],
+    ['a UUID and a query', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b?page=2'],
+    ['a UUID and a line break', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b\r\nX: y'],
+    ['the global id of a client', plainId('Client', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b')],
+    ['200 kB', 'a'.repeat(200_000)],
+  ])('with %s for a note id is rejected, without a call', async (_, id) => {
+    const answer = await magicEdit(gateway, id);
+    expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
+    expect(answer.errors?.[0]?.message).toBe(
+      '"progressNoteId" must be the id of a ProgressNote: its global id, or its UUID.',
+    );
+    expect(gateway.sandbox.countOf()).toBe(0);
+  });
+
   it('with a key that is empty or too long is rejected by the gateway with all issues', async () => {
     const noteId = gateway.sandbox.ids.note(0, 0);
     const empty = await magicEdit(gateway, noteId, { idempotencyKey: '', userInstructions: ' ' });
@@ -112,22 +131,8 @@ describe('a regeneration', () => {
 });
 
 describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
-  it.each([
-    ['no id', 'x'],
-    ['an empty text', ''],
-    ['the nil UUID', '00000000-0000-0000-0000-000000000000'],
-    ['a path', '../partners'],
-    ['an escaped path', '%2e%2e'],
-    ['a UUID and a query', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b?page=2'],
-    ['a UUID and a line break', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b\r\nX: y'],
-    ['the global id of a client', plainId('Client', '8f14e45f-ceea-467f-a8d1-6b1e7c1f0a2b')],
-    ['200 kB', 'a'.repeat(200_000)],
-  ])('rejects %s as a note id, without a call', async (_, id) => {
-    const answer = await change(gateway, name, id);
-    expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
-    expect(answer.errors?.[0]?.message).toBe(
-      '"progressNoteId" must be the id of a ProgressNote: its global id, or its UUID.',
-    );
+  it('rejects an invalid note id, without a call', async () => {
+    expect(codesOf(await change(gateway, name, '../partners'))).toEqual(['BAD_USER_INPUT']);
     expect(gateway.sandbox.countOf()).toBe(0);
   });
 
