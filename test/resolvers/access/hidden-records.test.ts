@@ -138,13 +138,13 @@ const LOOK_UPS: Record<string, string> = {
     organization(id: $organization) { ...F } clinic(id: $clinic) { ...F } clinician(id: $clinician) { ...F }
     client(id: $client) { ...F } session(id: $session) { ...F } progressNote(id: $note) { ...F }
     assessmentScore(id: $score) { ...F } } fragment F on Node { id ${FIELDS} }`,
-  'with hints of its own kin': `query($organization: ID!, $clinic: ID!, $clinician: ID!, $client: ID!, $session: ID!, $note: ID!) {
+  'with its own parents as arguments': `query($organization: ID!, $clinic: ID!, $clinician: ID!, $client: ID!, $session: ID!, $note: ID!) {
     clinic(id: $clinic, organizationId: $organization) { ...F }
     clinician(id: $clinician, clinicId: $clinic) { ...F }
     client(id: $client, clinicId: $clinic, clinicianId: $clinician) { ...F }
     session(id: $session, clientId: $client) { ...F }
     progressNote(id: $note, sessionId: $session, clientId: $client) { ...F } } fragment F on Node { id ${FIELDS} }`,
-  'with hints that lie': `query($clinic: ID!, $clinician: ID!, $client: ID!, $session: ID!, $note: ID!,
+  'with parents of the viewer as arguments': `query($clinic: ID!, $clinician: ID!, $client: ID!, $session: ID!, $note: ID!,
     $ownOrganization: ID!, $ownClinic: ID!, $ownClinician: ID!, $ownClient: ID!, $ownSession: ID!) {
     clinic(id: $clinic, organizationId: $ownOrganization) { ...F }
     clinician(id: $clinician, clinicId: $ownClinic) { ...F }
