@@ -6,6 +6,7 @@ import { listen } from '../../support/access/listener.ts';
 import { type Ask, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
+import { cursorNow } from '../../support/ws/graphql-client.ts';
 
 interface Line {
   readonly level: string;
@@ -332,7 +333,7 @@ describe('an event', () => {
   it('is audited for each viewer who replays it', async () => {
     const document =
       'subscription($after: EventCursor) { events(after: $after) { ... on SessionEvent { session { raw } } } }';
-    const [after, subject] = [(await gateway.query('{ eventCursor }')).data.eventCursor, 'late'];
+    const [after, subject] = [await cursorNow(gateway), 'late'];
     gateway.sandbox.finalize(ids.note(2, 1));
     await gateway.sandbox.delivered();
     lines = [];

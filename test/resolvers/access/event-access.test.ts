@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
+import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { sessionId as sessionIdOf } from '../../support/global-id.ts';
@@ -119,7 +120,7 @@ it('a filter by session needs no client beside the session’s global id, which 
 
 describe('a filter by clinic or clinician, on a gateway with empty caches', () => {
   /** Filters that name a parent of client 0, and filters that name another record of the same kind. */
-  const filters = (): [object, boolean][] => [
+  const filters = (): [Readonly<Record<string, string>>, boolean][] => [
     [{ clinicianId: ids.clinician(0) }, true],
     [{ clinicId: ids.clinic(0) }, true],
     [{ organizationId: ids.organization(0) }, true],
@@ -133,18 +134,6 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     const [[name, id] = []] = Object.entries(filter);
     return `${name?.slice(0, -2)}:${id}`;
   };
-  const transcriptUnder = (filter: object) => ({
-    eventType: 'transcript_ready',
-    timeStamp: new Date().toISOString(),
-    payload: {
-      sessionId: randomUUID(),
-      clientId: randomUUID(),
-      clinicianId: randomUUID(),
-      clinicId: randomUUID(),
-      organizationId: randomUUID(),
-      ...filter,
-    },
-  });
   const EVENTS = `query($filter: EventFilter) { events(first: 100, filter: $filter) { nodes {
     ... on AssessmentCompleted { assessmentScoreId } } } }`;
   const LIVE = `subscription($filter: EventFilter, $after: EventCursor) { events(filter: $filter, after: $after) {
@@ -166,7 +155,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
   it.each(['live', 'resumed'])('delivers an assessment that is %s', async (kind) => {
     for (const grants of [['partner'], undefined]) {
       await using cold = await openGateway();
-      const after = kind === 'live' ? null : (await cold.query('{ eventCursor }')).data.eventCursor;
+      const after = kind === 'live' ? null : await cursorNow(cold);
       let score: string | undefined;
       const complete = async () => {
         [score] = cold.sandbox.completeAssessments(ids.client(0));
@@ -180,7 +169,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
       );
       if (kind === 'live') await complete();
       // An event that every listener gets, so that "nothing before it" can be seen.
-      for (const [filter] of filters()) cold.sandbox.emit(transcriptUnder(filter));
+      for (const [filter] of filters()) cold.sandbox.emit(transcriptReady(filter));
       const first = await Promise.all(
         listeners.map(async (each) => (await each.next()).data.events),
       );
@@ -228,7 +217,7 @@ describe('a filter by clinic or clinician, on a gateway with empty caches', () =
     warm.sandbox.set({ failureRate: 1 });
     const [score] = warm.sandbox.completeAssessments(ids.client(0));
     await warm.sandbox.delivered();
-    for (const [filter] of filters()) warm.sandbox.emit(transcriptUnder(filter));
+    for (const [filter] of filters()) warm.sandbox.emit(transcriptReady(filter));
     await warm.sandbox.delivered();
     warm.sandbox.set({ failureRate: 0 });
     const first = await Promise.all(listeners.map(async (each) => (await each.next()).data.events));
@@ -270,7 +259,7 @@ describe('a session’s event', () => {
       organization { organizationId name } } } } }`;
 
   it('returns its session, and of its parents only the ids', async () => {
-    const after = (await gateway.query('{ eventCursor }')).data.eventCursor;
+    const after = await cursorNow(gateway);
     const { sessionId } = gateway.sandbox.startSession(ids.client(3));
     gateway.sandbox.settle();
     await gateway.sandbox.delivered();
@@ -289,36 +278,24 @@ describe('a session’s event', () => {
   });
 
   it('is delivered by its own ids, even if no list holds the client', async () => {
-    const ids0 = {
-      sessionId: randomUUID(),
-      clientId: randomUUID(),
-      clinicianId: ids.clinician(0),
-      clinicId: ids.clinic(0),
-      organizationId: ids.organization(0),
-    };
+    const own = { sessionId: randomUUID(), clinicianId: ids.clinician(0), clinicId: ids.clinic(0) };
     const document = 'subscription { transcriptReady { session { sessionId } } }';
     const [ours, theirs] = await Promise.all([
       listen(gateway, [`clinician:${ids.clinician(0)}`], document),
       listen(gateway, [`clinician:${ids.clinician(1)}`], document),
     ]);
-    const emit = (payload: object) =>
-      gateway.sandbox.emit({
-        eventType: 'transcript_ready',
-        timeStamp: new Date().toISOString(),
-        payload: { ...payload },
-      });
-    emit(ids0);
+    gateway.sandbox.emit(transcriptReady(own));
     await gateway.sandbox.delivered();
-    const other = { ...ids0, sessionId: randomUUID(), clinicianId: ids.clinician(1) };
-    emit(other);
-    expect((await ours.next()).data.transcriptReady.session.sessionId).toBe(ids0.sessionId);
+    const other = { ...own, sessionId: randomUUID(), clinicianId: ids.clinician(1) };
+    gateway.sandbox.emit(transcriptReady(other));
+    expect((await ours.next()).data.transcriptReady.session.sessionId).toBe(own.sessionId);
     expect((await theirs.next()).data.transcriptReady.session.sessionId).toBe(other.sessionId);
     ours.close();
     theirs.close();
   });
 
   it('has in its session’s id the client that the event names', async () => {
-    const after = (await gateway.query('{ eventCursor }')).data.eventCursor;
+    const after = await cursorNow(gateway);
     const { sessionId } = gateway.sandbox.startSession(ids.client(5));
     gateway.sandbox.settle();
     await gateway.sandbox.delivered();
@@ -333,20 +310,10 @@ describe('a session’s event', () => {
       [`clinician:${ids.clinician(6)}`],
       'subscription { events { __typename ... on SessionEvent { client { clientId } } } }',
     );
-    const event = {
-      sessionId: ids.session(6, 0),
-      clientId: ids.client(6),
-      clinicianId: ids.clinician(6),
-      clinicId: ids.clinic(0),
-      organizationId: ids.organization(0),
-    };
     gateway.sandbox.set({ failureRate: 1 });
     using _ = { [Symbol.dispose]: () => gateway.sandbox.set({ failureRate: 0 }) };
-    gateway.sandbox.emit({
-      eventType: 'transcript_ready',
-      timeStamp: new Date().toISOString(),
-      payload: event,
-    });
+    const named = { clientId: ids.client(6), clinicianId: ids.clinician(6) };
+    gateway.sandbox.emit(transcriptReady(named));
     expect((await listener.next()).data.events.client.clientId).toBe(ids.client(6));
     listener.close();
   });
@@ -356,7 +323,7 @@ it('a subscription may name a record that its other ids lead to, without an earl
   await using cold = await openGateway({ sandbox: gateway.sandbox });
   const filter = { clinicianId: ids.clinician(7), clientId: ids.client(7) };
   const before = callsTo(gateway);
-  const after = (await cold.query('{ eventCursor }')).data.eventCursor;
+  const after = await cursorNow(cold);
   gateway.sandbox.deliverTo(`${cold.url}/webhooks`);
   const listener = await listen(
     cold,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { listen } from '../../support/access/listener.ts';
+import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId } from '../../support/global-id.ts';
@@ -38,15 +39,8 @@ async function sessionOf(client: number): Promise<void> {
 }
 
 /** An event that the viewer receives in any case, to see that none came before it. */
-function emitTranscript(owner: Readonly<Record<string, string>>): void {
-  const names = ['sessionId', 'clientId', 'clinicianId', 'clinicId', 'organizationId'];
-  const others = Object.fromEntries(names.map((name) => [name, crypto.randomUUID()]));
-  gateway.sandbox.emit({
-    eventType: 'transcript_ready',
-    timeStamp: new Date().toISOString(),
-    payload: { ...others, ...owner },
-  });
-}
+const emitTranscript = (owner: Readonly<Record<string, string>>): void =>
+  gateway.sandbox.emit(transcriptReady(owner));
 
 async function completeAssessment(client: number): Promise<void> {
   gateway.sandbox.completeAssessments(ids.client(client));

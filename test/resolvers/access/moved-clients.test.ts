@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Listener, listen } from '../../support/access/listener.ts';
+import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { MINUTE_PAST, createAdvancingClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../../support/global-id.ts';
@@ -54,17 +55,7 @@ const PAGES_EXPIRE = 6_000;
 
 /** An event of the first client's session that names the second client. */
 async function nameAnotherClient(): Promise<void> {
-  gateway.sandbox.emit({
-    eventType: 'transcript_ready',
-    timeStamp: new Date().toISOString(),
-    payload: {
-      sessionId: ids.session(0, 0),
-      clientId: ids.client(1),
-      clinicianId: ids.clinician(1),
-      clinicId: ids.clinic(0),
-      organizationId: ids.organization(0),
-    },
-  });
+  gateway.sandbox.emit(transcriptReady({ sessionId: ids.session(0, 0), clientId: ids.client(1) }));
   await gateway.sandbox.delivered();
 }
 
@@ -147,17 +138,12 @@ describe('a client who moves to another clinician', () => {
     gateway.sandbox.startSession(ids.client(0));
     gateway.sandbox.settle();
     await gateway.sandbox.delivered();
-    gateway.sandbox.emit({
-      eventType: 'transcript_ready',
-      timeStamp: new Date().toISOString(),
-      payload: {
-        sessionId: ids.session(0, 0),
-        clientId: ids.client(0),
-        clinicianId: ids.clinician(0),
-        clinicId: ids.clinic(0),
-        organizationId: ids.organization(0),
-      },
-    });
+    const late = {
+      clientId: ids.client(0),
+      clinicianId: ids.clinician(0),
+      clinicId: ids.clinic(0),
+    };
+    gateway.sandbox.emit(transcriptReady(late));
     await gateway.sandbox.delivered();
     expect((await old!(NAME, namesOf(0))).data.client).toBeNull();
     expect((await fresh!(NAME, namesOf(0))).data.client).not.toBeNull();
