@@ -45,9 +45,10 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
   body?: string;
-  unauthenticated?: CodedError & { readonly reason?: string };
+  /** Why there is no viewer: the token is not valid, or can't be verified for now. */
+  authError?: CodedError & { readonly reason?: string };
   requestId?: string;
-  requester?: Viewer;
+  viewer?: Viewer;
   operation?: Operation;
   /** What its resolvers get as their context. */
   resolverContext?: Context;

@@ -124,10 +124,10 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     onExecute: () => ({
       onExecuteDone({ args, result }) {
         const context = args.contextValue as ExecutionContext;
-        const { body, requester, operation } = context;
+        const { body, viewer, operation } = context;
         if (body === undefined || operation?.kind !== 'query') return;
         if (isAsyncIterable(result) || result.errors) return;
-        const key = keyOf(requester!, body);
+        const key = keyOf(viewer!, body);
         if (isRepeated(key)) store(key, result, context);
       },
     }),

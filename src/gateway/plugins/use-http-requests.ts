@@ -31,11 +31,11 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
-    const { req, unauthenticated } = context;
+    const { req, authError } = context;
     const problem = parts.isShortOfMemory() ? SHORT_OF_MEMORY : requestProblem(req, bodyBytes);
     if (problem) return { errors: [problem] };
-    if (unauthenticated) {
-      const { message, code } = unauthenticated;
+    if (authError) {
+      const { message, code } = authError;
       const [status, headers] =
         code === 'UNAUTHENTICATED'
           ? [401, { 'www-authenticate': 'Bearer' }]
@@ -70,7 +70,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     const status = Math.max(200, ...statusErrors.map((http) => http.status ?? 200));
     if (errors[0] && !('data' in result)) {
       const code = String(errors[0]['code']);
-      const reason = status === 401 ? context.unauthenticated?.reason : undefined;
+      const reason = status === 401 ? context.authError?.reason : undefined;
       observer.rejected(code, { requestId, status, reason });
     }
     const body = forClient(result, requestId);

@@ -15,14 +15,14 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
   /** Returns what has to be called when the operation is answered. */
   function begin({ contextValue }: ExecutionArgs): () => void {
     const context = contextValue as GatewayContext;
-    const { requester, operation, requestId, traceHeaders, res } = context;
+    const { viewer, operation, requestId, traceHeaders, res } = context;
     const usage = createUsage({
       maxCalls: config.operation.maxUpstreamCalls,
       priority: operation!.kind === 'mutation' ? 'write' : 'read',
       traceHeaders,
       requestId,
     });
-    context.resolverContext = createContext(services, requester!, usage, operation!);
+    context.resolverContext = createContext(services, viewer!, usage, operation!);
     const abortReads = () => usage.end();
     const timer = setTimeout(abortReads, config.limits.operationMs);
     res?.once('close', abortReads);

@@ -20,14 +20,14 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
 
   async function subscribeOverSse(args: ExecutionArgs) {
     const context = args.contextValue as Required<GatewayContext>;
-    const { res, requester } = context;
+    const { res, viewer } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
-    if (!connections.enter(requester.subject)) return { errors: [tooMany()] };
-    const stream = createStream(res, requester, parts);
+    if (!connections.enter(viewer.subject)) return { errors: [tooMany()] };
+    const stream = createStream(res, viewer, parts);
     context.sink = stream;
     let subscription: Subscription | undefined;
     res.once('close', () => {
-      connections.leave(requester.subject);
+      connections.leave(viewer.subject);
       connections.remove(stream);
       subscription?.end();
       void stream.return?.();

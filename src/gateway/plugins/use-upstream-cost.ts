@@ -32,7 +32,7 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
       const errors = validated.slice(0, MAX_REPORTED_ERRORS);
       return errors.map((error) => documentRejected(error, variableMessage(error)));
     }
-    const { reach } = context.requester!;
+    const { reach } = context.viewer!;
     const { calls, problems } = estimateCalls(validated, reach);
     if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
     if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];

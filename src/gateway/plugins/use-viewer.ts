@@ -10,10 +10,10 @@ export function useViewer(authenticate: Authenticate): GatewayPlugin {
   return {
     async onRequest({ serverContext }) {
       try {
-        serverContext.requester = await authenticate(serverContext.req.headers.authorization);
+        serverContext.viewer = await authenticate(serverContext.req.headers.authorization);
       } catch (error) {
         if (!(error instanceof CodedError)) throw error;
-        serverContext.unauthenticated = error;
+        serverContext.authError = error;
       }
     },
   };

@@ -211,7 +211,7 @@ export function createSubscriptions(parts: GatewayParts) {
     /** For `subscribe`: checks access, and opens the field's stream of events. */
     async subscribe({ contextValue }: ExecutionArgs): Promise<Subscription | ExecutionResult> {
       const context = contextValue as Required<GatewayContext>;
-      const { operation, requester, requestId, resolverContext } = context;
+      const { operation, viewer, requestId, resolverContext } = context;
       const source = await createSourceEventStream({
         ...(operation.args as ValidatedSubscriptionArgs),
         contextValue: resolverContext,
@@ -222,7 +222,7 @@ export function createSubscriptions(parts: GatewayParts) {
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
       const missed = source as unknown as Replay;
-      const subscription = new Subscription(requester.subject, context.sink, running);
+      const subscription = new Subscription(viewer.subject, context.sink, running);
       void begin(subscription, sharedOperation(context, missed.filter), missed);
       return subscription;
     },
@@ -236,7 +236,7 @@ export function createSubscriptions(parts: GatewayParts) {
 
 /** What is executed for all subscriptions that are equal to this one. */
 function sharedOperation(context: Required<GatewayContext>, filter: EventFilter): EventOperation {
-  const { operation, requester: viewer, params } = context;
+  const { operation, viewer, params } = context;
   const { name, estimated, args } = operation;
   const document = hash('sha256', params.query!, 'base64url');
   const key = `${document}\n${viewer.reach.text}\n${sharedVariables(args)}`;

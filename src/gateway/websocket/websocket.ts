@@ -199,7 +199,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 
   async #begin(run: Run): Promise<void> {
-    this.#context = { requestId: randomUUID(), requester: this.#connection.viewer!, sink: this };
+    this.#context = { requestId: randomUUID(), viewer: this.#connection.viewer!, sink: this };
     this.#connection.running += 1;
     const result = await run(this.#context).finally(() => (this.#connection.running -= 1));
     this.#context = undefined;
