@@ -142,7 +142,7 @@ export async function openServer(
   output?.openSpool(join(dataDir, `audit-${config.http.port}.spool`));
   sandbox?.deliverTo(`${listening.url}/webhooks`);
 
-  const { url, retire } = listening;
+  const { url, beginShutdown } = listening;
   const storeKind = redisUrl ? 'redis' : 'embedded';
   log.info(`serving ${url}/graphql`, { partner: config.partner.kind, store: storeKind });
   if (config.auth.kind === 'open')
@@ -153,7 +153,7 @@ export async function openServer(
     /** Resolves if the event store breaks for good: the disk may be repaired for a new process. */
     broken: broken.promise,
     /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
-    retire,
+    beginShutdown,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
@@ -171,18 +171,18 @@ function temporaryDir() {
 }
 
 /** How long load balancers may go on sending new requests after SIGTERM. */
-const RETIREMENT_MS = 1_000;
+const SHUTDOWN_NOTICE_MS = 1_000;
 /** The limit for the whole shutdown. By default Kubernetes waits for 30 s, Docker for 10 s. */
-const CLOSING_MS = 14_000;
+const MAX_SHUTDOWN_MS = 14_000;
 
-/** Shuts down on a signal or when the store is broken. SIGINT exits immediately from then on. */
-function closeInOrder(server: Server, log: Log, output: Output): void {
+/** Shuts down on a signal or when the store is broken. While it does so, SIGINT exits immediately. */
+function shutDownOnSignal(server: Server, log: Log, output: Output): void {
   let closing = false;
   const close = async (exitCode: 0 | 1, noticeMs = 0): Promise<void> => {
     if (closing) return;
     closing = true;
-    setTimeout(() => process.exit(1), CLOSING_MS).unref();
-    server.retire();
+    setTimeout(() => process.exit(1), MAX_SHUTDOWN_MS).unref();
+    server.beginShutdown();
     await delay(noticeMs);
     try {
       await server[Symbol.asyncDispose]();
@@ -200,7 +200,7 @@ function closeInOrder(server: Server, log: Log, output: Output): void {
     if (closing && signal === 'SIGINT') process.exit(1);
     if (closing) return;
     log.info(`${signal}: closing`);
-    void close(0, signal === 'SIGTERM' ? RETIREMENT_MS : 0);
+    void close(0, signal === 'SIGTERM' ? SHUTDOWN_NOTICE_MS : 0);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   void server.broken.then(() => close(1));
@@ -211,7 +211,7 @@ if (import.meta.main) {
     const config = readConfig(process.env);
     const output = openStdout();
     const log = createLog(config.logLevel, output);
-    closeInOrder(await openServer(config, log, systemClock, output), log, output);
+    shutDownOnSignal(await openServer(config, log, systemClock, output), log, output);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

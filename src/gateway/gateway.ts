@@ -84,7 +84,7 @@ export function createGateway(options: GatewayOptions) {
     upgrade: sockets.upgrade,
     /** Called when the event log was lost: its subscribers have to read their data anew. */
     eventsLost: subscriptions.endAll,
-    /** Ends all subscriptions and sockets. Queries and mutations on sockets are answered first. */
-    endSubscriptions: parts.connections.close,
+    /** Queries and mutations on sockets are answered first. */
+    closeSocketsAndStreams: parts.connections.close,
   };
 }

@@ -18,12 +18,13 @@ const CLOSE_GRACE_MS = 3_000;
 const DRAIN_MS = 10_000;
 /** How long the rest of a request may come in after its response. */
 const DISCARD_MS = 500;
-/** How soon all connections are closed after the last response. */
-const SWEEP_MS = 50;
-const SHARE_OF_SILENT = 0.75;
-/** Of all connections. Past it, idle ones are closed. */
-const SHARE_WITH_IDLE = 0.9;
-/** How often refused connections are reported at most. */
+/** How often a shutdown checks whether all responses are sent. */
+const CHECK_MS = 50;
+/** Connections without a request may take this share of those that others leave. */
+const MAX_SILENT_SHARE = 0.75;
+/** When this share of all connections is open, idle ones are closed. */
+const CLOSE_IDLE_SHARE = 0.9;
+/** Refused connections are reported at most this often. */
 const REPORT_EVERY_MS = 10_000;
 
 /** A response for connections without a parsed request. */
@@ -35,7 +36,7 @@ export const rawResponse = (status: number, requestId?: string): string =>
  * connections refused since its last call.
  */
 export async function listen(
-  app: Pick<Gateway, 'handle' | 'upgrade' | 'endSubscriptions'>,
+  app: Pick<Gateway, 'handle' | 'upgrade' | 'closeSocketsAndStreams'>,
   { http, limits, upstream }: Config,
   onRefused: (count: number) => void,
 ) {
@@ -52,15 +53,17 @@ export async function listen(
   server.maxConnections = maxConnections(upstream.maxConcurrency);
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
-  let [refused, reportedAt] = [0, Number.NEGATIVE_INFINITY];
-  function refuse(): void {
+  let refused = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  function countRefused(): void {
     refused += 1;
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
     onRefused(refused);
-    [refused, reportedAt] = [0, performance.now()];
+    refused = 0;
+    reportedAt = performance.now();
   }
   let open = 0;
-  /** Connections without a request so far, oldest first. They may not take all that is left for others. */
+  /** Connections without a request so far, oldest first. */
   const silent = new Set<Socket>();
   /** Connections whose last request is answered, the longest idle first. Filled once half of all connections are open. */
   const idle = new Set<Socket>();
@@ -75,10 +78,10 @@ export async function listen(
     silent.add(socket);
     socket.on('close', onClosed);
     const left = server.maxConnections - (open - silent.size);
-    if (silent.size > left * SHARE_OF_SILENT) {
+    if (silent.size > left * MAX_SILENT_SHARE) {
       silent.values().next().value?.destroy();
-      refuse();
-    } else if (open > server.maxConnections * SHARE_WITH_IDLE) {
+      countRefused();
+    } else if (open > server.maxConnections * CLOSE_IDLE_SHARE) {
       idle.values().next().value?.destroy();
     }
   });
@@ -101,7 +104,7 @@ export async function listen(
     res.on('finish', () => {
       if (!req.complete) setTimeout(() => req.complete || req.socket.destroy(), DISCARD_MS).unref();
     });
-    // Keep-alive clients would meet a reset later.
+    // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (!serving) res.setHeader('connection', 'close');
     app.handle(req, res);
   });
@@ -120,32 +123,32 @@ export async function listen(
   await once(server, 'listening').catch((error: Error) => {
     throw new Error(`HOST and PORT can't be listened on: ${error.message}`, { cause: error });
   });
-  server.on('drop', refuse);
+  server.on('drop', countRefused);
   // A connection that can't be accepted. Without a listener it would end the process.
-  server.on('error', refuse);
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  server.on('error', countRefused);
+  const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
   return {
-    url: `http://${name.includes(':') ? `[${name}]` : name}:${(server.address() as AddressInfo).port}`,
-    /** False once `retire` was called or closing began. */
+    url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${(server.address() as AddressInfo).port}`,
+    /** False once the shutdown has begun. */
     isServing: () => serving,
-    /** Still answers, with `Connection: close`. */
-    retire(): void {
+    /** Requests are still answered, with `Connection: close`. */
+    beginShutdown(): void {
       serving = false;
     },
     async [Symbol.asyncDispose]() {
       serving = false;
-      // `close` calls this. Node takes a connection for idle as soon as its response is buffered, even if the client is
-      // still reading it; and one that a browser opened ahead of need for busy.
+      // `close` calls this. To Node a connection is idle as soon as its response is buffered, even if the client is still
+      // reading it, and busy if no request has come on it yet.
       server.closeIdleConnections = () => undefined;
       const closed = once(server.close(), 'close');
-      app.endSubscriptions(CLOSE_GRACE_MS, DRAIN_MS);
-      const lastAt = performance.now() + DRAIN_MS;
-      const sweeping = setInterval(() => {
-        if (running === 0 || performance.now() > lastAt) server.closeAllConnections();
-      }, SWEEP_MS);
+      app.closeSocketsAndStreams(CLOSE_GRACE_MS, DRAIN_MS);
+      const deadline = performance.now() + DRAIN_MS;
+      const closing = setInterval(() => {
+        if (running === 0 || performance.now() > deadline) server.closeAllConnections();
+      }, CHECK_MS);
       await closed;
-      clearInterval(sweeping);
+      clearInterval(closing);
     },
   };
 }

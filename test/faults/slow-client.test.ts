@@ -17,7 +17,7 @@ it('sends a slow client its whole response during a shutdown', async () => {
       handedOver();
     },
     upgrade: () => undefined,
-    endSubscriptions: () => undefined,
+    closeSocketsAndStreams: () => undefined,
   };
   const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
   const listening = await listen(app, config, () => undefined);
