@@ -4,36 +4,36 @@ import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
 import { isSame } from '../sealed-text.ts';
 import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
+import { REQUEST_ID_HEADER, createRequestId, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayYoga } from './yoga.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-interface Routes {
+interface Handlers {
   readonly yoga: GatewayYoga;
   readonly answers: AnswerCache;
   readonly webhooks: Handler;
 }
 
 /** All routes: Yoga's endpoint and the others. Paths are exact. */
-export function createHttpHandler(parts: GatewayParts, routes: Routes) {
+export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
   const { config, schema, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
   const pages = graphiql ? createPages(schema, config) : undefined;
 
   const graphql: Handler = async (req, res) => {
     // Only logged: without CORS headers the browser itself rejects the response.
-    parts.origins.admits(req.headers, requestIdOf(res));
+    parts.origins.allows(req.headers, requestIdOf(res));
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    const isServed = !parts.isShortOfMemory() && (await routes.answers.serve(req, res));
-    if (!isServed) await routes.yoga(req, res);
+    const isServed = !parts.isShortOfMemory() && (await handlers.answers.serve(req, res));
+    if (!isServed) await handlers.yoga(req, res);
   };
 
   const checkAll = () =>
-    Promise.all([reasonOf(services.partner.check()), reasonOf(services.store.check())]);
+    Promise.all([outcomeOf(services.partner.check()), outcomeOf(services.store.check())]);
   let checks: ReturnType<typeof checkAll> | undefined;
 
   async function readiness(res: ServerResponse): Promise<void> {
@@ -43,7 +43,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     checks ??= checkAll().finally(() => (checks = undefined));
     const [partner, eventLog] = await checks;
     const audit = services.auditProblem() ?? 'ok';
-    const ready = [partner, eventLog, audit].every((reason) => reason === 'ok');
+    const ready = [partner, eventLog, audit].every((outcome) => outcome === 'ok');
     json(res, ready ? 200 : 503, { ready, serving: true, checks: { partner, eventLog, audit } });
   }
 
@@ -56,9 +56,9 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     res.writeHead(200, { 'content-type': metrics.contentType }).end(text);
   }
 
-  const others = new Map<string, Readonly<Record<string, Handler>>>([
+  const routes = new Map<string, Readonly<Record<string, Handler>>>([
     ['/graphql', { POST: graphql }],
-    ['/webhooks', { POST: routes.webhooks }],
+    ['/webhooks', { POST: handlers.webhooks }],
     ['/healthz', { GET: (_req, res) => json(res, 200, { ok: true }) }],
     ['/readyz', { GET: (_req, res) => readiness(res) }],
     ['/metrics', { GET: metricsText }],
@@ -69,10 +69,10 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
     const { url = '/', method = 'GET' } = req;
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const [path = ''] = url.split('?', 1);
-    // Yoga answers all methods but one that the Fetch API does not have.
+    // Yoga answers every method but TRACE, which the Fetch API does not have.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
     // TRACE is rejected on every path.
-    const methods = others.get(path) ?? (method === 'TRACE' ? {} : undefined);
+    const methods = routes.get(path) ?? (method === 'TRACE' ? {} : undefined);
     if (!methods) return reject(res, 404, 'Nothing is here: GraphQL is at /graphql.', 'NOT_FOUND');
     const name = method === 'HEAD' ? 'GET' : method;
     if (Object.hasOwn(methods, name)) return methods[name]!(req, res);
@@ -81,7 +81,7 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   };
 
   return (req: IncomingMessage, res: ServerResponse): void => {
-    res.setHeader(REQUEST_ID_HEADER, requestIdFor(req));
+    res.setHeader(REQUEST_ID_HEADER, createRequestId(req));
     // Browsers must not guess another content type.
     res.setHeader('x-content-type-options', 'nosniff');
     handle(req, res).catch((error: unknown) => {
@@ -92,8 +92,8 @@ export function createHttpHandler(parts: GatewayParts, routes: Routes) {
   };
 }
 
-/** Our own errors say what to do. Of other errors only the failure is reported. */
-async function reasonOf(check: Promise<void>): Promise<string> {
+/** `ok`, or the message of one of our own errors, which says what to do. Other messages are not shown. */
+async function outcomeOf(check: Promise<void>): Promise<string> {
   try {
     await check;
     return 'ok';

@@ -19,7 +19,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
   const listed = new Set(allowedOrigins);
   const reported = new LRUCache<string, true>({ max: MAX_REPORTED, ttl: REPORT_EVERY_MS });
 
-  const isAllowed = (origin: string): boolean =>
+  const allowsCrossOrigin = (origin: string): boolean =>
     listed.has(origin) || (allowsLocalhost && LOCALHOST.test(origin));
 
   function report(from: URL | null, requestId?: string): void {
@@ -34,8 +34,8 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
 
   return {
     /** True if the origin is allowed, of the same host, or absent. Others are logged. */
-    admits({ origin, host }: IncomingHttpHeaders, requestId?: string): boolean {
-      if (origin === undefined || isAllowed(origin)) return true;
+    allows({ origin, host }: IncomingHttpHeaders, requestId?: string): boolean {
+      if (origin === undefined || allowsCrossOrigin(origin)) return true;
       const from = URL.parse(origin);
       if (from !== null && from.host !== '' && from.host === host?.toLowerCase()) return true;
       report(from, requestId);
@@ -44,7 +44,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
     /** For Yoga. */
     cors({ headers }: Request): CORSOptions {
       const origin = headers.get('origin');
-      if (origin === null || !isAllowed(origin)) return false;
+      if (origin === null || !allowsCrossOrigin(origin)) return false;
       return {
         // With more than one in the list, Yoga also says that the answer varies by origin.
         origin: [origin, origin],
@@ -57,7 +57,7 @@ export function createOrigins({ allowedOrigins, allowsLocalhost }: Config['http'
     },
     /** For responses that don't go through Yoga. */
     corsHeaders(origin: string | undefined): Record<string, string> {
-      if (origin === undefined || !isAllowed(origin)) return {};
+      if (origin === undefined || !allowsCrossOrigin(origin)) return {};
       return {
         'access-control-allow-origin': origin,
         'access-control-expose-headers': REQUEST_ID_HEADER,

@@ -106,7 +106,7 @@ export const requestIdOf = (res: ServerResponse): string =>
   String(res.getHeader(REQUEST_ID_HEADER));
 
 /** The client's id if it is a plain one, or else a new one. */
-export function requestIdFor({ headers }: IncomingMessage): string {
+export function createRequestId({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID_HEADER];
   const isPlain =
     typeof given === 'string' && given.length <= MAX_CHARACTERS && PLAIN_ID.test(given);

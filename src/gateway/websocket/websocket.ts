@@ -12,7 +12,7 @@ import type { Unauthenticated } from '../../viewer/authenticate.ts';
 import { forClient, operationRejected } from '../client-error.ts';
 import { rawResponse } from '../listen.ts';
 import type { Origins } from '../origins.ts';
-import { REQUEST_ID_HEADER, requestIdFor } from '../request.ts';
+import { REQUEST_ID_HEADER, createRequestId } from '../request.ts';
 import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -115,10 +115,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     handleProtocols,
   });
 
-  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${idOf(req)}`));
+  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${upgradeIdOf(req)}`));
 
   function accept(ws: WebSocket, req: IncomingMessage): void {
-    const connection = new WsConnection(ws, idOf(req), parts);
+    const connection = new WsConnection(ws, upgradeIdOf(req), parts);
     size += 1;
     parts.connections.add(connection);
     ws.on('error', () => connection.release());
@@ -138,12 +138,13 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       return size;
     },
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-      req.headers[REQUEST_ID_HEADER] = requestIdFor(req);
+      req.headers[REQUEST_ID_HEADER] = createRequestId(req);
       const isOpen = parts.isServing() && !parts.isShortOfMemory();
       const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
-      if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
+      if (problem)
+        return void socket.end(rawResponse(problem, upgradeIdOf(req)), () => socket.destroy());
       handshakes = handshakes.then(nextTurn).then(() => {
         if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
         else socket.destroy();
@@ -151,7 +152,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       // One that fails must not prevent the next.
       handshakes = handshakes.catch((error: unknown) => {
         socket.destroy();
-        parts.onUnexpected(error, idOf(req));
+        parts.onUnexpected(error, upgradeIdOf(req));
       });
     },
   };
@@ -228,8 +229,8 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 }
 
-/** As it was assigned. */
-const idOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
+/** The request id that `upgrade` has assigned. */
+const upgradeIdOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
 
 /** Declared here, so that a socket's listener does not keep its request in memory. */
 const ignoreError = (): void => undefined;
@@ -246,5 +247,5 @@ function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefi
   // Tokens in URLs end up in logs, so no query string is accepted.
   if (query.length > 0) return 400;
   // Browsers send the page's origin, and let any page open a socket to any host.
-  return origins.admits(headers, idOf(req)) ? undefined : 403;
+  return origins.allows(headers, upgradeIdOf(req)) ? undefined : 403;
 }
