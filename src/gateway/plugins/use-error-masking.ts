@@ -8,7 +8,7 @@ import type { GatewayParts } from '../gateway.ts';
 import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
 
 /** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
-export const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
+const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'The Partner API rejected the input.',
   NOT_FOUND: 'No such record, or none that you may see.',
   QUERY_TOO_EXPENSIVE:
@@ -108,31 +108,39 @@ export function useErrorMasking({ maskError, config }: GatewayParts): GatewayPlu
 }
 
 /**
- * Sorts errors by their position in the document: the order in which they occurred would reveal whether a record was
- * cached. If several make the same parent null, the first one is returned.
+ * Masks errors, and sorts them by their position in the document: the order in which they occurred would reveal whether
+ * a record was cached. If several make the same parent null, the first one is returned.
  */
 export function maskErrors(
   { data, errors = [] }: ExecutionResult,
   maskError: MaskError,
   requestId?: string,
 ): readonly ClientError[] {
-  const masked = withoutRepetitions(errors).map((error) => maskError(error, requestId));
-  const explained = new Set<string>();
-  return masked.toSorted(inDocumentOrder).filter(({ path }) => {
-    const { size } = explained;
-    return !path || explained.add(nullPosition(path, data)).size > size;
+  // Each row of a list may have an error about the response's size.
+  const some = firstOfEach(errors, (error) =>
+    error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
+  );
+  const masked = some.map((error) => maskError(error, requestId)).toSorted(inDocumentOrder);
+  return firstOfEach(masked, ({ path }) => path && nullPosition(path, data));
+}
+
+/** Of the errors with the same key, the first, and all errors without a key. */
+function firstOfEach<E extends GraphQLError>(
+  errors: readonly E[],
+  keyOf: (error: E) => string | undefined,
+): readonly E[] {
+  const seen = new Set<string>();
+  return errors.filter((error) => {
+    const key = keyOf(error);
+    if (key === undefined) return true;
+    const isFirst = !seen.has(key);
+    seen.add(key);
+    return isFirst;
   });
 }
 
-/** Of the errors about the response's size that differ only in list indices, the first: each row may have one. */
-function withoutRepetitions(errors: readonly GraphQLError[]): readonly GraphQLError[] {
-  const positions = new Set<string>();
-  return errors.filter(({ originalError, path }) => {
-    if (!(originalError instanceof ResponseTooLarge)) return true;
-    const { size } = positions;
-    return positions.add(String(path?.filter((key) => typeof key === 'string'))).size > size;
-  });
-}
+const pathWithoutIndices = ({ path = [] }: GraphQLError): string =>
+  path.filter((key) => typeof key === 'string').join('.');
 
 /** The path that an error made null: its field, or a parent if the field is non-null. */
 function nullPosition(path: readonly (string | number)[], data: unknown): string {
@@ -148,35 +156,34 @@ function nullPosition(path: readonly (string | number)[], data: unknown): string
 const startOf = ({ positions }: GraphQLError): number => positions?.[0] ?? 0;
 
 /** Two paths of the same field differ in an index, or in the alias of a parent. */
-function byPath(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []): number {
+function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []): number {
   const at = a.findIndex((key, index) => key !== b[index]);
   if (at < 0) return 0;
-  const [one, other] = [a[at], b[at]];
-  if (typeof one === 'number' && typeof other === 'number') return one - other;
-  return String(one) < String(other) ? -1 : 1;
+  const keyOfA = a[at];
+  const keyOfB = b[at];
+  if (typeof keyOfA === 'number' && typeof keyOfB === 'number') return keyOfA - keyOfB;
+  return String(keyOfA) < String(keyOfB) ? -1 : 1;
 }
 
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
-  startOf(a) - startOf(b) || byPath(a.path, b.path);
+  startOf(a) - startOf(b) || comparePaths(a.path, b.path);
 
 type Errors = readonly GraphQLError[];
 
-/** The limit of events has the same code. */
-const isCut = ({ message }: GraphQLError): boolean =>
+/** By its message: the limit of events has the same code. */
+const isCallLimitError = ({ message }: GraphQLError): boolean =>
   message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];
 
 /** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
 export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
-  const byPosition = Map.groupBy(errors.filter(isCut), ({ path }) =>
-    path?.filter((key) => typeof key === 'string').join('.'),
-  );
-  const merged = Array.from(byPosition.values(), (rows) => callLimitError(rows, estimate, limit));
-  return [...errors.filter((error) => !isCut(error)), ...merged];
+  const byPath = Map.groupBy(errors.filter(isCallLimitError), pathWithoutIndices);
+  const merged = Array.from(byPath.values(), (rows) => mergedError(rows, estimate, limit));
+  return [...errors.filter((error) => !isCallLimitError(error)), ...merged];
 }
 
-function callLimitError(cut: Errors, estimate: number, limit: number): ClientError {
-  const { nodes, path } = cut[0]!;
+function mergedError(rows: Errors, estimate: number, limit: number): ClientError {
+  const { nodes, path } = rows[0]!;
   const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
-  const extensions = { count: cut.length, path, estimate, limit };
+  const extensions = { count: rows.length, path, estimate, limit };
   return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
 }
