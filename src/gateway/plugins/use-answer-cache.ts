@@ -61,17 +61,12 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     sizeCalculation: ({ body, validities }, key) =>
       2 * (body.length + key.length) + 8 * validities.length + OVERHEAD_BYTES,
   });
+  /** The keys of recent requests. */
   const recent = new LRUCache<string, true>({
     max: RECENT_REQUESTS,
     maxSize: RECENT_CHARACTERS,
     sizeCalculation: (_, key) => key.length,
   });
-
-  function isRepeated(key: string): boolean {
-    const known = recent.has(key);
-    recent.set(key, true);
-    return known;
-  }
 
   function store(
     key: string,
@@ -128,7 +123,8 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
         if (body === undefined || operation?.kind !== 'query') return;
         if (isAsyncIterable(result) || result.errors) return;
         const key = keyOf(viewer!, body);
-        if (isRepeated(key)) store(key, result, context);
+        if (recent.get(key)) store(key, result, context);
+        else recent.set(key, true);
       },
     }),
   };

@@ -52,10 +52,9 @@ export function useDocumentLimits({ limits, http }: Config): GatewayPlugin {
 /** Throws a `ClientError` if the document has a syntax error or is too large. */
 export function parseWithinLimits(source: string, limits: Limits): DocumentNode {
   const { length } = source;
-  const most = limits.documentCharacters;
-  if (length > most) {
-    throw tooLarge(`A document may have at most ${most} characters, but this one has ${length}.`);
-  }
+  const { documentCharacters: max } = limits;
+  if (length > max)
+    throw tooLarge(`A document may have at most ${max} characters, but this one has ${length}.`);
   // graphql counts the lines for the location of each error, of which there may be thousands.
   const lines = source.split(/\r\n|[\n\r]/).length;
   if (lines > limits.documentTokens) {
@@ -68,13 +67,12 @@ export function parseWithinLimits(source: string, limits: Limits): DocumentNode 
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const shape = shapeOf(definition);
-    for (const [measure, name] of MEASURES) {
-      if (shape[measure] > limits[measure]) {
-        throw tooLarge(
-          `An operation may have at most ${limits[measure]} ${name}, and this one has more.`,
-        );
-      }
-    }
+    const exceeded = MEASURES.find(([measure]) => shape[measure] > limits[measure]);
+    if (!exceeded) continue;
+    const [measure, name] = exceeded;
+    throw tooLarge(
+      `An operation may have at most ${limits[measure]} ${name}, and this one has more.`,
+    );
   }
   return document;
 }
@@ -116,7 +114,7 @@ export function documentProblems(
   return problems.map((error) => documentRejected(error, error.message.replace(suggestion, '')));
 }
 
-/** How large an operation is once its fragments are expanded. */
+/** The counts of an operation with its fragments expanded. */
 const EMPTY_SHAPE = { selections: 0, depth: 0, aliases: 0, directives: 0, rootFields: 0 };
 type Shape = Readonly<typeof EMPTY_SHAPE>;
 
@@ -129,7 +127,7 @@ const MEASURES = [
 
 type NodeWithSelections = Pick<FieldNode, 'selectionSet' | 'directives'>;
 
-/** For the operations of a document. Each fragment is measured once: expanding it could take exponential time. */
+/** Measures the operations of a document, and each fragment only once: expanding them could take exponential time. */
 export function createShapeOf({ definitions }: DocumentNode) {
   const fragments = new Map<string, NodeWithSelections>();
   for (const definition of definitions) {
@@ -138,33 +136,31 @@ export function createShapeOf({ definitions }: DocumentNode) {
   }
   const measured = new Map<string, Shape | 'measuring'>();
 
-  function ofFragment(spread: string): Shape {
-    const known = measured.get(spread);
+  function ofFragment(name: string): Shape {
+    const known = measured.get(name);
     if (known === 'measuring') throw tooLarge('Fragments must not spread themselves.');
-    const fragment = fragments.get(spread);
-    if (known || !fragment) return known ?? EMPTY_SHAPE;
-    measured.set(spread, 'measuring');
+    if (known) return known;
+    const fragment = fragments.get(name);
+    if (!fragment) return EMPTY_SHAPE;
+    measured.set(name, 'measuring');
     const shape = ofSelections(fragment);
-    measured.set(spread, shape);
+    measured.set(name, shape);
     return shape;
   }
 
   function ofSelections({ selectionSet, directives: own = [] }: NodeWithSelections): Shape {
-    let { selections, depth, aliases, directives, rootFields } = {
-      ...EMPTY_SHAPE,
-      directives: own.length,
-    };
+    const shape = { ...EMPTY_SHAPE, directives: own.length };
     for (const selection of selectionSet?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
       const inner = isSpread ? ofFragment(selection.name.value) : ofSelections(selection);
-      selections += inner.selections + 1;
-      depth = Math.max(depth, inner.depth + (isField ? 1 : 0));
-      aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
-      directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
-      rootFields += isField ? 1 : inner.rootFields;
+      shape.selections += inner.selections + 1;
+      shape.depth = Math.max(shape.depth, inner.depth + (isField ? 1 : 0));
+      shape.aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+      shape.directives += inner.directives + (isSpread ? (selection.directives?.length ?? 0) : 0);
+      shape.rootFields += isField ? 1 : inner.rootFields;
     }
-    return { selections, depth, aliases, directives, rootFields };
+    return shape;
   }
 
   return ofSelections;

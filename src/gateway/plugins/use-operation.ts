@@ -8,12 +8,12 @@ import type { ExecutionContext, GatewayContext, GatewayPlugin } from '../yoga.ts
 
 /**
  * Creates the context for the operation's resolvers, with new loaders (`onExecute`, `onSubscribe`). When the operation
- * times out or its client disconnects, its reads are aborted; a write that was sent is not. Operations of a socket end
- * themselves.
+ * times out or its client disconnects, its reads are aborted; a write that was sent is not. Over WebSocket,
+ * `SocketOperation` notices the disconnection.
  */
 export function useOperationContext({ services, config }: GatewayParts): GatewayPlugin {
-  /** Returns what has to be called when the operation is answered. */
-  function begin({ contextValue }: ExecutionArgs): () => void {
+  /** Returns a function to be called when the operation is answered. */
+  function createResolverContext({ contextValue }: ExecutionArgs): () => void {
     const context = contextValue as GatewayContext;
     const { viewer, operation, requestId, traceHeaders, res } = context;
     const usage = createUsage({
@@ -32,8 +32,8 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
     };
   }
   return {
-    onExecute: ({ args }) => ({ onExecuteDone: begin(args) }),
-    onSubscribe: ({ args }) => ({ onSubscribeResult: begin(args) }),
+    onExecute: ({ args }) => ({ onExecuteDone: createResolverContext(args) }),
+    onSubscribe: ({ args }) => ({ onSubscribeResult: createResolverContext(args) }),
   };
 }
 
