@@ -35,14 +35,14 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
     pingEveryMs: socketPingMs - checkMs,
     add: (connection: OpenConnection): unknown => open.add(connection),
     remove: (connection: OpenConnection): unknown => open.delete(connection),
-    /** False if the viewer has the maximum already. */
-    enter(subject: string): boolean {
+    /** Counts a connection of the viewer. False if they have the maximum already. */
+    acquire(subject: string): boolean {
       const count = countBySubject.get(subject) ?? 0;
       if (count >= socketsPerViewer) return false;
       countBySubject.set(subject, count + 1);
       return true;
     },
-    leave(subject: string): void {
+    release(subject: string): void {
       const count = countBySubject.get(subject) ?? 0;
       if (count > 1) countBySubject.set(subject, count - 1);
       else countBySubject.delete(subject);

@@ -22,12 +22,12 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const context = args.contextValue as Required<GatewayContext>;
     const { res, viewer } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
-    if (!connections.enter(viewer.subject)) return { errors: [tooMany()] };
-    const stream = createStream(res, viewer, parts);
+    if (!connections.acquire(viewer.subject)) return { errors: [tooMany()] };
+    const stream = createSseStream(res, viewer, parts);
     context.sink = stream;
     let subscription: Subscription | undefined;
     res.once('close', () => {
-      connections.leave(viewer.subject);
+      connections.release(viewer.subject);
       connections.remove(stream);
       subscription?.end();
       void stream.return?.();
@@ -74,7 +74,7 @@ const resultOf = (json: string): Result => ({ value: { stringify: () => json } }
  * The sink of one SSE response. Yoga takes one result at a time, as fast as the client reads them. The response ends
  * without `complete` if the client should reconnect: its token has expired, it is too slow, or this process ends.
  */
-function createStream(
+function createSseStream(
   res: ServerResponse,
   { expiresAt = Number.POSITIVE_INFINITY }: Viewer,
   { config, metrics }: GatewayParts,
@@ -92,7 +92,10 @@ function createStream(
   const isExpired = (): boolean => Date.now() >= expiresAt;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
   /** Without headers, an end would look like an empty response. */
-  const interrupt = (): void => void (res.headersSent ? res.end() : res.destroy());
+  function interrupt(): void {
+    if (res.headersSent) res.end();
+    else res.destroy();
+  }
 
   return {
     check() {

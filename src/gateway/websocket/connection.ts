@@ -51,7 +51,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   readonly #parts: GatewayParts;
   #messages = 0;
   /** Messages sent in a row while too much was buffered. */
-  #late = 0;
+  #sentWhileFull = 0;
   #windowEndsAt = 0;
   #pingAt: number;
   /** Exists while the client reads too slowly. */
@@ -66,9 +66,9 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /** Closes the socket and returns false if the viewer has too many connections. */
-  enter(viewer: Viewer): boolean {
+  setViewer(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
-    if (!this.#parts.connections.enter(viewer.subject)) {
+    if (!this.#parts.connections.acquire(viewer.subject)) {
       this.close(CLOSE.tryAgainLater);
       return false;
     }
@@ -96,12 +96,12 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#backlog = undefined;
-    if (this.viewer) this.#parts.connections.leave(this.viewer.subject);
+    if (this.viewer) this.#parts.connections.release(this.viewer.subject);
     void this.onClosed?.();
   }
 
   /** Closes the socket and returns false if the client sends too much. Pings count too, since each costs work. */
-  count(): boolean {
+  countMessage(): boolean {
     const { socketMessages, socketMessagesWindowMs } = this.#parts.config.limits;
     const now = performance.now();
     if (now >= this.#windowEndsAt) {
@@ -114,7 +114,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   receive(data: Buffer, isBinary: boolean): void {
-    if (!this.count()) return;
+    if (!this.countMessage()) return;
     // It throws for invalid messages, such as a type that only servers send.
     if (isBinary) this.close();
     else this.#handle!(data.toString()).catch(() => this.close());
@@ -126,11 +126,12 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    */
   send(text: string): void {
     if (!this.isOpen) return;
-    this.#late = this.ws.bufferedAmount <= MAX_BUFFERED_BYTES ? 0 : this.#late + 1;
+    const isFull = this.ws.bufferedAmount > MAX_BUFFERED_BYTES;
+    this.#sentWhileFull = isFull ? this.#sentWhileFull + 1 : 0;
     const isShort = text.length <= SHORT_CHARACTERS;
     const { socketQueueEvents } = this.#parts.config.limits;
-    if (this.#late === 0 || (isShort && this.#late <= socketQueueEvents)) this.ws.send(text);
-    else this.#closeSlow();
+    if (!isFull || (isShort && this.#sentWhileFull <= socketQueueEvents)) this.ws.send(text);
+    else this.#closeSlowClient();
   }
 
   /**
@@ -142,7 +143,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     if (this.#backlog) {
       const isPut = this.#backlog.put(text);
-      return isPut ? this.#backlog.caughtUp : this.#closeSlow();
+      return isPut ? this.#backlog.caughtUp : this.#closeSlowClient();
     }
     // Nothing is buffered, as is nearly always the case.
     if (this.ws.bufferedAmount === 0) return this.#write(text);
@@ -193,7 +194,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     this.ws.send(Buffer.from(text), AS_TEXT, onSent);
   }
 
-  #closeSlow(): void {
+  #closeSlowClient(): void {
     this.#parts.metrics.slowConsumerClosed();
     this.close(CLOSE.tryAgainLater);
   }

@@ -48,7 +48,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
         // ws emits one message a turn: an operation that was sent along with this message is not acknowledged yet.
         await nextTurn();
         await nextTurn();
-        return extra.enter(viewer);
+        return extra.setViewer(viewer);
       } catch (error) {
         const { code, message, reason } = error as CodedError & Partial<Unauthenticated>;
         observer.rejected(code, { requestId: extra.requestId, reason });
@@ -122,8 +122,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     size += 1;
     parts.connections.add(connection);
     ws.on('error', () => connection.release());
-    ws.on('ping', () => connection.count());
-    ws.on('pong', () => (connection.hasPonged = connection.count()));
+    ws.on('ping', () => connection.countMessage());
+    ws.on('pong', () => (connection.hasPonged = connection.countMessage()));
     ws.on('message', (data: Buffer, isBinary: boolean) => connection.receive(data, isBinary));
     ws.on('close', () => {
       connection.release();
@@ -131,6 +131,24 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       parts.connections.remove(connection);
     });
     connection.onClosed = protocol.opened(connection, connection);
+  }
+
+  /** Never rejects: one that fails must not prevent the next. */
+  async function handshakeAfter(
+    earlier: Promise<void>,
+    req: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<void> {
+    await earlier;
+    await nextTurn();
+    try {
+      if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
+      else socket.destroy();
+    } catch (error) {
+      socket.destroy();
+      parts.onUnexpected(error, upgradeIdOf(req));
+    }
   }
 
   return {
@@ -145,15 +163,7 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       socket.on('error', ignoreError);
       if (problem)
         return void socket.end(rawResponse(problem, upgradeIdOf(req)), () => socket.destroy());
-      handshakes = handshakes.then(nextTurn).then(() => {
-        if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
-        else socket.destroy();
-      });
-      // One that fails must not prevent the next.
-      handshakes = handshakes.catch((error: unknown) => {
-        socket.destroy();
-        parts.onUnexpected(error, upgradeIdOf(req));
-      });
+      handshakes = handshakeAfter(handshakes, req, socket, head);
     },
   };
 }

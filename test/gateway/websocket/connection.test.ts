@@ -94,6 +94,6 @@ it('does not count as one of the viewer’s if it has closed while the token was
   const enter = vi.fn(() => true);
   const connection = connectionOf(slowSocket().ws, enter);
   connection.release();
-  expect(connection.enter(SANDBOX_VIEWER)).toBe(false);
+  expect(connection.setViewer(SANDBOX_VIEWER)).toBe(false);
   expect(enter).not.toHaveBeenCalled();
 });
