@@ -15,7 +15,7 @@ import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
 import type { GlobalIds } from './schema/global-id.ts';
 import type { Milestones } from './store/milestones.ts';
-import type { Once } from './store/once.ts';
+import type { RunOnce } from './store/idempotency.ts';
 import type { Store } from './store/store.ts';
 import type { Viewer } from './viewer/viewer.ts';
 
@@ -30,7 +30,8 @@ export interface Services {
   readonly places: Places;
   readonly milestones: Milestones;
   readonly invalidation: Invalidation;
-  readonly once: Once;
+  /** For idempotency keys. */
+  readonly runOnce: RunOnce;
   /** Undefined if nothing is audited. */
   readonly audit: Audit | undefined;
   /** Why a change that is made now might not be audited. Changes are rejected then. */

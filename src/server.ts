@@ -19,7 +19,7 @@ import { schema } from './schema/schema.ts';
 import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { type Listening, listen } from './gateway/listen.ts';
 import { createMilestones } from './store/milestones.ts';
-import { createOnce } from './store/once.ts';
+import { createRunOnce } from './store/idempotency.ts';
 import { openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
 import { createRecentLists } from './resolvers/access/recent-lists.ts';
@@ -80,7 +80,7 @@ export async function openServer(
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
   const milestones = createMilestones(store.keys);
-  const once = opened.use(createOnce(store.keys, config.limits.operationMs));
+  const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
   const invalidation = createInvalidation(partner, store.bus, recentLists.recordEvent);
   let gateway: Gateway | undefined;
@@ -114,7 +114,7 @@ export async function openServer(
       hub,
       milestones,
       invalidation,
-      once,
+      runOnce,
       cursors: createCursorCodec(sealerFor('list cursor')),
       ids: createGlobalIds(secret, oldSecret),
       recentLists,

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../errors.ts';
 
-/** Runs `task` now and then, never twice at once, without keeping the process alive. */
+/** Runs `task` at intervals, never twice at once, without keeping the process alive. */
 export function inBackground(
   everyMs: number,
   task: () => Promise<unknown>,

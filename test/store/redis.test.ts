@@ -9,7 +9,7 @@ import type { StoredEvent } from '../../src/store/event-log.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
 import { createRedisLog } from '../../src/store/redis/event-log.ts';
 import { names } from '../../src/store/redis/names.ts';
-import { createOnce } from '../../src/store/once.ts';
+import { createRunOnce } from '../../src/store/idempotency.ts';
 import { openStore } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -402,11 +402,11 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const deleted = vi.spyOn(keys, 'delete');
     await server.kill();
     await vi.waitFor(() => expect(check()).rejects.toThrow('Redis is out of reach'), 10_000);
-    const once = createOnce(keys);
-    await expect(once('k', 'p', async () => 'done')).rejects.toThrow(StoreUnavailable);
+    const runOnce = createRunOnce(keys);
+    await expect(runOnce('k', 'p', async () => 'done')).rejects.toThrow(StoreUnavailable);
     await server.start();
     await vi.waitFor(check, 10_000);
-    await once[Symbol.asyncDispose]();
+    await runOnce[Symbol.asyncDispose]();
     expect(deleted).not.toHaveBeenCalled();
   });
 

@@ -124,7 +124,7 @@ async function onceByKey(
   }
   const { noteId = '', session } = target;
   const fingerprint = digest([action, noteId, session?.id ?? '', input]);
-  return ctx.once(`once:${digest([ctx.viewer.subject, key])}`, fingerprint, run);
+  return ctx.runOnce(`once:${digest([ctx.viewer.subject, key])}`, fingerprint, run);
 }
 
 async function perform(

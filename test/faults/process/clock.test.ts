@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { createOnce } from '../../../src/store/once.ts';
+import { createRunOnce } from '../../../src/store/idempotency.ts';
 import { follow } from '../../support/faults/follower.ts';
 import { lossesIn, cursorNow, logged } from '../../support/faults/losses.ts';
 import { type Deployment, openDeployment } from '../../support/faults/deployment.ts';
@@ -75,13 +75,13 @@ describe('a wall clock that jumps while the server runs', () => {
     const began = Date.now();
     await using engine = await create();
     const [store] = await engine.open(1, { retentionMs: 3_600_000 });
-    const once = createOnce(store.keys);
-    expect(await once('key', 'fingerprint', async () => 'first')).toBe('first');
+    const runOnce = createRunOnce(store.keys);
+    expect(await runOnce('key', 'fingerprint', async () => 'first')).toBe('first');
     await store.log.append([eventOf('a')]);
     for (const jumpMs of JUMPS_MS.map((ms) => 8 * ms)) {
       vi.setSystemTime(began + jumpMs);
       await store.log.trim();
-      expect(await once('key', 'fingerprint', async () => 'again')).toBe('first');
+      expect(await runOnce('key', 'fingerprint', async () => 'again')).toBe('first');
       expect(await store.log.append([eventOf('a')])).toEqual([0]);
       expect((await store.log.read(0, 10)).events).toHaveLength(1);
     }

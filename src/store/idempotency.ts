@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { LRUCache } from 'lru-cache';
+
 import { BadInput, OperationError, StoreNotReached, hasCode } from '../errors.ts';
 import { steadyNow } from '../clock.ts';
-import { createLateWrites } from './late-writes.ts';
+import { inBackground } from './background.ts';
 import type { KeyStore } from './store.ts';
 
 /** A frontend that retries does so within minutes; a day is for those that were offline. */
@@ -29,28 +31,27 @@ const FIRST_UNKNOWN =
 const FIRST_RUNNING =
   'The first call with this key is still running: send this one again, with the same key.';
 
-/** It is not sent again. */
+/** The call is not sent again. */
 const firstCallUnknown = () => new OperationError('OUTCOME_UNKNOWN', FIRST_UNKNOWN);
 
-export type Once = ReturnType<typeof createOnce>;
+export type RunOnce = ReturnType<typeof createRunOnce>;
 
 /**
  * Runs a task at most once per key, over all instances: later callers get the first one's outcome. A failure without
  * effect frees the key; an unclear one keeps it. Each claim has an id of its own and is deleted by its value: a command
  * that reaches the store late deletes no other claim.
  */
-export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
+export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
   const maxRunMs = operationMs + WRITE_MS;
-  const late = createLateWrites(keys, KEPT_MS);
+  const late = createLateWrites(keys);
 
-  async function once<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
+  async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine = textOf({ state: 'running', fingerprint, since: now(), id: crypto.randomUUID() });
       const theirs = late.valueOf(key) ?? (await claim(key, mine));
       if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
-      // Nothing was sent for it, or without effect.
-      if (late.isDeleted(theirs)) {
+      if (late.isToBeDeleted(theirs)) {
         await keys.delete(key, theirs);
         continue;
       }
@@ -96,7 +97,56 @@ export function createOnce(keys: KeyStore, operationMs = 15_000, now: () => numb
     return outcome;
   }
 
-  return Object.assign(once, { [Symbol.asyncDispose]: late[Symbol.asyncDispose] });
+  return Object.assign(runOnce, { [Symbol.asyncDispose]: late[Symbol.asyncDispose] });
 }
 
 const textOf = (claim: Claim): string => JSON.stringify(claim);
+
+const REPEAT_EVERY_MS = 1_000;
+/** A value may contain an answer of the Partner API. */
+const MAX_CHARACTERS = 16_000_000;
+const MAX_CLAIMS = 10_000;
+/** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
+const CLAIM_ROUNDS = 120;
+
+/** Writes that the store did not confirm, repeated in the background until it does. */
+function createLateWrites(keys: KeyStore) {
+  const values = new LRUCache<string, string>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (value, key) => value.length + key.length,
+    ttl: KEPT_MS,
+  });
+  /** Claims to delete, by value, since a key may be claimed several times. */
+  const claims = new LRUCache<string, { readonly key: string; rounds: number }>({
+    max: MAX_CLAIMS,
+  });
+
+  async function repeat(): Promise<void> {
+    const late = Object.fromEntries(values.entries());
+    if (values.size > 0) await keys.put(late, KEPT_MS);
+    for (const key of Object.keys(late)) values.delete(key);
+    const unwanted = [...claims.entries()];
+    for (const [value, claim] of unwanted) {
+      const isDeleted = await keys.delete(claim.key, value);
+      claim.rounds += 1;
+      if (isDeleted || claim.rounds >= CLAIM_ROUNDS) claims.delete(value);
+    }
+  }
+  const repeating = inBackground(REPEAT_EVERY_MS, repeat, () => {});
+
+  return {
+    /** Never rejects. */
+    async put(key: string, value: string): Promise<void> {
+      await keys.put({ [key]: value }, KEPT_MS).catch(() => values.set(key, value));
+    },
+    /** The value that is still to be written. */
+    valueOf: (key: string): string | undefined => values.get(key),
+    /** For a claim for which nothing was sent, or without effect. */
+    deleteClaim: (key: string, value: string) => void claims.set(value, { key, rounds: 0 }),
+    isToBeDeleted: (value: string): boolean => claims.has(value),
+    async [Symbol.asyncDispose](): Promise<void> {
+      repeating[Symbol.dispose]();
+      await repeat().catch(() => undefined);
+    },
+  };
+}

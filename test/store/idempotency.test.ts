@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
-import { createOnce } from '../../src/store/once.ts';
+import { createRunOnce } from '../../src/store/idempotency.ts';
 import type { KeyStore } from '../../src/store/store.ts';
 import { engines, range } from '../support/store/engines.ts';
 
@@ -28,24 +28,24 @@ describe.each(engines)('an idempotent run over the $name store', ({ create }) =>
   it('rejects the key for other input, while it runs and afterwards', async () => {
     await using engine = await create();
     const [{ keys }] = await engine.open();
-    const once = createOnce(keys);
+    const runOnce = createRunOnce(keys);
     const { run, runs } = createAction();
-    const first = once('k', 'p', run);
-    await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
+    const first = runOnce('k', 'p', run);
+    await expect(runOnce('k', 'q', run)).rejects.toThrow(BadInput);
     await begun(runs, 1);
     runs[0]?.resolve('done');
     await first;
-    await expect(once('k', 'q', run)).rejects.toThrow(BadInput);
-    await expect(createOnce(keys)('k', 'q', run)).rejects.toThrow(BadInput);
+    await expect(runOnce('k', 'q', run)).rejects.toThrow(BadInput);
+    await expect(createRunOnce(keys)('k', 'q', run)).rejects.toThrow(BadInput);
     expect(runs).toHaveLength(1);
   });
 
   it('runs the next in line if the first was aborted before anything was sent', async () => {
     await using engine = await create();
     const [{ keys }] = await engine.open();
-    const once = createOnce(keys);
+    const runOnce = createRunOnce(keys);
     const { run, runs } = createAction();
-    const [first, ...others] = range(1, 5).map(async () => once('k', 'p', run));
+    const [first, ...others] = range(1, 5).map(async () => runOnce('k', 'p', run));
     await begun(runs, 1);
     runs[0]?.reject(coded('TIMEOUT'));
     await expect(first).rejects.toThrow('TIMEOUT');
@@ -101,8 +101,8 @@ function createUnreachableStore() {
 describe.concurrent('an idempotent run over a store that is lost for a while', () => {
   it('frees a claim that reached the store although it failed, for all instances', async () => {
     const { keys, stored, goDown, comeBack } = createUnreachableStore();
-    await using one = createOnce(keys);
-    const two = createOnce(keys);
+    await using one = createRunOnce(keys);
+    const two = createRunOnce(keys);
     const { run, runs } = createAction();
     goDown();
     await expect(one('k', 'p', run)).rejects.toThrow(StoreUnavailable);
@@ -117,12 +117,12 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
 
   it('runs at once after such a claim within the same process, and never twice', async () => {
     const { keys, goDown, comeBack } = createUnreachableStore();
-    await using once = createOnce(keys);
+    await using runOnce = createRunOnce(keys);
     const { run, runs } = createAction();
     goDown();
-    await expect(once('k', 'p', run)).rejects.toThrow(StoreUnavailable);
+    await expect(runOnce('k', 'p', run)).rejects.toThrow(StoreUnavailable);
     comeBack();
-    const retries = range(0, 4).map(async () => once('k', 'p', run));
+    const retries = range(0, 4).map(async () => runOnce('k', 'p', run));
     await begun(runs, 1);
     runs[0]?.resolve('done');
     expect(new Set(await Promise.all(retries))).toEqual(new Set(['done']));
@@ -131,7 +131,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
 
   it('stores the outcome when the store is back, and has it for this process until then', async () => {
     const { keys, goDown, comeBack } = createUnreachableStore();
-    await using one = createOnce(keys);
+    await using one = createRunOnce(keys);
     const { run, runs } = createAction();
     const first = one('k', 'p', run);
     await begun(runs, 1);
@@ -141,15 +141,15 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(await one('k', 'p', run)).toBe('done');
     comeBack();
     // On its clock the first process seems to have died.
-    const two = createOnce(keys, 15_000, () => Date.now() + 60_000);
+    const two = createRunOnce(keys, 15_000, () => Date.now() + 60_000);
     expect(await two('k', 'p', run)).toBe('done');
     expect(runs).toHaveLength(1);
   });
 
   it('deletes the claim of a failure without effect later, and nothing else', async () => {
     const { keys, stored, goDown, comeBackWithoutThem } = createUnreachableStore();
-    await using one = createOnce(keys);
-    const two = createOnce(keys);
+    await using one = createRunOnce(keys);
+    const two = createRunOnce(keys);
     const { run, runs } = createAction();
     const first = one('k', 'p', run);
     await begun(runs, 1);
@@ -171,7 +171,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
     const { run, runs } = createAction();
     {
-      await using one = createOnce(keys, 15_000, () => Date.now() - 60_000);
+      await using one = createRunOnce(keys, 15_000, () => Date.now() - 60_000);
       const first = one('k', 'p', run);
       await begun(runs, 1);
       goDown();
@@ -179,7 +179,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
       await first;
     }
     comeBackWithoutThem();
-    await expect(createOnce(keys)('k', 'p', run)).rejects.toMatchObject({
+    await expect(createRunOnce(keys)('k', 'p', run)).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
     });
     expect(runs).toHaveLength(1);
@@ -189,14 +189,14 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     const { keys } = createUnreachableStore();
     const { run, runs } = createAction();
     // A run may take 30 seconds, and this one has taken 20.
-    const first = createOnce(keys, 15_000, () => Date.now() - 20_000)('k', 'p', run);
-    const once = createOnce(keys);
-    await expect(once('k', 'p', run)).rejects.toMatchObject({
+    const first = createRunOnce(keys, 15_000, () => Date.now() - 20_000)('k', 'p', run);
+    const runOnce = createRunOnce(keys);
+    await expect(runOnce('k', 'p', run)).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: expect.stringContaining('send this one again, with the same key'),
     });
     runs[0]?.resolve('done');
-    expect(await Promise.all([first, once('k', 'p', run)])).toEqual(['done', 'done']);
+    expect(await Promise.all([first, runOnce('k', 'p', run)])).toEqual(['done', 'done']);
     expect(runs).toHaveLength(1);
   }, 30_000);
 });
