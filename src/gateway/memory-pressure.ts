@@ -7,10 +7,7 @@ const SEMI_SPACE_MB = 64;
 const SEMI_SPACE_FLAG = '--max-semi-space-size=';
 const LOOK_EVERY_MS = 250;
 
-/**
- * Whether memory is short. Queries and new sockets can be retried later or elsewhere; a webhook takes little memory and
- * is always accepted.
- */
+/** Whether memory is short. Queries and sockets are then rejected. A webhook takes little, and is always accepted. */
 export function createMemoryPressure(): () => boolean {
   const capacity = oldGenerationBytes(getHeapStatistics().heap_size_limit, process.execArgv);
   let isHigh = false;

@@ -42,7 +42,7 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
   try {
     json = JSON.parse(text);
   } catch {
-    throw badRequest('The body must be valid JSON.');
+    throw invalid('The body must be valid JSON.');
   }
   return paramsFrom(json, trusted);
 }
@@ -53,17 +53,16 @@ export function parseParams(text: string, trusted?: TrustedDocuments): Operation
  */
 export function paramsFrom(body: unknown, trusted?: TrustedDocuments): OperationParams {
   if (Array.isArray(body))
-    throw badRequest('Batching is not supported: send one operation a request.');
-  if (!isObject(body)) throw badRequest('The body must be a JSON object with a "query".');
+    throw invalid('Batching is not supported: send one operation a request.');
+  if (!isObject(body)) throw invalid('The body must be a JSON object with a "query".');
   const { variables, operationName, extensions } = body;
   const query = documentOf(body, trusted);
-  if (isGiven(variables) && !isObject(variables))
-    throw badRequest('"variables" must be an object.');
-  if (isNestedTooDeep(variables)) throw badRequest(NESTED_TOO_DEEP);
+  if (isGiven(variables) && !isObject(variables)) throw invalid('"variables" must be an object.');
+  if (isNestedTooDeep(variables)) throw invalid(NESTED_TOO_DEEP);
   if (isGiven(operationName) && typeof operationName !== 'string')
-    throw badRequest('"operationName" must be a string.');
+    throw invalid('"operationName" must be a string.');
   if (isGiven(extensions) && !isObject(extensions))
-    throw badRequest('"extensions" must be an object.');
+    throw invalid('"extensions" must be an object.');
   return {
     query,
     ...(isObject(variables) && { variables }),
@@ -71,7 +70,7 @@ export function paramsFrom(body: unknown, trusted?: TrustedDocuments): Operation
   };
 }
 
-const badRequest = (message: string) => requestRejected(400, message);
+const invalid = (message: string) => requestRejected(400, message);
 
 const NESTED_TOO_DEEP = `"variables" may be nested at most ${MAX_LEVELS} levels deep, and these are deeper.`;
 
@@ -85,7 +84,7 @@ function documentOf(body: Record<string, unknown>, trusted?: TrustedDocuments): 
     throw requestRejected(404, 'PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED');
   }
   if (typeof query !== 'string' || query === '')
-    throw badRequest('"query" must be a string that holds a GraphQL document.');
+    throw invalid('"query" must be a string that holds a GraphQL document.');
   return trusted ? trusted.byText(query) : query;
 }
 

@@ -135,10 +135,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
 const keyOf = ({ reach, subject }: Viewer, body: string): string =>
   `${reach.text}\n${subject.length} ${subject}${body}`;
 
-/**
- * The earliest expiry of the Partner API's answers in it. 0 if it also depends on anything else, or if a record was
- * denied.
- */
+/** The earliest expiry of the Partner API's answers in it, or 0 if it depends on more, or if a record was denied. */
 function expiryOf({ loaders, audit, cachePolicy }: Context): number {
   if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.size === 0) return 0;
   return Math.min(...Array.from(loaders.entries, ({ expiresAt }) => expiresAt));

@@ -97,9 +97,7 @@ const RULES = specifiedRules.map((rule) =>
   rule === GraphQLValuesOfCorrectTypeRule ? ValuesOfCorrectTypeRule : rule,
 );
 
-/**
- * The errors of a document. If introspection is off, they have no suggestions, which would reveal names of the schema.
- */
+/** A document's errors. If introspection is off, they have no suggestions, which would reveal names of the schema. */
 export function documentProblems(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -37,9 +37,7 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
   };
 }
 
-/**
- * Audits which records an operation returned, and which it did not return, before the response is sent (`onExecute`).
- */
+/** Audits which records an operation returned or denied, before the response is sent (`onExecute`). */
 export function useAudit(): GatewayPlugin {
   return {
     onExecute: () => ({

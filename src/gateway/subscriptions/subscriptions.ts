@@ -23,16 +23,16 @@ import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
 
 /** Clients resume after these: the log no longer reaches back so far, or its store is down. */
-const EXPECTED = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
-/** How soon it is tried again to decide who may see an event. Later events wait for it. */
+const EXPECTED_CODES = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
+/** The first pause before another attempt to decide who may see an event. Later events wait for it. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 15_000;
-/** How long it is tried, after the event has come or after the first failure within an hour. Then it is left out. */
+/** How long this is attempted, after the event was received or the first failure within an hour. Then it is left out. */
 const MAX_OUTAGE_MS = 15 * 60_000;
 const OUTAGE = { max: 10_000, ttl: 3_600_000 };
 
 /** Executions that run ahead of the delivered one: a replay must not take a round trip for each event. */
-const AHEAD = 16;
+const MAX_EXECUTING = 16;
 /** The limit of live events that wait to be executed. Past it the subscriptions end, and clients resume by their cursors. */
 const MAX_WAITING = 10_000;
 
@@ -93,7 +93,7 @@ export function createSubscriptions(parts: GatewayParts) {
   /** Ends the subscriptions: going on would leave a gap unnoticed. */
   function fail(error: unknown, receivers: Receivers): void {
     if (receivers.size === 0) return;
-    if (!EXPECTED.some((code) => hasCode(error, code))) parts.onUnexpected(error);
+    if (!EXPECTED_CODES.some((code) => hasCode(error, code))) parts.onUnexpected(error);
     interruptAll(receivers);
   }
 
@@ -131,10 +131,7 @@ export function createSubscriptions(parts: GatewayParts) {
     }
   }
 
-  /**
-   * Executes events side by side, and delivers their results in the order of the log. A replay goes on as fast as its
-   * client reads.
-   */
+  /** Executes events in parallel, and delivers results in the log's order. A replay is as fast as its client reads. */
   function createQueue(operation: EventOperation, receivers: Receivers, isReplay: boolean) {
     const waiting: PartnerEvent[] = [];
     let executing = 0;
@@ -142,7 +139,7 @@ export function createSubscriptions(parts: GatewayParts) {
 
     function executeNext(): void {
       if (receivers.size === 0) waiting.length = 0;
-      const event = executing < AHEAD ? waiting.shift() : undefined;
+      const event = executing < MAX_EXECUTING ? waiting.shift() : undefined;
       if (!event) return;
       executing += 1;
       const executed = resultWhenPossible(event, operation, receivers);
@@ -183,7 +180,7 @@ export function createSubscriptions(parts: GatewayParts) {
   }
 
   /** Delivers what the subscription has missed. Then it joins those that have caught up. */
-  async function begin(
+  async function replayAndJoin(
     subscription: Subscription,
     operation: EventOperation,
     missed: Replay,
@@ -221,9 +218,10 @@ export function createSubscriptions(parts: GatewayParts) {
         const errors = source.errors ?? [];
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
+      // graphql returns what the field's `subscribe` returned.
       const missed = source as unknown as Replay;
       const subscription = new Subscription(viewer.subject, context.sink, running);
-      void begin(subscription, sharedOperation(context, missed.filter), missed);
+      void replayAndJoin(subscription, sharedOperation(context, missed.filter), missed);
       return subscription;
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */

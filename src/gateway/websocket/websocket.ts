@@ -115,10 +115,10 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     handleProtocols,
   });
 
-  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${upgradeIdOf(req)}`));
+  server.on('headers', (lines, req) => lines.push(`${REQUEST_ID_HEADER}: ${idOf(req)}`));
 
   function accept(ws: WebSocket, req: IncomingMessage): void {
-    const connection = new WsConnection(ws, upgradeIdOf(req), parts);
+    const connection = new WsConnection(ws, idOf(req), parts);
     size += 1;
     parts.connections.add(connection);
     ws.on('error', () => connection.release());
@@ -133,24 +133,6 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     connection.onClosed = protocol.opened(connection, connection);
   }
 
-  /** Never rejects: one that fails must not prevent the next. */
-  async function handshakeAfter(
-    earlier: Promise<void>,
-    req: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): Promise<void> {
-    await earlier;
-    await nextTurn();
-    try {
-      if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
-      else socket.destroy();
-    } catch (error) {
-      socket.destroy();
-      parts.onUnexpected(error, upgradeIdOf(req));
-    }
-  }
-
   return {
     get size() {
       return size;
@@ -161,9 +143,18 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       const problem = isOpen ? upgradeProblem(req, parts.origins) : 503;
       // A client that leaves while it waits is no failure.
       socket.on('error', ignoreError);
-      if (problem)
-        return void socket.end(rawResponse(problem, upgradeIdOf(req)), () => socket.destroy());
-      handshakes = handshakeAfter(handshakes, req, socket, head);
+      if (problem) return void socket.end(rawResponse(problem, idOf(req)), () => socket.destroy());
+      handshakes = handshakes.then(async () => {
+        await nextTurn();
+        try {
+          if (parts.isServing()) server.handleUpgrade(req, socket, head, accept);
+          else socket.destroy();
+        } catch (error) {
+          // One that fails must not prevent the next.
+          socket.destroy();
+          parts.onUnexpected(error, idOf(req));
+        }
+      });
     },
   };
 }
@@ -240,7 +231,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
 }
 
 /** The request id that `upgrade` has assigned. */
-const upgradeIdOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
+const idOf = ({ headers }: IncomingMessage): string => String(headers[REQUEST_ID_HEADER]);
 
 /** Declared here, so that a socket's listener does not keep its request in memory. */
 const ignoreError = (): void => undefined;
@@ -257,5 +248,5 @@ function upgradeProblem(req: IncomingMessage, origins: Origins): number | undefi
   // Tokens in URLs end up in logs, so no query string is accepted.
   if (query.length > 0) return 400;
   // Browsers send the page's origin, and let any page open a socket to any host.
-  return origins.allows(headers, upgradeIdOf(req)) ? undefined : 403;
+  return origins.allows(headers, idOf(req)) ? undefined : 403;
 }
