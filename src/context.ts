@@ -14,7 +14,7 @@ import type { ListRef } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Usage } from './rest/usage.ts';
 import type { GlobalIds } from './schema/global-id.ts';
-import type { Milestones } from './store/milestones.ts';
+import type { Marks } from './store/marks.ts';
 import type { RunOnce } from './store/idempotency.ts';
 import type { Store } from './store/store.ts';
 import type { Viewer } from './viewer/viewer.ts';
@@ -28,7 +28,7 @@ export interface Services {
   readonly ids: GlobalIds;
   readonly recentLists: RecentLists;
   readonly places: Places;
-  readonly milestones: Milestones;
+  readonly marks: Marks;
   readonly invalidation: Invalidation;
   /** For idempotency keys. */
   readonly runOnce: RunOnce;

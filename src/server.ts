@@ -18,7 +18,7 @@ import { createSealer } from './sealed-text.ts';
 import { schema } from './schema/schema.ts';
 import { type Gateway, createGateway } from './gateway/gateway.ts';
 import { type Listening, listen } from './gateway/listen.ts';
-import { createMilestones } from './store/milestones.ts';
+import { createMarks } from './store/marks.ts';
 import { createRunOnce } from './store/idempotency.ts';
 import { openStore } from './store/store.ts';
 import { createAuthenticator } from './viewer/authenticate.ts';
@@ -79,7 +79,7 @@ export async function openServer(
   metrics.watch('quotaUsed', () => partner.state().callsToday);
   metrics.watch('quotaRemaining', () => partner.state().quotaRemaining);
   const recentLists = createRecentLists(clock.now);
-  const milestones = createMilestones(store.keys);
+  const marks = createMarks(store.keys);
   const runOnce = opened.use(createRunOnce(store.keys, config.limits.operationMs));
   const places = opened.use(createPlaces(store.keys));
   const invalidation = createInvalidation(partner, store.bus, recentLists.recordEvent);
@@ -112,7 +112,7 @@ export async function openServer(
       partner,
       store,
       hub,
-      milestones,
+      marks,
       invalidation,
       runOnce,
       cursors: createCursorCodec(sealerFor('list cursor')),

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createClient } from 'redis';
 
 import { MARK_MS } from '../../src/store/event-log.ts';
-import { lockedMark } from '../../src/store/milestones.ts';
+import { lockedMark } from '../../src/store/marks.ts';
 import { names } from '../../src/store/redis/names.ts';
 import { freePort } from '../child.ts';
 import { median } from '../figures.ts';

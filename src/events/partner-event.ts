@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { NewEvent, StoredEvent } from '../store/event-log.ts';
-import { failedMark, lockedMark } from '../store/milestones.ts';
+import { failedMark, lockedMark } from '../store/marks.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
 
 /** Messages name the expected type and never the value: they are logged. */

@@ -117,7 +117,7 @@ export function sessionOfNote({ session, record }: NoteRef): SessionRef | null {
 export function isNoteLocked(note: NoteRef, _args: unknown, ctx: Context): Loaded<true | null> {
   if (!note.record.id) return null;
   ctx.doNotCache();
-  return whenLoaded(ctx.milestones.noteLocked(note.record.id), (locked) => (locked ? true : null));
+  return whenLoaded(ctx.marks.noteLocked(note.record.id), (locked) => (locked ? true : null));
 }
 
 type ArtifactStatus = 'ready' | 'not_ready' | 'failed';
@@ -152,7 +152,7 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
     whenLoaded(load(session, ctx), (record) => {
       if (record) return 'ready';
       ctx.doNotCache();
-      const failed = ctx.milestones.transcriptionFailed(session.id);
+      const failed = ctx.marks.transcriptionFailed(session.id);
       return whenLoaded(failed, (hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
     });
 

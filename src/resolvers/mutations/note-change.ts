@@ -140,7 +140,7 @@ async function perform(
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
-    await ctx.milestones.markLocked(noteId);
+    await ctx.marks.markLocked(noteId);
     return { kind: 'locked' };
   } finally {
     // After a failure too: the change may have taken effect.

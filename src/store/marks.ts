@@ -5,25 +5,25 @@ import type { Loaded } from '../loaded.ts';
 import { MARK_MS } from './event-log.ts';
 import type { KeyStore } from './store.ts';
 
-export type Milestones = ReturnType<typeof createMilestones>;
+export type Marks = ReturnType<typeof createMarks>;
 
 export const lockedMark = (noteId: string) => `locked:${noteId}`;
 export const failedMark = (sessionId: string) => `failed:${sessionId}`;
 
 /** Locked notes and failed transcriptions, from events and rejected writes: the Partner API does not show them. */
-export function createMilestones(keys: KeyStore) {
+export function createMarks(keys: KeyStore) {
   // Only positive results are cached: they are final, while a negative one may change any moment.
-  const passed = new LRUCache<string, true>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  const marked = new LRUCache<string, true>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const loader = new DataLoader<string, boolean>(
     async (marks) => (await keys.get(marks)).map((value) => value !== undefined),
     { cache: false, maxBatchSize: 500 },
   );
 
-  const has = (mark: string): Loaded<boolean> => passed.has(mark) || ask(mark);
-  const ask = async (mark: string): Promise<boolean> => {
-    const happened = await loader.load(mark);
-    if (happened) passed.set(mark, true);
-    return happened;
+  const has = (mark: string): Loaded<boolean> => marked.has(mark) || load(mark);
+  const load = async (mark: string): Promise<boolean> => {
+    const isMarked = await loader.load(mark);
+    if (isMarked) marked.set(mark, true);
+    return isMarked;
   };
 
   return {
@@ -32,7 +32,7 @@ export function createMilestones(keys: KeyStore) {
     /** For a write that was rejected. Never rejects: if the store is down, the next rejected write marks the note. */
     async markLocked(noteId: string): Promise<void> {
       const mark = lockedMark(noteId);
-      passed.set(mark, true);
+      marked.set(mark, true);
       await keys.put({ [mark]: '' }, MARK_MS).catch(() => undefined);
     },
   };
