@@ -17,8 +17,8 @@ export function createInvalidation(
     () => partner.invalidateAll(),
   );
 
-  /** Invalidates paths on every instance. Never rejects: the change was made. */
-  async function changed(stale: readonly string[]): Promise<void> {
+  /** Never rejects: the change was made. */
+  async function invalidateEverywhere(stale: readonly string[]): Promise<void> {
     partner.invalidate(stale);
     await bus.publish(JSON.stringify(stale));
   }
@@ -30,8 +30,9 @@ export function createInvalidation(
       onEvent(event);
     },
     /** A copy is not in the log, so it is published to the other instances. */
-    applyCopies: (copies: readonly EventFacts[]) => changed(copies.flatMap(stalePaths)),
-    changed,
+    applyCopies: (copies: readonly EventFacts[]) =>
+      invalidateEverywhere(copies.flatMap(stalePaths)),
+    invalidateEverywhere,
   };
 }
 

@@ -50,8 +50,8 @@ const sessionEvents = eventFacts.transform((facts): readonly EventFacts[] => [fa
 /** One delivery must not fill the log. No client completes this many at once. */
 const MAX_SCORES = 500;
 
-const named = text(512).refine((id) => id !== '', 'must not be empty');
-const score = z.object({ id: uuid, assessmentId: named }, 'must be an object');
+const nonEmpty = text(512).refine((id) => id !== '', 'must not be empty');
+const score = z.object({ id: uuid, assessmentId: nonEmpty }, 'must be an object');
 
 /** One event for each score. Its client is `patientId`; other ids in the payload are ignored. */
 const assessmentEvents = z
@@ -79,7 +79,7 @@ const ISO =
 /** An earlier time comes from a clock that was never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 /** Two clocks that are synchronized differ by less than this. */
-const LEAD_MS = 5 * 60_000;
+const MAX_LEAD_MS = 5 * 60_000;
 
 /** The sender's time, normalised, if it is credible. */
 function readTimeStamp(value: unknown, now: number): string | undefined {
@@ -93,6 +93,6 @@ function readTimeStamp(value: unknown, now: number): string | undefined {
   // To `Date.parse`, the 30th of February is the 2nd of March.
   const isInCalendar = new Date(`${date}T00:00Z`).getUTCDate() === Number(day);
   // NaN compares false with anything.
-  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= now + LEAD_MS;
+  const isCredible = isInCalendar && sentMs >= EARLIEST_MS && sentMs <= now + MAX_LEAD_MS;
   return isCredible ? new Date(sentMs).toISOString() : undefined;
 }

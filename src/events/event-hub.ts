@@ -16,7 +16,7 @@ import {
   isSessionEvent,
   sessionSubject,
 } from './partner-event.ts';
-import { createAttempt, pause } from './quarantine.ts';
+import { createRunOrQuarantine, pause } from './quarantine.ts';
 
 /** Must not throw: it only queues the event. */
 type EventListener = (event: PartnerEvent) => void;
@@ -47,6 +47,7 @@ export interface HubParts {
 
 const MAX_SESSION_CLIENTS = 50_000;
 const APPLIED_WITHIN_MS = 1_000;
+/** Events per read of new ones. */
 const BATCH = 256;
 /** Events per read of stored ones: few enough not to delay other work. */
 const SCANNED = 100;
@@ -69,15 +70,15 @@ export async function openHub(parts: HubParts) {
   });
 
   const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
-  const attemptApply = createAttempt(addToQuarantine, reporting('apply'), signal);
+  const applyOrQuarantine = createRunOrQuarantine(addToQuarantine, reporting('apply'), signal);
 
   /** False if the event fails every time: it is then in quarantine. While the store is down it is still delivered. */
   async function apply(event: PartnerEvent): Promise<boolean> {
-    const attempt = attemptApply(event, async () => {
+    const applied = applyOrQuarantine(event, async () => {
       await parts.apply(event);
       return true;
     });
-    return (await attempt.catch(() => true)) ?? false;
+    return (await applied.catch(() => true)) ?? false;
   }
 
   async function receive(batch: readonly StoredEvent[]): Promise<void> {
@@ -90,19 +91,18 @@ export async function openHub(parts: HubParts) {
       if (!event) return onProblem('unreadable');
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
       if (!applied[i]) return;
-      for (const listener of index.receivers(event)) listener(event);
+      for (const listener of index.listenersFor(event)) listener(event);
     });
     for (const [done, at] of waiters) if (at <= position) done();
   }
 
-  /** The newest `limit` events, oldest first. */
-  async function ofSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
+  async function storedOfSession(sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> {
     const stored = await log.ofSubject(sessionSubject(sessionId), limit);
     return readable(stored).filter(isSessionEvent);
   }
 
   async function readClientOf(sessionId: Uuid): Promise<Uuid | undefined> {
-    const [newest] = await ofSession(sessionId, 1);
+    const [newest] = await storedOfSession(sessionId, 1);
     if (!clients.has(sessionId)) clients.set(sessionId, { clientId: newest?.clientId });
     return clients.get(sessionId)?.clientId;
   }
@@ -166,7 +166,7 @@ export async function openHub(parts: HubParts) {
       return position;
     },
     /** Resolves when this instance has applied the event, or after a second. */
-    async applied(at: Position): Promise<void> {
+    async whenApplied(at: Position): Promise<void> {
       if (at <= position) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       waiters.set(resolve, at);
@@ -211,15 +211,16 @@ export async function openHub(parts: HubParts) {
       };
       return replay;
     },
+    /** The newest `limit` events of a session, oldest first, without those that are not applied yet. */
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
-      (await ofSession(sessionId, limit)).filter((event) => event.position <= position),
+      (await storedOfSession(sessionId, limit)).filter((event) => event.position <= position),
     /** The client that the newest event of the session in the log names. */
     clientOfSession(sessionId: Uuid): Loaded<Uuid | undefined> {
       const known = clients.get(sessionId);
       return known ? known.clientId : readClientOf(sessionId).catch(() => undefined);
     },
     /** Runs a task on an event. After some failures the event goes to quarantine, and the result is undefined. */
-    attempt: createAttempt(addToQuarantine, reporting('listener'), signal),
+    runOrQuarantine: createRunOrQuarantine(addToQuarantine, reporting('listener'), signal),
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort();
       await receiving;
@@ -233,13 +234,13 @@ const readable = (stored: readonly StoredEvent[]): readonly PartnerEvent[] =>
 function createTurns() {
   const last = new Map<string, Promise<unknown>>();
 
-  return async <T>(name: string, task: () => Promise<T>): Promise<T> => {
-    const running = (last.get(name) ?? Promise.resolve()).then(task, task);
-    last.set(name, running);
+  return async <T>(subject: string, task: () => Promise<T>): Promise<T> => {
+    const running = (last.get(subject) ?? Promise.resolve()).then(task, task);
+    last.set(subject, running);
     try {
       return await running;
     } finally {
-      if (last.get(name) === running) last.delete(name);
+      if (last.get(subject) === running) last.delete(subject);
     }
   };
 }

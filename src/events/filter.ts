@@ -33,10 +33,7 @@ export function matches(filter: EventFilter, event: EventFacts): boolean {
   return compared.every((name) => !filter[name] || filter[name] === ids[name]);
 }
 
-/**
- * Listeners, indexed by the most selective id of their filter. Delivering an event takes time for each candidate, and
- * not for each listener.
- */
+/** Listeners, indexed by the most selective id of their filter, so that an event is compared with few of them. */
 export function createListenerIndex<L>() {
   const slots = new Map<string, Set<{ readonly filter: EventFilter; readonly listener: L }>>();
 
@@ -54,7 +51,7 @@ export function createListenerIndex<L>() {
       };
     },
     /** One at a time: a listener that another one removes meanwhile is skipped. */
-    *receivers(event: PartnerEvent): Generator<L> {
+    *listenersFor(event: PartnerEvent): Generator<L> {
       const keys = isSessionEvent(event)
         ? [...IDS.map((name) => keyOf(name, event)), ANY]
         : // It names no parent, so filters by any parent are candidates.

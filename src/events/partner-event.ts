@@ -56,10 +56,7 @@ const assessmentCompleted = z.object({
   scoreId: uuid,
 });
 
-/**
- * The facts of an event, as in the webhook and in the log. Ids only: URLs in the payload are dropped, so nothing can
- * fetch or forward one.
- */
+/** The facts of an event, as the log has them. URLs in the payload are dropped, so nothing can fetch or forward one. */
 export const eventFacts = z.discriminatedUnion('type', [
   noteEvent,
   transcriptReady,

@@ -21,10 +21,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * A bug of the gateway may make an event fail every time. After a few tries it goes to quarantine, and other events
- * continue; an operator replays it after a fix. `attempt` resolves to undefined if the event is in quarantine. It
- * rejects with a transient failure.
+ * continue; an operator replays it after a fix. The returned function resolves to the task's result, or to undefined if
+ * the event is in quarantine. It rejects with a transient failure.
  */
-export function createAttempt(
+export function createRunOrQuarantine(
   addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>,
   onFailure: (error: unknown) => void,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ export interface WebhookParts {
   readonly verify: Verify;
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
-  readonly applied: (position: number) => Promise<void>;
+  readonly whenApplied: (position: number) => Promise<void>;
   /** Invalidates the paths of copies here and on other instances: copies are not in the log. */
   readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that received it, and on no other. */
@@ -87,7 +87,7 @@ export function createWebhookHandler(parts: WebhookParts) {
     });
     if (copies.length > 0) await parts.applyCopies(copies);
     const newest = Math.max(...positions);
-    if (newest > 0) await parts.applied(newest);
+    if (newest > 0) await parts.whenApplied(newest);
   }
 
   function rejected(status: Status, reason: WebhookRefusal): Status {

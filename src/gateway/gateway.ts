@@ -73,7 +73,7 @@ export function createGateway(options: GatewayOptions) {
     quarantine: services.store.quarantine,
     verify: createVerifier({ ...config.webhook, secret: options.webhookSecret }),
     now: steadyNow,
-    applied: services.hub.applied,
+    whenApplied: services.hub.whenApplied,
     applyCopies: services.invalidation.applyCopies,
     onAccepted: services.places.recordEvent,
     observer: ingestObserver(log, metrics, config.webhook.header),

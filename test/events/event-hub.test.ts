@@ -98,14 +98,14 @@ describe('waiting until an event is applied', () => {
     await using opened = await openTestHub(store.log, { apply: () => applying.promise });
     await append(store.log, delivery('transcript_ready'));
     const began = performance.now();
-    await opened.hub.applied(1);
+    await opened.hub.whenApplied(1);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(opened.hub.position).toBe(0);
-    const waiting = opened.hub.applied(1);
+    const waiting = opened.hub.whenApplied(1);
     applying.resolve();
     await waiting;
     expect(opened.hub.position).toBe(1);
-    await opened.hub.applied(1);
+    await opened.hub.whenApplied(1);
   });
 });
 

@@ -56,7 +56,7 @@ describe('the index of subscriptions', () => {
           const removes = subscribed.map(([filter], i) => index.add(filter, i));
           subscribed.forEach(([, stays], i) => stays || removes[i]?.());
           for (const event of published) {
-            const found = [...index.receivers(event)];
+            const found = [...index.listenersFor(event)];
             const wanted = subscribed.flatMap(([filter, stays], i) =>
               stays && matches(filter, event) ? [i] : [],
             );
@@ -83,7 +83,7 @@ describe('the index of subscriptions', () => {
     }
     index.add({ clinicianId: IDS[0] }, 'this one');
     looks = 0;
-    const found = index.receivers(transcriptOf(IDS[0]));
+    const found = index.listenersFor(transcriptOf(IDS[0]));
     expect([...found]).toEqual(['this one']);
     expect(looks).toBe(0);
   });
@@ -94,7 +94,7 @@ describe('the index of subscriptions', () => {
     index.add({}, 'b');
     remove();
     remove();
-    expect([...index.receivers(transcriptOf(IDS[0]))]).toEqual(['b']);
+    expect([...index.listenersFor(transcriptOf(IDS[0]))]).toEqual(['b']);
   });
 });
 

@@ -111,7 +111,7 @@ describe('a failing step of an event', () => {
         if (received.length < 4) throw new TypeError('not yet');
         return 'delivered';
       };
-      delivered.resolve(opened.hub.attempt(event, deliver));
+      delivered.resolve(opened.hub.runOrQuarantine(event, deliver));
     });
     await append(store.log, ready(uuid()));
     expect(await delivered.promise).toBe('delivered');

@@ -57,7 +57,7 @@ describe('a signed delivery', () => {
       order.push(name);
     };
     await using receiver = await openWebhookReceiver(store, {
-      applied: (position) => late(`applied ${position}`),
+      whenApplied: (position) => late(`applied ${position}`),
       applyCopies: (copies) => late(`${copies.length} copy`),
     });
     const json = delivery('progress_note_finalized');

@@ -65,7 +65,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     async fetchMethod(_key, _stale, { context }) {
       const { event, operation } = context;
       context.hasExecuted = true;
-      const result = await services.hub.attempt(event, () => execute(event, operation));
+      const result = await services.hub.runOrQuarantine(event, () => execute(event, operation));
       return result ?? (isSessionEvent(event) ? ALWAYS_HIDDEN : HIDDEN);
     },
     // A result that is evicted while it is made is still returned.

@@ -79,7 +79,7 @@ export function assignSecondaryClinicians(
       // After a failure too: the change may have taken effect.
       const places = await ctx.places.of(clientId);
       const stale = [...clinicianIds.map(ofClinician), ...places.map(({ list }) => list)];
-      await ctx.invalidation.changed(stale.map(cachePathOf));
+      await ctx.invalidation.invalidateEverywhere(stale.map(cachePathOf));
     }
   });
 }

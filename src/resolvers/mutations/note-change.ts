@@ -144,7 +144,7 @@ async function perform(
     return { kind: 'locked' };
   } finally {
     // After a failure too: the change may have taken effect.
-    await ctx.invalidation.changed([
+    await ctx.invalidation.invalidateEverywhere([
       endpoints.note.path(noteId),
       // Without a session, any answer in flight, or one without the note's id, may be of this note.
       target.session

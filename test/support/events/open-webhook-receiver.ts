@@ -61,7 +61,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
       previousSecret: undefined,
     }),
     now: Date.now,
-    applied: () => Promise.resolve(),
+    whenApplied: () => Promise.resolve(),
     applyCopies: async (more) => void copies.push(...more),
     onAccepted: (event) => void accepted.push(event),
     observer,
