@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoreOptions } from '../src/store/store.ts';
+import type { StoreEngine } from '../src/store/store.ts';
 import { redisAvailable, startRedis } from '../test/support/redis-server.ts';
 import { killRound, tally } from '../test/support/store/kill-round.ts';
 
@@ -12,16 +12,16 @@ import { killRound, tally } from '../test/support/store/kill-round.ts';
  */
 const rounds = Number(process.argv[2] ?? 50);
 
-async function report(name: string, options: StoreOptions, fault?: () => Promise<void>) {
+async function report(name: string, engine: StoreEngine, fault?: () => Promise<void>) {
   const acknowledged = new Set<string>();
   let kills = 0;
   for (let round = 1; round <= rounds; round++) {
-    const result = await killRound(options, `round-${round}`, Math.random, fault);
+    const result = await killRound(engine, `round-${round}`, Math.random, fault);
     // One that ended by itself was not killed, and proves nothing.
     if (result.signal === 'SIGKILL') kills++;
     for (const key of result.acknowledged) acknowledged.add(key);
   }
-  const { events, lost, repeated } = await tally(options, acknowledged);
+  const { events, lost, repeated } = await tally(engine, acknowledged);
   console.log(
     `${name}: ${kills} kills, ${acknowledged.size} acknowledged, ${events} in the log, ${lost} lost, ${repeated} repeated`,
   );

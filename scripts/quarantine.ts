@@ -22,8 +22,8 @@ try {
     throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
   if (!url && !existsSync(join(dir, 'events.db')))
     throw new Error('EVENT_STORE_DIR must be the directory of a store, but has no events.db');
-  const options = url ? { kind: 'redis' as const, url } : { kind: 'embedded' as const, dir };
-  await using store = await openStore(options, { retentionMs: eventRetentionMs });
+  const engine = url ? { kind: 'redis' as const, url } : { kind: 'embedded' as const, dir };
+  await using store = await openStore(engine, { retentionMs: eventRetentionMs });
   if (command === 'replay') {
     const { deliveries, events, left } = await redrive(store);
     console.log(`${deliveries} replayed as ${events} new events; ${left} left`);

@@ -11,7 +11,7 @@ export class ConfigError extends Error {
   readonly code = 'CONFIG';
 }
 
-/** Kubernetes sets variables that begin with `REDIS_` and the like. */
+/** Unknown variables with these prefixes cause a warning. Not `REDIS_` and the like, which Kubernetes sets itself. */
 const OUR_PREFIXES =
   /^(PARTNER|LIMIT|OPERATION|AUTH|WEBHOOK|EVENT|ALLOWED|LOOKUP|METRICS|SANDBOX|TRUSTED)_\w{1,64}$/;
 
@@ -39,14 +39,14 @@ const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
 /** A long value in the wrong place may be a secret that was pasted there: it is described, not quoted. */
-function described(value: unknown): string {
+function describe(value: unknown): string {
   const text = String(value);
   return text.length <= 24 ? JSON.stringify(text) : `${text.length} characters`;
 }
 
 const must = (wanted: string) => ({
   error: ({ input }: { readonly input?: unknown }) =>
-    `must be ${wanted}, but got ${described(input)}`,
+    `must be ${wanted}, but got ${describe(input)}`,
 });
 
 const text = z.string().trim();
@@ -114,10 +114,10 @@ const origins = text.transform((list, ctx) => {
 
 const headerName = text.toLowerCase().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("a header's name"));
 /** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
-export const SENTINELS = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(?:\/(\d+))?$/;
-const ONE_SERVER = /^rediss?:\/\/[^/]*[^/@]\/?\d*(\?.*)?$/;
+export const SENTINEL_URL = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(?:\/(\d+))?$/;
+const SERVER_URL = /^rediss?:\/\/[^/]*[^/@]\/?\d*(\?.*)?$/;
 const redisUrl = text.refine(
-  (value) => SENTINELS.test(value) || (ONE_SERVER.test(value) && URL.canParse(value)),
+  (value) => SENTINEL_URL.test(value) || (SERVER_URL.test(value) && URL.canParse(value)),
   'must be redis://host:6379/0 (or rediss://) or redis+sentinel://host,host/name/0, but is not',
 );
 const onOrOff = choice('on', 'off');
@@ -128,7 +128,7 @@ type Read = <T>(name: string, type: z.ZodType<T>) => T;
 function settings(read: Read) {
   const partner = partnerOf(read);
   const isSandbox = partner.kind === 'sandbox';
-  const byDefault = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
+  const unlessProduction = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
   return {
     http: {
       port: read('PORT', integer(0, 65_535).default(4_000)),
@@ -138,7 +138,7 @@ function settings(read: Read) {
       /** Any `http://localhost:*` may call as well. */
       allowsLocalhost: isSandbox,
       /** Turns on GraphiQL and introspection. */
-      graphiql: read('GRAPHIQL', onOrOff.default(byDefault)) === 'on',
+      graphiql: read('GRAPHIQL', onOrOff.default(unlessProduction)) === 'on',
       /** Undefined: metrics are for loopback only. */
       metricsToken: read('METRICS_TOKEN', headerSecret(16).optional()),
     },
@@ -258,8 +258,8 @@ function conflictsIn(given: Environment): readonly string[] {
   // then would show made-up patients to a real clinic.
   for (const name of isSandbox ? [] : missing)
     problems.push(`${name} must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
-  const byDefault = given['NODE_ENV']?.trim() === 'production' ? 'off' : 'on';
-  if (isSandbox && (given['SANDBOX']?.trim() ?? byDefault) === 'off')
+  const unlessProduction = given['NODE_ENV']?.trim() === 'production' ? 'off' : 'on';
+  if (isSandbox && (given['SANDBOX']?.trim() ?? unlessProduction) === 'off')
     problems.push(
       `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
     );
@@ -278,7 +278,7 @@ function conflictsIn(given: Environment): readonly string[] {
     );
   else if (HOST && !isLoopback(HOST.trim()))
     problems.push(
-      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${described(HOST.trim())}`,
+      `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${describe(HOST.trim())}`,
     );
   return problems;
 }

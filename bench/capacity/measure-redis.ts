@@ -99,7 +99,7 @@ const sum = (values: readonly number[]): number => values.reduce((all, value) =>
 async function measureMarkBytes(): Promise<number> {
   await using redis = await openRedis();
   const { memoryBytes: before } = await redis.usage();
-  const marks = Array.from({ length: MARKS }, (_, i) => names.fact(lockedMark(idOf('note', i))));
+  const marks = Array.from({ length: MARKS }, (_, i) => names.value(lockedMark(idOf('note', i))));
   await Promise.all(marks.map((key) => redis.client.set(key, '', { PX: MARK_MS })));
   return ((await redis.usage()).memoryBytes - before) / MARKS;
 }

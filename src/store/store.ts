@@ -1,10 +1,10 @@
 import type { EventLog } from './event-log.ts';
 
-export type StoreOptions =
+export type StoreEngine =
   | { readonly kind: 'embedded'; readonly dir: string }
   | { readonly kind: 'redis'; readonly url: string };
 
-export interface StoreSettings {
+export interface StoreOptions {
   /** How long events are kept. */
   readonly retentionMs: number;
   readonly clock?: () => number;
@@ -71,11 +71,11 @@ export interface Bus {
 }
 
 /** Imports only the requested engine. */
-export async function openStore(options: StoreOptions, settings: StoreSettings): Promise<Store> {
-  if (options.kind === 'embedded') {
+export async function openStore(engine: StoreEngine, options: StoreOptions): Promise<Store> {
+  if (engine.kind === 'embedded') {
     const { openEmbedded } = await import('./sqlite/open.ts');
-    return openEmbedded(options.dir, settings);
+    return openEmbedded(engine.dir, options);
   }
   const { openRedis } = await import('./redis/open.ts');
-  return openRedis(options.url, settings);
+  return openRedis(engine.url, options);
 }

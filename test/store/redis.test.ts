@@ -56,9 +56,9 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     server.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     for (let inspection = 0; inspection < 2; inspection += 1) await connection.inspectServer();
     expect(problems).toEqual([expect.stringContaining('but it is allkeys-lru')]);
-    const write = () => connection.write((redis) => redis.set('any', ''));
+    const write = () => connection.runDurably((redis) => redis.set('any', ''));
     await expect(write()).rejects.toThrow('but it is allkeys-lru');
-    expect(await connection.read((redis) => redis.get('any'))).toBeNull();
+    expect(await connection.run((redis) => redis.get('any'))).toBeNull();
     server.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     await vi.waitFor(write, 10_000);
     await connection.close();
@@ -238,13 +238,13 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     const server = await start();
     const connection = createConnection(server.url, problems.push.bind(problems));
     const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const read: typeof connection.read = async (run) => {
-      const reply = await connection.read(run);
+    const run: typeof connection.run = async (toRun) => {
+      const reply = await connection.run(toRun);
       answered.resolve();
       await released.promise;
       return reply;
     };
-    const log = createRedisLog({ ...connection, read }, names.appended('0'), { retentionMs: 1e9 });
+    const log = createRedisLog({ ...connection, run }, names.appended('0'), { retentionMs: 1e9 });
     await connection.open();
     disposables.unshift({ [Symbol.asyncDispose]: connection.close });
     await log.append([eventOf('a')]);

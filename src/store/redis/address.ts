@@ -1,6 +1,6 @@
 import { createClient } from 'redis';
 
-import { SENTINELS } from '../../config.ts';
+import { SENTINEL_URL } from '../../config.ts';
 import { StoreUnavailable } from '../../errors.ts';
 
 const SENTINEL_PORT = 26_379;
@@ -43,7 +43,7 @@ async function ask(sentinel: string, name: string): Promise<readonly string[]> {
  * asked first: a Sentinel that is cut off from the others still names the old primary.
  */
 export function addressOf(url: string) {
-  const [, tls, user = '', hosts, name = '', number = '0'] = SENTINELS.exec(url) ?? [];
+  const [, tls, user = '', hosts, name = '', number = '0'] = SENTINEL_URL.exec(url) ?? [];
   if (hosts === undefined)
     return { database: new URL(url).pathname.slice(1) || '0', locate: async () => url };
   let sentinels = hosts

@@ -16,35 +16,36 @@ export function createRedisBus(
   channel: string,
   onProblem: (message: string) => void,
 ): Bus {
-  const me: string = crypto.randomUUID();
-  let [handle, onGap]: Parameters<Bus['subscribe']> = [() => {}, () => {}];
-  /** By message, what to do with each acknowledgement. */
-  const awaited = new Map<number, () => void>();
+  const ownId: string = crypto.randomUUID();
+  let handle: ((message: string) => void | Promise<void>) | undefined;
+  let onGap: (() => void) | undefined;
+  /** By the id of a message, called with each acknowledgement. */
+  const acknowledge = new Map<number, () => void>();
   let lastId = 0;
 
   async function receive(text: string) {
     const { from, id, message }: BusEnvelope = JSON.parse(text);
     // Redis counts this instance among the receivers.
-    if (from === me) return awaited.get(id)?.();
+    if (from === ownId) return acknowledge.get(id)?.();
     try {
-      await (message === undefined ? onGap() : handle(message));
+      await (message === undefined ? onGap?.() : handle?.(message));
     } catch {
       onProblem('a message of another instance was not handled');
     }
     // A lost acknowledgement only makes the sender wait a little longer.
-    await connection.read((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
+    await connection.run((redis) => redis.publish(`${channel}:${from}`, `${id}`)).catch(() => {});
   }
 
   const send = (envelope: Omit<BusEnvelope, 'from'>) =>
-    connection.read((redis) => redis.publish(channel, JSON.stringify({ from: me, ...envelope })));
+    connection.run((redis) => redis.publish(channel, JSON.stringify({ from: ownId, ...envelope })));
 
   connection.subscribe(channel, (text) =>
     receive(text).catch(() => onProblem('a message that no instance sent was ignored')),
   );
-  connection.subscribe(`${channel}:${me}`, (id) => awaited.get(Number(id))?.());
+  connection.subscribe(`${channel}:${ownId}`, (id) => acknowledge.get(Number(id))?.());
 
   connection.onGap(() => {
-    onGap();
+    onGap?.();
     // If this fails, the next session begins with it.
     send({ id: 0 }).catch(() => {});
   });
@@ -54,8 +55,9 @@ export function createRedisBus(
       const id = ++lastId;
       const { promise: over, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, ACKNOWLEDGED_WITHIN_MS);
-      let [received, wanted] = [0, Infinity];
-      awaited.set(id, () => {
+      let received = 0;
+      let wanted = Infinity;
+      acknowledge.set(id, () => {
         received += 1;
         if (received >= wanted) resolve();
       });
@@ -64,10 +66,12 @@ export function createRedisBus(
       wanted = await Promise.race([sent, over.then(() => 0)]);
       if (received < wanted) await over;
       clearTimeout(timer);
-      awaited.delete(id);
+      acknowledge.delete(id);
     },
     // Not PING: it is answered while writes are paused, and messages are not.
-    check: () => connection.read((redis) => redis.publish(`${channel}:${me}`, '0')),
-    subscribe: (...handlers) => void ([handle, onGap] = handlers),
+    check: () => connection.run((redis) => redis.publish(`${channel}:${ownId}`, '0')),
+    subscribe(...handlers) {
+      [handle, onGap] = handlers;
+    },
   };
 }

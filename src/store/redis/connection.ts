@@ -10,8 +10,9 @@ const DEADLINE_MS = 3_000;
 /** Our own deadline covers the whole connection. */
 const TIMEOUTS = { connectTimeout: 2 * DEADLINE_MS };
 const MAX_PAUSE_MS = 2_000;
-const REFUSED_MS = 2_000;
-const SILENT_MS = 10_000;
+/** At the start, a refusal is reported soon. Silence is given more time: machines are busy while everything starts. */
+const MAX_REFUSED_MS = 2_000;
+const MAX_SILENT_MS = 10_000;
 const WAIT_MS = 1_000;
 /** A replica that went offline may have become the primary. Sentinel tells the others within seconds. */
 const RECENT_MS = 15_000;
@@ -43,7 +44,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   let isClosed = false;
   let lastFailure = 'no answer';
   /** How many replicas writes need: as many as were online lately, and one if there ever was one. */
-  let required = 0;
+  let requiredReplicas = 0;
   /** When so many were last online. */
   let requiredAt = 0;
 
@@ -71,8 +72,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
         }
       };
     const created = {
-      write: runOn(writer),
-      read: runOn(reader),
+      runOnWriter: runOn(writer),
+      runOnReader: runOn(reader),
       connect: () => within(Promise.all(clients.map((client) => client.connect()))),
       /** Waits for pending commands first. */
       close: () =>
@@ -105,14 +106,14 @@ export function createConnection(url: string, onProblem: (message: string) => vo
   }
 
   /** While a name moves to another server, the two sockets may lead to different ones. */
-  async function inspectBoth({ write, read }: Session) {
-    const [server, other] = await Promise.all([write(inspect), read(inspect)]);
+  async function inspectBoth({ runOnWriter, runOnReader }: Session) {
+    const [server, other] = await Promise.all([runOnWriter(inspect), runOnReader(inspect)]);
     if (server.runId !== other.runId)
       throw new StoreUnavailable('Redis failed: it is not the primary');
     const now = performance.now();
     const isOther = server.runId !== lastRunId;
-    if (isOther || server.replicas >= required || now - requiredAt > RECENT_MS) {
-      required = Math.max(server.replicas, Math.min(required, 1));
+    if (isOther || server.replicas >= requiredReplicas || now - requiredAt > RECENT_MS) {
+      requiredReplicas = Math.max(server.replicas, Math.min(requiredReplicas, 1));
       requiredAt = now;
     }
     return server;
@@ -122,10 +123,10 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     await next.connect();
     const server = await inspectBoth(next);
     if (server.problem) throw new WrongServer(server.problem);
-    if (!server.appendOnlyFile && required === 0) onProblem(NOT_DURABLE);
+    if (!server.appendOnlyFile && requiredReplicas === 0) onProblem(NOT_DURABLE);
     // Not by the reader: Redis closes a subscribed socket on which too many replies wait.
     for (const [channel, listener] of subscriptions)
-      await next.write((redis) => redis.subscribe(channel, listener));
+      await next.runOnWriter((redis) => redis.subscribe(channel, listener));
     return server;
   }
 
@@ -145,10 +146,11 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     // Late replies of another server are not about this log.
     if (hasGap) session?.destroy();
     else void session?.close();
-    [session, lastRunId] = [next, runId];
+    session = next;
+    lastRunId = runId;
     if (hasGap) for (const listener of gapListeners) listener();
     // A server that is full rejects this. It can be read meanwhile, and trimmed.
-    if (appendOnlyFile) await repairAppendOnlyFile(next.write, runId, onProblem);
+    if (appendOnlyFile) await repairAppendOnlyFile(next.runOnWriter, runId, onProblem);
     if (next !== session) throw outOfReach();
     isConnecting = false;
   }
@@ -165,9 +167,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
         // Reads work already.
         if (session) return void connectWithRetry();
         if (error instanceof WrongServer) throw error;
-        // A refusal is reported soon. Silence is given more time: machines are busy while everything starts.
         const isSilent = error instanceof StoreUnavailable;
-        if (performance.now() - began > (isSilent ? SILENT_MS : REFUSED_MS))
+        if (performance.now() - began > (isSilent ? MAX_SILENT_MS : MAX_REFUSED_MS))
           throw new StoreUnavailable(
             `Redis, as REDIS_URL names it, cannot be reached: ${lastFailure}`,
           );
@@ -177,16 +178,16 @@ export function createConnection(url: string, onProblem: (message: string) => vo
 
   return {
     database,
-    /** Does not wait for a replica. */
-    async read<Reply>(command: Command<Reply>): Promise<Reply> {
+    /** For reads, and for writes that need not survive a crash of the primary. */
+    async run<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!session) throw outOfReach();
-      return session.read(command);
+      return session.runOnReader(command);
     },
     /** Resolves once the write survives a crash of the primary. */
-    async write<Reply>(command: Command<Reply>): Promise<Reply> {
+    async runDurably<Reply>(command: Command<Reply>): Promise<Reply> {
       if (!session || isConnecting) throw outOfReach(StoreNotReached);
-      return session.write(async (redis) => {
-        const wanted = required;
+      return session.runOnWriter(async (redis) => {
+        const wanted = requiredReplicas;
         if (wanted === 0) return command(redis);
         const [reply, confirmed] = await Promise.all([command(redis), redis.wait(wanted, WAIT_MS)]);
         // The server may be cut off, with one of its replicas as the primary.
@@ -208,7 +209,8 @@ export function createConnection(url: string, onProblem: (message: string) => vo
       if (!inspected) return;
       const { problem, replicas } = await inspectBoth(inspected);
       // It may be cut off. An instance that only reads would miss all events of the new primary.
-      if (replicas < Math.min(required, 1)) replace(inspected, 'no replica is online', false);
+      if (replicas < Math.min(requiredReplicas, 1))
+        replace(inspected, 'no replica is online', false);
       if (!problem || isConnecting) return;
       onProblem(problem);
       replace(inspected, problem, false);

@@ -9,7 +9,7 @@ import {
   type StoredEvent,
   dedupeWindowMs,
 } from '../event-log.ts';
-import type { StoreSettings } from '../store.ts';
+import type { StoreOptions } from '../store.ts';
 import type { RedisConnection, Run } from './connection.ts';
 import { PREFIX, names } from './names.ts';
 
@@ -34,7 +34,7 @@ const eventOf = ([position, receivedAt, body]: Entry): StoredEvent => ({
 export function createRedisLog(
   connection: RedisConnection,
   channel: string,
-  { retentionMs, clock }: StoreSettings,
+  { retentionMs, clock }: StoreOptions,
 ): EventLog {
   // The state of the shared log, as last seen.
   let [epoch, newest, stamp] = ['', 0, ''];
@@ -77,12 +77,12 @@ export function createRedisLog(
   async function read(after: number, limit: number): Promise<LogPage> {
     type Page = readonly [oldest: number, entries: readonly Entry[]];
     announced = 0;
-    const [head, page] = await runOnLog<Page>(connection.read, pageScript, { after, limit });
+    const [head, page] = await runOnLog<Page>(connection.run, pageScript, { after, limit });
     return { epoch: head[0], newest: head[1], oldest: page[0], events: page[1].map(eventOf) };
   }
 
   async function appendAll(events: readonly NewEvent[]) {
-    const [, positions] = await runOnLog<readonly number[]>(connection.write, appendScript, {
+    const [, positions] = await runOnLog<readonly number[]>(connection.runDurably, appendScript, {
       windowMs: dedupeWindowMs(retentionMs),
       subjectMs: retentionMs + SUBJECT_GRACE_MS,
       channel,
@@ -105,13 +105,13 @@ export function createRedisLog(
     },
     async ofSubject(subject, limit) {
       const options = { key: names.ofSubject(subject), limit };
-      const [, entries] = await runOnLog<readonly Entry[]>(connection.read, subjectScript, options);
+      const [, entries] = await runOnLog<readonly Entry[]>(connection.run, subjectScript, options);
       return entries.map(eventOf);
     },
     async trim() {
       for (let trimmed = TRIM_BATCH; trimmed === TRIM_BATCH;) {
         const options = { retentionMs, now: clock?.() };
-        [, trimmed] = await runOnLog<number>(connection.read, trimScript, options);
+        [, trimmed] = await runOnLog<number>(connection.run, trimScript, options);
       }
     },
   };

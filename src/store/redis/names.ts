@@ -9,7 +9,7 @@ export const names = {
   transaction: `${PREFIX}transaction`,
   repaired: `${PREFIX}repaired`,
   ofSubject: (subject: string) => `${PREFIX}subject:${subject}`,
-  fact: (key: string) => `${PREFIX}fact:${key}`,
+  value: (key: string) => `${PREFIX}fact:${key}`,
   bus: (database: string) => `${PREFIX}bus:${database}`,
   appended: (database: string) => `${PREFIX}appended:${database}`,
 };

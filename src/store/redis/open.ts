@@ -4,7 +4,7 @@ import {
   QUARANTINE_MAX_ENTRIES,
   type Quarantine,
   type Store,
-  type StoreSettings,
+  type StoreOptions,
 } from '../store.ts';
 import { createRedisBus } from './bus.ts';
 import { type RedisConnection, createConnection } from './connection.ts';
@@ -16,12 +16,12 @@ const CLEANUP_EVERY_MS = 60_000;
 const INSPECT_EVERY_MS = 2_000;
 
 /** Many instances, one log: Redis 7 or Valkey, with scripts for whatever must happen as one step. */
-export async function openRedis(url: string, settings: StoreSettings): Promise<Store> {
-  const { onProblem = () => {} } = settings;
+export async function openRedis(url: string, options: StoreOptions): Promise<Store> {
+  const { onProblem = () => {} } = options;
   const connection = createConnection(url, onProblem);
   // Messages are for all databases of a server.
   const { database } = connection;
-  const log = createRedisLog(connection, names.appended(database), settings);
+  const log = createRedisLog(connection, names.appended(database), options);
   const bus = createRedisBus(connection, names.bus(database), onProblem);
   await connection.open();
   const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer, onProblem);
@@ -45,28 +45,28 @@ export async function openRedis(url: string, settings: StoreSettings): Promise<S
 }
 
 /** Expiry uses the server's clock, so that a wrong clock of an instance frees no key early. */
-const keyStore = ({ write, read }: RedisConnection): KeyStore => ({
+const keyStore = ({ run, runDurably }: RedisConnection): KeyStore => ({
   async claim(key, value, ttlMs) {
     const options = { condition: 'NX', GET: true, expiration: expiration(ttlMs) } as const;
-    return (await write((redis) => redis.set(names.fact(key), value, options))) ?? undefined;
+    return (await runDurably((redis) => redis.set(names.value(key), value, options))) ?? undefined;
   },
   put(values, ttlMs, isHint) {
     const options = { expiration: expiration(ttlMs) };
-    // `write` waits for a replica, and the webhooks behind it would wait too.
-    return (isHint ? read : write)((redis) =>
+    // `runDurably` waits for a replica, and the webhooks behind it would wait too.
+    return (isHint ? run : runDurably)((redis) =>
       Promise.all(
-        Object.entries(values).map(([key, value]) => redis.set(names.fact(key), value, options)),
+        Object.entries(values).map(([key, value]) => redis.set(names.value(key), value, options)),
       ),
     );
   },
   async get(keys) {
     if (keys.length === 0) return [];
-    const values = await read((redis) => redis.mGet(keys.map(names.fact)));
+    const values = await run((redis) => redis.mGet(keys.map(names.value)));
     return values.map((value) => value ?? undefined);
   },
   async delete(key, value) {
-    const args = { keys: [names.fact(key)], arguments: [value] };
-    return (await write((redis) => redis.eval(deleteScript, args))) === 1;
+    const args = { keys: [names.value(key)], arguments: [value] };
+    return (await runDurably((redis) => redis.eval(deleteScript, args))) === 1;
   },
 });
 
@@ -76,16 +76,16 @@ const deleteScript = `
 
 const expiration = (ttlMs: number) => ({ type: 'PX', value: Math.ceil(ttlMs) }) as const;
 
-const quarantine = ({ write, read }: RedisConnection): Quarantine => ({
+const quarantine = ({ run, runDurably }: RedisConnection): Quarantine => ({
   add({ receivedAt, reason, body }) {
     const fields = { receivedAt: String(receivedAt), reason, body };
     const options = { TRIM: { strategy: 'MAXLEN', threshold: QUARANTINE_MAX_ENTRIES } } as const;
-    return write((redis) => redis.xAdd(names.quarantine, '*', fields, options));
+    return runDurably((redis) => redis.xAdd(names.quarantine, '*', fields, options));
   },
   async list(limit, after) {
     const options = { COUNT: limit };
     const start = after === undefined ? '-' : `(${after}`;
-    const entries = await read((redis) => redis.xRange(names.quarantine, start, '+', options));
+    const entries = await run((redis) => redis.xRange(names.quarantine, start, '+', options));
     return (entries ?? []).map(({ id, message: { receivedAt, reason = '', body = '' } }) => ({
       id,
       receivedAt: Number(receivedAt),
@@ -93,6 +93,6 @@ const quarantine = ({ write, read }: RedisConnection): Quarantine => ({
       body,
     }));
   },
-  remove: (id) => write((redis) => redis.xDel(names.quarantine, id)),
-  count: () => read((redis) => redis.xLen(names.quarantine)),
+  remove: (id) => runDurably((redis) => redis.xDel(names.quarantine, id)),
+  count: () => run((redis) => redis.xLen(names.quarantine)),
 });

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../errors.ts';
 
 const VERSION = 3;
 
-/** AUTOINCREMENT: a position is never used twice, not even when all events are gone. */
+/** AUTOINCREMENT: no position is used twice, even when all events are gone. `fact` has the values of the `KeyStore`. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

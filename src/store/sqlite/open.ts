@@ -6,7 +6,7 @@ import { inBackground } from '../background.ts';
 import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
-import type { Store, StoreSettings } from '../store.ts';
+import type { Store, StoreOptions } from '../store.ts';
 import type { DbCall, Operations } from './operations.ts';
 import type { Batch, WorkerResult, WorkerData } from './worker.ts';
 
@@ -24,11 +24,11 @@ type Remote<Functions> = {
 };
 
 /** SQLite with a write-ahead log, for one process and one directory. Every write is answered after its fsync. */
-export async function openEmbedded(dir: string, settings: StoreSettings): Promise<Store> {
-  const { retentionMs, clock = steadyNow, onProblem = () => {} } = settings;
+export async function openEmbedded(dir: string, options: StoreOptions): Promise<Store> {
+  const { retentionMs, clock = steadyNow, onProblem = () => {} } = options;
   const thread = await openThread({ dir, retentionMs }, clock, (reason) => {
     onProblem(reason);
-    settings.onBroken?.();
+    options.onBroken?.();
   });
   const { reads, writes } = thread;
   const log = createEventLog(thread);
@@ -36,7 +36,7 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
 
   return {
     log,
-    keys: { claim: writes.claim, put: writes.putAll, get: reads.facts, delete: writes.deleteFact },
+    keys: { claim: writes.claim, put: writes.put, get: reads.get, delete: writes.delete },
     // There is one instance only.
     bus: { publish: async () => {}, check: async () => {}, subscribe: () => {} },
     quarantine: {
@@ -45,7 +45,7 @@ export async function openEmbedded(dir: string, settings: StoreSettings): Promis
       remove: writes.removeQuarantined,
       count: reads.countQuarantined,
     },
-    check: () => writes.putAll({ checked: '' }, CLEANUP_EVERY_MS),
+    check: () => writes.put({ checked: '' }, CLEANUP_EVERY_MS),
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
       await thread.close();

@@ -47,10 +47,10 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     return Number(lastInsertRowid);
   }
 
-  function factOf(key: string): string | undefined {
-    const [fact] = rows<{ readonly value: string }>(sql`
+  function valueOf(key: string): string | undefined {
+    const [row] = rows<{ readonly value: string }>(sql`
       SELECT value FROM fact WHERE key = ${key} AND ends_at > ${clock()}`);
-    return fact?.value;
+    return row?.value;
   }
 
   const countQuarantined = () => numberIn(sql`SELECT count(*) FROM quarantine`);
@@ -73,7 +73,7 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
       rows<StoredEvent>(sql`
         SELECT position, received_at AS receivedAt, body FROM event
         WHERE subject = ${subject} ORDER BY position DESC LIMIT ${limit}`).toReversed(),
-    facts: (keys: readonly string[]) => keys.map(factOf),
+    get: (keys: readonly string[]) => keys.map(valueOf),
     quarantined: (limit: number, after = '0') =>
       rows<QuarantinedEntry>(sql`
         SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
@@ -86,19 +86,19 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     append: (events: readonly NewEvent[]) =>
       events.map((event) => {
         // With a copy, too: an earlier version stored the mark after the event.
-        if (event.mark) writes.putAll({ [event.mark]: '' }, MARK_MS);
+        if (event.mark) writes.put({ [event.mark]: '' }, MARK_MS);
         return isNew(event) ? add(event) : 0;
       }),
     claim(key: string, value: string, ttlMs: number): string | undefined {
-      const taken = factOf(key);
-      if (taken === undefined) writes.putAll({ [key]: value }, ttlMs);
+      const taken = valueOf(key);
+      if (taken === undefined) writes.put({ [key]: value }, ttlMs);
       return taken;
     },
-    putAll(values: Readonly<Record<string, string>>, ttlMs: number): void {
+    put(values: Readonly<Record<string, string>>, ttlMs: number): void {
       for (const [key, value] of Object.entries(values))
         run(sql`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`);
     },
-    deleteFact: (key: string, value: string): boolean =>
+    delete: (key: string, value: string): boolean =>
       run(sql`DELETE FROM fact WHERE key = ${key} AND value = ${value}`).changes === 1,
     quarantine({ receivedAt, reason, body }: QuarantineEntry): void {
       run(sql`INSERT INTO quarantine (received_at, reason, body)

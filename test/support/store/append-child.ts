@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../src/errors.ts';
-import type { StoreOptions } from '../../../src/store/store.ts';
+import type { StoreEngine } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS, eventOf } from './engines.ts';
 
@@ -11,7 +11,7 @@ import { DAY_MS, eventOf } from './engines.ts';
  */
 const [options = '', prefix = ''] = process.argv.slice(2);
 const WRITERS = 32;
-const store = await openStore(JSON.parse(options) as StoreOptions, { retentionMs: DAY_MS });
+const store = await openStore(JSON.parse(options) as StoreEngine, { retentionMs: DAY_MS });
 let count = 0;
 
 async function appendUntilAcknowledged(key: string): Promise<void> {

@@ -3,25 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreUnavailable } from '../../../src/errors.ts';
 import type { EventLog, NewEvent, StoredEvent } from '../../../src/store/event-log.ts';
-import type { StoreSettings } from '../../../src/store/store.ts';
+import type { StoreOptions } from '../../../src/store/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { redisAvailable, startRedis } from '../redis-server.ts';
 
 export interface Engine extends AsyncDisposable {
   /** As many stores as instances would open: embedded, they are all the same one. */
-  open(
-    instances?: number,
-    settings?: Partial<StoreSettings>,
-  ): Promise<readonly [Store, ...Store[]]>;
+  open(instances?: number, settings?: Partial<StoreOptions>): Promise<readonly [Store, ...Store[]]>;
   /** Closes what is open and opens it once more, as a restart does. */
-  reopen(settings?: Partial<StoreSettings>): Promise<Store>;
+  reopen(settings?: Partial<StoreOptions>): Promise<Store>;
 }
 
 export const DAY_MS = 24 * 3_600_000;
 
 function createEngine(
-  openOne: (settings: StoreSettings) => Promise<Store>,
+  openOne: (settings: StoreOptions) => Promise<Store>,
   shared: boolean,
   cleanUp: () => Promise<void>,
 ): Engine {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { StoreOptions } from '../../../src/store/store.ts';
+import type { StoreEngine } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS } from './engines.ts';
 
@@ -17,7 +17,7 @@ export interface Round {
 
 /** Starts a process that appends, runs `fault` at a random moment after its first acknowledged event, and kills it. */
 export async function killRound(
-  options: StoreOptions,
+  options: StoreEngine,
   prefix: string,
   random: () => number,
   fault: () => Promise<void> = async () => {},
@@ -48,7 +48,7 @@ export interface Tally {
 
 /** Opens the log again and compares it with the acknowledged events. */
 export async function tally(
-  options: StoreOptions,
+  options: StoreEngine,
   acknowledged: ReadonlySet<string>,
 ): Promise<Tally> {
   await using store = await openStore(options, { retentionMs: DAY_MS });
