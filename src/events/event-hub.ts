@@ -144,7 +144,10 @@ export async function openHub(parts: HubParts) {
         const page = await log.read(position, BATCH);
         if (signal.aborted) return;
         if (!reaches(page, position)) resetTo(page);
-        else if (page.events.length > 0) await (receiving = receive(page.events));
+        else if (page.events.length > 0) {
+          receiving = receive(page.events);
+          await receiving;
+        }
         if (position >= page.newest || page.events.length === 0) await log.changed(position);
         isReported = false;
       } catch (error) {

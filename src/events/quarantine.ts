@@ -64,10 +64,7 @@ function entryOf({ position, receivedAt, ...facts }: PartnerEvent, error: unknow
 /** Entries per read: each may have 256 KiB. */
 const PAGE = 100;
 
-/**
- * Replays the quarantine after an update that understands its entries. Counts the deliveries that left it, the new
- * events in them, and the entries that are left.
- */
+/** Replays the quarantine after an update. Counts the deliveries that left it, their new events, and what is left. */
 export async function redrive({ log, quarantine }: Store) {
   let deliveries = 0;
   let events = 0;
