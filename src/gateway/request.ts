@@ -9,10 +9,7 @@ import { type ClientError, requestRejected } from './client-error.ts';
 const JSON_TYPES = ['application/graphql-response+json', 'application/json'] as const;
 const PLAIN = { json: 'application/json', stream: false } as const;
 
-/**
- * The JSON type that the client prefers, if it accepts one, and whether it accepts server-sent events. Without an
- * `Accept` header it gets plain JSON.
- */
+/** The JSON type that the client prefers, if any, and whether it accepts server-sent events. By default plain JSON. */
 export function acceptedBy(header: string | undefined) {
   if (header === undefined || header.trim() === '' || header === 'application/json') return PLAIN;
   const ranges = header

@@ -123,7 +123,9 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     parts.connections.add(connection);
     ws.on('error', () => connection.release());
     ws.on('ping', () => connection.countMessage());
-    ws.on('pong', () => (connection.hasPonged = connection.countMessage()));
+    ws.on('pong', () => {
+      connection.hasPonged = connection.countMessage();
+    });
     ws.on('message', (data: Buffer, isBinary: boolean) => connection.receive(data, isBinary));
     ws.on('close', () => {
       connection.release();
