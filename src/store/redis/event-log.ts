@@ -36,8 +36,8 @@ export function createRedisLog(
   channel: string,
   { retentionMs, clock }: StoreOptions,
 ): EventLog {
-  // The state of the shared log, as last seen.
-  let [epoch, newest, stamp] = ['', 0, ''];
+  /** The state of the shared log, as last seen. `stamp` is when its newest event was received. */
+  let seen = { epoch: '', newest: 0, stamp: '' };
   const formerEpochs = new Set<string>();
   let changed = Promise.withResolvers<void>();
   /** The position in the last message. Only a hint: it may be of another server than the next read. */
@@ -46,21 +46,22 @@ export function createRedisLog(
   /** Sends the last seen state, so that the script can detect a lost log. Resolves to the present state and a result. */
   async function runOnLog<Result>(run: Run, script: string, options: object) {
     const former = [...formerEpochs].join(' ');
+    const { epoch, newest, stamp } = seen;
     const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     // EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here.
     const reply = await run((redis) => redis.eval(script, { keys: LOG_KEYS, arguments: args }));
     const [head, result] = reply as unknown as readonly [Head, Result];
-    learn(head);
+    update(head);
     return [head, result] as const;
   }
 
-  function learn([current, top, stampOfTop]: Head): void {
+  function update([epoch, newest, stamp]: Head): void {
     // Replies of the two sockets come in any order: a late one must not bring an old log back.
-    if (formerEpochs.has(current)) return;
-    if (current === epoch && top <= newest) return;
-    if (current !== epoch && epoch !== '') formerEpochs.add(epoch);
-    [epoch, newest, stamp] = [current, top, stampOfTop];
+    if (formerEpochs.has(epoch)) return;
+    if (epoch === seen.epoch && newest <= seen.newest) return;
+    if (epoch !== seen.epoch && seen.epoch !== '') formerEpochs.add(seen.epoch);
+    seen = { epoch, newest, stamp };
     wakeReaders();
   }
 
@@ -98,7 +99,7 @@ export function createRedisLog(
     read,
     bounds: () => read(0, 0),
     async changed(position) {
-      if (position < Math.max(newest, announced)) return;
+      if (position < Math.max(seen.newest, announced)) return;
       const lookAgain = setTimeout(wakeReaders, LOOK_AGAIN_MS).unref();
       await changed.promise;
       clearTimeout(lookAgain);
