@@ -30,7 +30,6 @@ export interface Services {
   readonly places: Places;
   readonly marks: Marks;
   readonly invalidation: Invalidation;
-  /** For idempotency keys. */
   readonly runOnce: RunOnce;
   /** Undefined if nothing is audited. */
   readonly audit: Audit | undefined;
