@@ -7,6 +7,7 @@ import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
+import { LARGE_CHARACTERS, createUnreadResponses } from '../unread-responses.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
@@ -28,6 +29,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   const { maskError, trusted, observer } = parts;
   const { bodyBytes } = parts.config.limits;
   const streamed = getSSEProcessor();
+  const unread = createUnreadResponses(parts.config.limits.unreadCharacters);
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
@@ -61,7 +63,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   /** The same status as Yoga's: the highest of the errors. For `application/json`, errors marked `spec` don't count. */
   function responseTo(context: HttpContext, result: Result, fetchAPI: FetchAPI) {
     if (result instanceof Subscription) return streamOf(result.sink, fetchAPI);
-    const { req, requestId } = context;
+    const { req, res, requestId } = context;
     const { json } = acceptedBy(req.headers.accept);
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);
     const details = errors.flatMap(({ http }) => http ?? []);
@@ -74,11 +76,16 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       observer.rejected(code, { requestId, status, reason });
     }
     const body = forClient(result, requestId);
+    const text = JSON.stringify(body);
+    unread.add(res, text);
     // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
-    if (!json && details.every(({ spec }) => spec)) return streamOf(body, fetchAPI);
+    if (!json && details.every(({ spec }) => spec))
+      return streamOf({ ...body, stringify: () => text }, fetchAPI);
     const type = `${json ?? 'application/json'}; charset=utf-8`;
     const headers = Object.assign({ 'content-type': type }, ...details.map((http) => http.headers));
-    return new fetchAPI.Response(JSON.stringify(body), { status, headers });
+    // A long string would stay in the heap until it is sent. A short one is sent in one packet with its headers.
+    const content = text.length < LARGE_CHARACTERS ? text : Buffer.from(text);
+    return new fetchAPI.Response(content, { status, headers });
   }
 
   return {
@@ -91,6 +98,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       // Responses of one turn of the event loop are written together. A write that wakes its client is expensive: this way
       // a cached answer takes 160 µs of CPU and not 218, with 16 clients at once.
       await nextTurn();
+      await unread.space();
       endResponse(responseTo(context, result, fetchAPI));
     },
   };

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -35,12 +36,32 @@ async function drip(start: string) {
   return { status: received.split(' ')[1], lastedMs: performance.now() - began };
 }
 
+/** Asks for 25 MB and does not read them. Returns both ends of the connection once the response is sent. */
+async function askWithoutReading({ url, sandbox }: Gateway, accept = 'application/json') {
+  const { hostname, port } = new URL(url);
+  const { ids } = sandbox;
+  sandbox.answerNext('/sessions/:id/transcript', {
+    body: { transcriptItems: Array.from({ length: 5_000 }, () => ({ text: 'x'.repeat(1_000) })) },
+  });
+  const query = `{ session(id: "${ids.session(0, 0)}") { ${Array.from({ length: 5 }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
+  const body = JSON.stringify({ query });
+  const accepted = nextAccepted(port);
+  const client = connect(Number(port), hostname).on('error', () => undefined);
+  client.pause();
+  client.write(
+    `POST /graphql HTTP/1.1\r\nAccept: ${accept}\r\n${head.replace('1000', String(body.length))}${body}`,
+  );
+  const server = await accepted;
+  while (server.bytesWritten < 20_000_000) await delay(10);
+  return { client, server };
+}
+
 /** The server's end of the next connection, which is in this process. */
-function nextAccepted(): Promise<Socket> {
+function nextAccepted(port: string): Promise<Socket> {
   const { promise, resolve } = Promise.withResolvers<Socket>();
   const onSocket = (message: unknown) => {
     const { socket } = message as { readonly socket: Socket };
-    if (String(socket.localPort) === new URL(gateway.url).port) resolve(socket);
+    if (String(socket.localPort) === port) resolve(socket);
   };
   subscribe('net.server.socket', onSocket);
   return promise.finally(() => unsubscribe('net.server.socket', onSocket));
@@ -66,24 +87,25 @@ describe('a slow client', () => {
   );
 
   it('is disconnected if it does not read its response', async () => {
-    const { hostname, port } = new URL(gateway.url);
-    const { ids } = gateway.sandbox;
-    gateway.sandbox.answerNext('/sessions/:id/transcript', {
-      body: { transcriptItems: Array.from({ length: 5_000 }, () => ({ text: 'x'.repeat(1_000) })) },
-    });
-    const query = `{ session(id: "${ids.session(0, 0)}") { ${Array.from({ length: 5 }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
-    const body = JSON.stringify({ query });
-    const accepted = nextAccepted();
-    const socket = connect(Number(port), hostname).on('error', () => undefined);
-    socket.pause();
-    socket.write(`POST /graphql HTTP/1.1\r\n${head.replace('1000', String(body.length))}${body}`);
-    await once(await accepted, 'close');
+    const { client, server } = await askWithoutReading(gateway);
+    await once(server, 'close');
     // The client does not learn of it before it reads.
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.resume();
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    client.resume();
     await closed;
-    expect(socket.bytesRead).toBeLessThan(20_000_000);
+    expect(client.bytesRead).toBeLessThan(20_000_000);
   });
+
+  it.each(['application/json', 'text/event-stream'])(
+    'is disconnected at once if responses that are not read take too much memory (%s)',
+    async (accept) => {
+      await using other = await openGateway({ limits: { unreadCharacters: 20_000_000 } });
+      const { server } = await askWithoutReading(other, accept);
+      const closed = once(server, 'close');
+      expect((await other.query('{ viewer { subject } }')).status).toBe(200);
+      await closed;
+    },
+  );
 
   it('does not delay other clients', async () => {
     const slow = Array.from({ length: 50 }, () => drip('POST /graphql HTTP/1.1\r\nX: '));
