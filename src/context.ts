@@ -112,26 +112,23 @@ class ResponseSize {
   #error: ResponseTooLarge | undefined;
 
   addRow(): void {
-    this.#add(ROW_BYTES);
+    this.add(ROW_BYTES);
   }
 
   addSigned(): void {
-    this.#add(SIGNED_BYTES);
-  }
-
-  addText(characters: number): void {
-    this.#add(characters);
+    this.add(SIGNED_BYTES);
   }
 
   /** Returns the value. Only copies count: the limit of calls bounds how many different values there are. */
   addValue<T>(value: T): T {
     if (typeof value !== 'object' || value === null) return value;
-    if (this.#values.has(value)) this.#add(JSON.stringify(value).length);
+    if (this.#values.has(value)) this.add(JSON.stringify(value).length);
     this.#values.add(value);
     return value;
   }
 
-  #add(bytes: number): void {
+  /** Throws if it is too large. */
+  add(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes <= MAX_MB * 2 ** 20) return;
     const message = `A response may have about ${MAX_MB} MB, and this one has more: ask for fewer rows or fields.`;

@@ -13,7 +13,6 @@ import {
   getDirectiveValues,
   getNamedType,
   isCompositeType,
-  isUnionType,
 } from 'graphql';
 
 import type { Need } from '../connection/window.ts';
@@ -63,8 +62,7 @@ export function collectFields(
   };
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
-    // Undefined for `__typename` and other meta fields, which cost nothing.
-    const field = isUnionType(owner) ? undefined : owner.getFields()[node.name.value];
+    const field = schema.getField(owner, node.name.value);
     if (!field) return;
     const name = node.alias?.value ?? node.name.value;
     // Two types may define different arguments for fields of one name.
@@ -115,15 +113,14 @@ export function wantsAttributes(
   );
 }
 
-/** How often the field that is being resolved selects this subfield: once for each alias. */
-export const timesSelected = (
-  name: string,
+/** The names of the subfields that the field being resolved selects, once for each alias. */
+export const selectedSubfields = (
   info: GraphQLResolveInfo,
   { executionArgs }: Context,
-): number =>
-  collectFields(info.fieldNodes, getNamedType(info.returnType), executionArgs).filter(
-    ({ field }) => field.name === name,
-  ).length;
+): readonly string[] =>
+  collectFields(info.fieldNodes, getNamedType(info.returnType), executionArgs).map(
+    ({ field }) => field.name,
+  );
 
 /** What the connection that is being resolved has to read. */
 export function connectionNeed(info: GraphQLResolveInfo, { executionArgs }: Context): Need {

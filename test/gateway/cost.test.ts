@@ -289,6 +289,19 @@ describe('a response', () => {
     expect(codes(answer)).toEqual(['QUERY_TOO_EXPENSIVE']);
   });
 
+  it.each([
+    ['speaker', 1],
+    ['__typename', 2],
+  ])('counts every alias of %s in a transcript’s items', async (name, nth) => {
+    const transcriptItems = Array.from({ length: 70_000 }, () => ({ speaker: 'A' }));
+    gateway.sandbox.answerNext('/sessions/{sessionId}/transcript', { body: { transcriptItems } });
+    const members = Array.from({ length: 29 }, (_, n) => `a${n}: ${name}`);
+    const answer = await gateway.query(
+      `{ session(id: "${ids.session(3, nth)}") { transcript { items { ${members.join(' ')} } } } }`,
+    );
+    expect(failures(answer)).toEqual(['session.transcript.items: QUERY_TOO_EXPENSIVE']);
+  });
+
   it('has about 33,000 rows and links upward at most', async () => {
     const asked = await gateway.query(`{ clinic(id: "${ids.clinic(0)}") { id } }`);
     const answer = await gateway.query(

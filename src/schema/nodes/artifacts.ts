@@ -5,7 +5,7 @@ import type {
   TranscriptItem as Item,
 } from '../../rest/records.ts';
 import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
-import { timesSelected } from '../selections.ts';
+import { selectedSubfields } from '../selections.ts';
 
 const REQUIRED_RAW = { ...RAW, nullable: false };
 
@@ -53,15 +53,20 @@ const TranscriptItem = builder.objectRef<Item>('TranscriptItem').implement({
   }),
 });
 
+/** A short value with its name. */
+const VALUE_BYTES = 20;
+
 nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
   session: t.expose('session', required('Session', 'The session that was transcribed.')),
   items: t.field({
     ...required([TranscriptItem], 'The utterances, in the order of speaking.'),
     extensions: { isAttribute: true },
     resolve: ({ record: { items } }, _args, ctx, info) => {
+      const subfields = selectedSubfields(info, ctx);
       // Each alias of the text returns it once more.
+      const times = subfields.filter((name) => name === 'transcript').length;
       const characters = items.reduce((sum, { transcript }) => sum + (transcript?.length ?? 0), 0);
-      ctx.responseSize.addText(characters * timesSelected('transcript', info, ctx));
+      ctx.responseSize.add(items.length * subfields.length * VALUE_BYTES + characters * times);
       return ctx.responseSize.addValue(items);
     },
   }),
