@@ -74,9 +74,9 @@ export function createEventResults({ services, config, maskError }: GatewayParts
 
   async function execute(event: PartnerEvent, operation: EventOperation) {
     const { viewer, args, estimated } = operation;
-    // All subscriptions of viewers with equal grants share one call limit per webhook, however many there are. An event
-    // with several scores is several entries of the log, with the same time and client.
-    const key = `${event.receivedAt} ${event.clientId} ${viewer.reach.text}`;
+    // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
+    // scores is several entries of the log, with the same time and client.
+    const key = `${event.receivedAt} ${event.clientId} ${viewer.subject} ${viewer.reach.text}`;
     const usage = usages.get(key) ?? createUsage({ maxCalls: maxUpstreamCalls });
     if (!usages.has(key)) usages.set(key, usage);
     // A Partner API that hangs must not hold up the events behind this one for ever.

@@ -134,6 +134,23 @@ describe('one webhook', () => {
     );
   });
 
+  it('makes calls for one viewer although another of the same grants has used up theirs', async () => {
+    await using narrow = await openGateway({ env: { OPERATION_MAX_UPSTREAM_CALLS: '5' } });
+    const after = (await narrow.query('{ eventCursor }')).data.eventCursor;
+    narrow.sandbox.finalize(narrow.sandbox.ids.note(0, 0));
+    await narrow.sandbox.delivered();
+    const errorsOf = async (subject: string, selection: string) => {
+      using socket = await dialIn(narrow, await tokenFor(['partner'], { subject }));
+      const query = `subscription($after: EventCursor) { noteFinalized(after: $after) { ${selection} } }`;
+      socket.send(subscribe('1', query, { after }));
+      return (await socket.next()).payload.errors;
+    };
+    expect(await errorsOf('anna', 'clinic { clients(first: 100) { nodes { id } } }')).toHaveLength(
+      1,
+    );
+    expect(await errorsOf('bea', 'progressNote { note }')).toBeUndefined();
+  });
+
   it('has the calls of an operation to itself, however soon after another of its client it comes', async () => {
     await using narrow = await openGateway({ env: { OPERATION_MAX_UPSTREAM_CALLS: '1' } });
     const { ids, finalize } = narrow.sandbox;
