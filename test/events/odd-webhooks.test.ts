@@ -83,12 +83,19 @@ describe('a signed body that is not a delivery', () => {
     ['nothing', ''],
     ['space', '    '],
     ['two', `${TEXT}\n${TEXT}`],
+    ['null', 'null'],
     ['a list of one', `[${TEXT}]`],
     ['UTF-16', Buffer.from(TEXT, 'utf16le')],
     ['broken UTF-8', Buffer.concat([FULL.subarray(0, -2), Buffer.from([0xff]), FULL.subarray(-2)])],
     ['a prototype', `{"__proto__":${TEXT}}`],
-    ['a payload that is text', '{"eventType":"transcript_ready","payload":"{}"}'],
+    ['no type', ready({}, { eventType: undefined })],
+    ['no payload', ready({}, { payload: undefined })],
+    ...[null, [], '{}', 5].map((payload): [string, string] => [
+      `the payload ${JSON.stringify(payload)}`,
+      ready({}, { payload }),
+    ]),
     ['a type that is a list', ready({}, { eventType: ['transcript_ready'] })],
+    ['a type that is a number', ready({}, { eventType: 5 })],
     ['250,000 open brackets', '['.repeat(250_000)],
   ])('gets 400: %s', async (_, body) => {
     expect(await answerTo(body)).toEqual({ status: 400, text: '' });
@@ -137,6 +144,10 @@ describe('an unusual delivery', () => {
     ],
     ['a type with space around it', () => ready({}, { eventType: ' transcript_ready ' })],
     ['a type of 200 kB', () => ready({}, { eventType: 'x'.repeat(200_000) })],
+    ...['TRANSCRIPT_READY', '__proto__', 'constructor', ''].map((type): [string, () => string] => [
+      `the type "${type}"`,
+      () => ready({}, { eventType: type }),
+    ]),
     [
       'a prototype for a payload',
       () => `{"eventType":"transcript_ready","payload":{"__proto__":{"sessionId":"${uuid()}"}}}`,

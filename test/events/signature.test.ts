@@ -32,10 +32,6 @@ describe('a webhook signature', () => {
     expect(holds({ algorithm: 'sha512' }, mac('hex', SECRET, 'sha512'))).toBe(true);
   });
 
-  it('is valid in upper-case hex, since that decodes to the same bytes', () => {
-    expect(holds({}, mac('hex').toUpperCase())).toBe(true);
-  });
-
   it('is rejected when missing, empty or blank', () => {
     for (const value of [undefined, '', '   ']) expect(holds({}, value)).toBe(false);
     for (const value of [undefined, '', 'sha256=']) {
