@@ -128,7 +128,8 @@ describe('the log', () => {
     ['a forged cursor', { after: 'x' }],
   ])('rejects %s', async (_, variables) => {
     const { errors } = await gateway.query(PAGE, variables);
-    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    const message = expect.stringContaining('"after" must be an event cursor');
+    expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
   it('of a session has its events, oldest first', async () => {

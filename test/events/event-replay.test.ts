@@ -36,22 +36,6 @@ const transcripts = (count: number) =>
   Array.from({ length: count }, () => delivery('transcript_ready'));
 
 describe('a subscription after a cursor', () => {
-  it('replays at the pace of its listener', async () => {
-    await using store = await openTestStore();
-    await append(store.log, ...transcripts(3));
-    await using opened = await openTestHub(store.log);
-    let busy = 0;
-    let most = 0;
-    const slow = async () => {
-      busy += 1;
-      most = Math.max(most, busy);
-      await turn();
-      busy -= 1;
-    };
-    await subscribeFrom(opened.hub, 0, {}, slow);
-    expect(most).toBe(1);
-  });
-
   it('ahead of this instance waits for the events after its cursor', async () => {
     await using store = await openTestStore();
     await using opened = await openTestHub(store.log);

@@ -98,28 +98,6 @@ describe.each(engines)('an event that can’t be handled ($name)', ({ create }) 
   });
 });
 
-describe('a failing step of an event', () => {
-  it('is retried, and the event is not quarantined when a retry succeeds in time', async () => {
-    await using engine = await engines[0].create();
-    const [store] = await engine.open();
-    await using opened = await openFailing(store, {});
-    const received: number[] = [];
-    const delivered = Promise.withResolvers<string | undefined>();
-    opened.hub.subscribe({}, (event) => {
-      const deliver = () => {
-        received.push(event.position);
-        if (received.length < 4) throw new TypeError('not yet');
-        return 'delivered';
-      };
-      delivered.resolve(opened.hub.runOrQuarantine(event, deliver));
-    });
-    await append(store.log, ready(uuid()));
-    expect(await delivered.promise).toBe('delivered');
-    expect(received).toEqual([1, 1, 1, 1]);
-    expect(await store.quarantine.count()).toBe(0);
-  });
-});
-
 it('never quarantines an event because the store is unavailable', async () => {
   await using engine = await engines[0].create();
   const [store] = await engine.open();
