@@ -1,4 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import timers, { setImmediate } from 'node:timers/promises';
+
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
 import { createRunOnce } from '../../src/store/idempotency.ts';
@@ -130,7 +133,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
   });
 
   it('stores the outcome when the store is back, and has it for this process until then', async () => {
-    const { keys, goDown, comeBack } = createUnreachableStore();
+    const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
     await using one = createRunOnce(keys);
     const { run, runs } = createAction();
     const first = one('k', 'p', run);
@@ -139,7 +142,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     runs[0]?.resolve('done');
     expect(await first).toBe('done');
     expect(await one('k', 'p', run)).toBe('done');
-    comeBack();
+    comeBackWithoutThem();
     // On its clock the first process seems to have died.
     const two = createRunOnce(keys, 15_000, () => Date.now() + 60_000);
     expect(await two('k', 'p', run)).toBe('done');
@@ -166,8 +169,25 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(await retry).toBe('second');
     expect(runs).toHaveLength(2);
   });
+});
 
-  it('has an unknown outcome if the process ended before it could store one', async () => {
+/** Pauses end at once. Returns a function for their sum. */
+function skipPauses(): () => number {
+  const pauses: number[] = [];
+  vi.spyOn(timers, 'setTimeout').mockImplementation(async (ms = 0) => {
+    pauses.push(ms);
+    return setImmediate();
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  return () => pauses.reduce((sum, ms) => sum + ms, 0);
+}
+
+describe('the wait for another process', () => {
+  it('ends after three seconds with an unknown outcome if that one ended before it could store one', async () => {
     const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
     const { run, runs } = createAction();
     {
@@ -179,24 +199,28 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
       await first;
     }
     comeBackWithoutThem();
+    const waitedMs = skipPauses();
     await expect(createRunOnce(keys)('k', 'p', run)).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
     });
     expect(runs).toHaveLength(1);
+    expect(Math.floor(waitedMs() / 1_000)).toBe(3);
   });
 
-  it('ends the wait for a long run after 15 seconds, and a later caller gets its outcome', async () => {
+  it('ends after 15 seconds if its run is a long one, and a later caller gets the outcome', async () => {
     const { keys } = createUnreachableStore();
     const { run, runs } = createAction();
-    // A run may take 30 seconds, and this one has taken 20.
+    // A run may take 40 seconds, and this one has taken 20.
     const first = createRunOnce(keys, 15_000, () => Date.now() - 20_000)('k', 'p', run);
     const runOnce = createRunOnce(keys);
+    const waitedMs = skipPauses();
     await expect(runOnce('k', 'p', run)).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: expect.stringContaining('send this one again, with the same key'),
     });
+    expect(Math.floor(waitedMs() / 1_000)).toBe(15);
     runs[0]?.resolve('done');
     expect(await Promise.all([first, runOnce('k', 'p', run)])).toEqual(['done', 'done']);
     expect(runs).toHaveLength(1);
-  }, 30_000);
+  });
 });
