@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { assessments, bytesOf, delivery, macOf, uuid } from '../support/events/deliveries.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { type Headers, raw, requestOf } from '../support/raw-http.ts';
+import { gauge } from '../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 const lines: string[] = [];
@@ -78,6 +79,19 @@ describe('an unusual signature', () => {
   });
 });
 
+it('an invalid signature is logged once a minute, and never as it was sent', async () => {
+  const own: string[] = [];
+  await using other = await openGateway({ onLog: (line) => own.push(line) });
+  const headers = { 'x-signature': macOf(FULL, 'a guess') };
+  for (let n = 0; n < 20; n += 1)
+    await fetch(`${other.url}/webhooks`, { method: 'POST', body: TEXT, headers });
+  const about = own.filter((line) => line.includes('signature'));
+  expect(about.map((line) => JSON.parse(line).msg)).toEqual([
+    'webhook signature mismatch in header x-signature',
+  ]);
+  expect(own.join('')).not.toContain(headers['x-signature']);
+});
+
 describe('a signed body that is not a delivery', () => {
   it.each<[string, string | Buffer]>([
     ['nothing', ''],
@@ -130,6 +144,15 @@ describe('an unusual delivery', () => {
     expect(await answerTo(body)).toEqual({ status: 200, text: '' });
     expect(await eventCountOf(sessionId)).toBe(1);
   });
+
+  it.each(['9999-01-01T00:00:00Z', '', undefined])(
+    'is accepted without a credible time, and counted: %j',
+    async (timeStamp) => {
+      const before = await gauge(gateway, 'events_without_time_total');
+      expect((await answerTo(ready({}, { timeStamp }))).status).toBe(200);
+      expect(await gauge(gateway, 'events_without_time_total')).toBe(before + 1);
+    },
+  );
 
   const ODD_IDS = ['{id}', 'urn:uuid:', ' ', '\n', 'ı', '１', '\u212a'];
   it.each<[string, () => string]>([
