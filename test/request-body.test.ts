@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 
 import { expect, it } from 'vitest';
 
@@ -26,4 +27,30 @@ it('rejects the body that is closed for the memory that all take', async () => {
   expect(await outcomes[0]).toBe('Error: Incomplete bodies take too much memory');
   for (const socket of sockets) socket.destroy();
   expect(await outcomes[1]).toBe('Error: aborted');
+});
+
+/** A request whose connection stays open after its end. */
+const createRequest = () =>
+  Object.assign(new PassThrough({ autoDestroy: false }), { headers: {}, complete: false });
+
+it('counts the memory of each chunk, which may be a single byte', async () => {
+  const read = createBodyReader(MB);
+  const byte = Buffer.from('x');
+  const requests = [createRequest(), createRequest()] as const;
+  const outcomes = requests.map((req) => read(req as never).then(() => 'read', String));
+  for (const req of requests) for (let n = 0; n < 150_000; n += 1) req.emit('data', byte);
+  expect(await outcomes[0]).toBe('Error: Incomplete bodies take too much memory');
+  requests[1].emit('end');
+  expect(await outcomes[1]).toBe('read');
+});
+
+it('counts incomplete bodies only: any number may come one after the other', async () => {
+  const read = createBodyReader(MB);
+  const requests = Array.from({ length: 100 }, createRequest);
+  for (const req of requests) {
+    const body = read(req as never);
+    req.end(Buffer.alloc(MB));
+    expect((await body).length).toBe(MB);
+  }
+  expect(requests.filter(({ destroyed }) => destroyed)).toEqual([]);
 });
