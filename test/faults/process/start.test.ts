@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,7 +7,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
-import { openStore } from '../../../src/store/store.ts';
 import { ownMounts } from '../../support/faults/process/own-mounts.ts';
 import { createStoreDir, runToEnd } from '../../support/faults/process/process.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -46,18 +42,8 @@ async function storeRefusal(dir: string, under: readonly string[]): Promise<stri
   );
 }
 
-// Other messages are tested in test/config.test.ts and test/store.
+// Other messages are tested in test/config.test.ts, test/server.test.ts and test/store.
 describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () => {
-  it('and says that the port is in use', async () => {
-    const holder = createServer().listen(0, '127.0.0.1');
-    await once(holder, 'listening');
-    const { port } = holder.address() as AddressInfo;
-    expect(await refusal({ PORT: String(port) })).toContain(
-      `address already in use 127.0.0.1:${port}`,
-    );
-    holder.close();
-  });
-
   it('and says what is wrong with the configuration', async () => {
     expect(await refusal({ PARTNER_BASE_URL: 'https://api.example.com/v1' })).toBe(
       'Configuration refused:\n- PARTNER_BASE_URL must end in /v2, but does not',
@@ -88,26 +74,6 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
     for (const at of [dir, join(dir, 'new')])
       expect(await storeRefusal(at, under)).toContain(message(at));
     rmSync(dir, { recursive: true });
-  });
-
-  it('and says that the system allows no directory there', async () => {
-    await expect(
-      openStore({ kind: 'embedded', dir: '/proc/new/store' }, { retentionMs: 1 }),
-    ).rejects.toThrow(
-      "/proc/new/store can't be created there: set EVENT_STORE_DIR to another directory",
-    );
-  });
-
-  it('and says that the store’s directory is a file or a broken link, or below one', async () => {
-    const parent = createStoreDir();
-    const [file, link] = [join(parent, 'file'), join(parent, 'link')];
-    writeFileSync(file, '');
-    symlinkSync(join(parent, 'nowhere'), link);
-    for (const dir of [file, join(file, 'below'), link])
-      await expect(openStore({ kind: 'embedded', dir }, { retentionMs: 1 })).rejects.toThrow(
-        `${dir} is a file or a broken link, or lies below one, and must be a directory: remove it, or set EVENT_STORE_DIR to another directory`,
-      );
-    rmSync(parent, { recursive: true });
   });
 });
 
