@@ -114,15 +114,6 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ event }) => JSON.stringify(event))).size).toBe(1);
   });
 
-  it('waits for a receiver', async () => {
-    const sandbox = await open();
-    sandbox.deliverTo(undefined);
-    sandbox.completeAssessments(sandbox.ids.client(0));
-    sandbox.deliverTo(receiver.url);
-    await sandbox.delivered();
-    expect(receiver.received).toHaveLength(1);
-  });
-
   it('is kept while there is no receiver, the latest 1,000', async () => {
     const sandbox = await open();
     sandbox.deliverTo(undefined);
