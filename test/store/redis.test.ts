@@ -5,7 +5,6 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
-import type { StoredEvent } from '../../src/store/event-log.ts';
 import { createConnection } from '../../src/store/redis/connection.ts';
 import { createRedisLog } from '../../src/store/redis/event-log.ts';
 import { names } from '../../src/store/redis/names.ts';
@@ -461,62 +460,46 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
 });
 
 // These wait, each for its own servers, so they run in parallel.
-describe
-  .skipIf(!redisAvailable)
-  .concurrent('a store on a Redis that refuses, moves or hangs', () => {
-    const open = (url: string) => openStore({ kind: 'redis', url }, { retentionMs: DAY_MS });
+describe.skipIf(!redisAvailable).concurrent('a store on a Redis that refuses or moves', () => {
+  const open = (url: string) => openStore({ kind: 'redis', url }, { retentionMs: DAY_MS });
 
-    it('rejects a replica, and an address without a server', async () => {
-      await using server = await startRedis('--replicaof', '127.0.0.1 1');
-      await expect(open(server.url)).rejects.toThrow('read-only replica');
-      await server.kill();
-      await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
-    });
-
-    it('says why a server refuses it, and never the password', async () => {
-      await using server = await startRedis('--requirepass', 'correct');
-      const openWith = (user: string, path = '') =>
-        expect(open(`redis://${user}127.0.0.1:${server.port}${path}`)).rejects;
-      await Promise.all([
-        openWith(':horse@').toThrow(
-          /^Redis, as REDIS_URL names it, cannot be reached: it refuses the user name or password \(WRONGPASS\)$/,
-        ),
-        openWith('', '/1').toThrow(
-          /^Redis, as REDIS_URL names it, cannot be reached: it wants a password \(NOAUTH\)$/,
-        ),
-        openWith(':correct@', '/99').toThrow(
-          /^Redis, as REDIS_URL names it, cannot be reached: it does not have the database that is named \(ERR DB index\)$/,
-        ),
-      ]);
-    });
-
-    it('reads from the promoted replica, even if it writes nothing', async () => {
-      await using primary = await startRedis('--repl-diskless-sync-delay', '0');
-      await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
-      await vi.waitFor(() => {
-        expect(primary.cli('INFO', 'replication')).toContain('state=online');
-      }, 10_000);
-      await using name = await openRelay(primary.port);
-      await using follower = await open(`redis://127.0.0.1:${name.port}`);
-      replica.cli('REPLICAOF', 'NO', 'ONE');
-      name.redirectTo(replica.port);
-      await using writer = await open(replica.url);
-      await writer.log.append([eventOf('a')]);
-      const read = async () => (await follower.log.read(0, 10)).events;
-      await vi.waitFor(async () => expect(await read()).toHaveLength(1), 5_000);
-    });
-
-    it('times out on a server that hangs', async () => {
-      await using server = await startRedis();
-      await using store = await open(server.url);
-      const { log } = store;
-      const follower = follow(log, 0, await epochOf(log));
-      const first: Promise<IteratorResult<readonly StoredEvent[]>> = follower.next();
-      process.kill(server.pid, 'SIGSTOP');
-      await expect(log.append([eventOf('a')])).rejects.toThrow('did not answer within 3000 ms');
-      process.kill(server.pid, 'SIGCONT');
-      await vi.waitFor(() => store.check(), 10_000);
-      await log.append([eventOf('b')]);
-      expect((await first).done).toBe(false);
-    });
+  it('rejects a replica, and an address without a server', async () => {
+    await using server = await startRedis('--replicaof', '127.0.0.1 1');
+    await expect(open(server.url)).rejects.toThrow('read-only replica');
+    await server.kill();
+    await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
   });
+
+  it('says why a server refuses it, and never the password', async () => {
+    await using server = await startRedis('--requirepass', 'correct');
+    const openWith = (user: string, path = '') =>
+      expect(open(`redis://${user}127.0.0.1:${server.port}${path}`)).rejects;
+    await Promise.all([
+      openWith(':horse@').toThrow(
+        /^Redis, as REDIS_URL names it, cannot be reached: it refuses the user name or password \(WRONGPASS\)$/,
+      ),
+      openWith('', '/1').toThrow(
+        /^Redis, as REDIS_URL names it, cannot be reached: it wants a password \(NOAUTH\)$/,
+      ),
+      openWith(':correct@', '/99').toThrow(
+        /^Redis, as REDIS_URL names it, cannot be reached: it does not have the database that is named \(ERR DB index\)$/,
+      ),
+    ]);
+  });
+
+  it('reads from the promoted replica, even if it writes nothing', async () => {
+    await using primary = await startRedis('--repl-diskless-sync-delay', '0');
+    await using replica = await startRedis('--replicaof', `127.0.0.1 ${primary.port}`);
+    await vi.waitFor(() => {
+      expect(primary.cli('INFO', 'replication')).toContain('state=online');
+    }, 10_000);
+    await using name = await openRelay(primary.port);
+    await using follower = await open(`redis://127.0.0.1:${name.port}`);
+    replica.cli('REPLICAOF', 'NO', 'ONE');
+    name.redirectTo(replica.port);
+    await using writer = await open(replica.url);
+    await writer.log.append([eventOf('a')]);
+    const read = async () => (await follower.log.read(0, 10)).events;
+    await vi.waitFor(async () => expect(await read()).toHaveLength(1), 5_000);
+  });
+});
