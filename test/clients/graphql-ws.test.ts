@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import { connect, follow } from '../../docs/clients/resume.ts';
-import { socketUrl } from '../support/clients/address.ts';
 import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
 import { tokenFor } from '../support/gateway.ts';
+import { socketUrl } from '../support/ws/raw-socket.ts';
 
 const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
   events(after: $after, filter: $filter) { cursor type } }`;

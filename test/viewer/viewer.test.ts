@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type Ask, failures, viewerWith } from '../support/access/viewers.ts';
+import { type Ask, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { artifactId, sessionId } from '../support/global-id.ts';
-import { callsTo } from '../support/graph/counted.ts';
+import { callsTo, failures } from '../support/graph/counted.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];

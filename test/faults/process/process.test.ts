@@ -3,11 +3,10 @@ import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:
 import { type Socket, connect } from 'node:net';
 
 import { describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 
 import { NO_LOSSES, openDeployment } from '../../support/faults/deployment.ts';
 import { noteEvent, sendOne, signed } from '../../support/faults/sender.ts';
-import { until } from '../../support/ws/raw-socket.ts';
+import { dial, until } from '../../support/ws/raw-socket.ts';
 
 describe.concurrent('a process', { timeout: 120_000 }, () => {
   it('that runs out of file descriptors serves open connections, and later new ones', async () => {
@@ -82,11 +81,8 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     server.signal('SIGUSR2');
     await until(async () => (await ask()).status === 503);
     expect((await ask()).errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
-    const refused = new WebSocket(
-      `${server.url.replace('http', 'ws')}/graphql`,
-      'graphql-transport-ws',
-    );
-    expect(String((await once(refused, 'error'))[0])).toContain('503');
+    const { ws } = dial(server);
+    expect(String((await once(ws, 'error'))[0])).toContain('503');
     expect(await sendOne(server.url, sandbox)).toBe(200);
     await sender.more(50);
     server.signal('SIGUSR1');

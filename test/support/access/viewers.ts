@@ -42,7 +42,3 @@ function advanceable(now: () => number, wallNow: () => number) {
 }
 
 export const MINUTE_PAST = 61_000;
-
-/** The codes of an answer's errors, each with its path. */
-export const failures = ({ errors = [] }: GraphQLAnswer): string[] =>
-  errors.map(({ path, extensions }) => `${path?.join('.') ?? ''}: ${extensions.code}`);

@@ -47,7 +47,6 @@ export function createCounts() {
 /** The webhook handler on a port of its own. */
 export async function openWebhookReceiver(store: Store, parts: Partial<WebhookParts> = {}) {
   const { counts, observer } = createCounts();
-  const copies: EventFacts[] = [];
   const accepted: EventFacts[] = [];
   const handle = createWebhookHandler({
     log: store.log,
@@ -62,7 +61,7 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
     }),
     now: Date.now,
     whenApplied: () => Promise.resolve(),
-    applyCopies: async (more) => void copies.push(...more),
+    applyCopies: () => Promise.resolve(),
     onAccepted: (event) => void accepted.push(event),
     observer,
     maxBytes: 256 * 1024,
@@ -71,26 +70,28 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
   const server = createServer((req, res) => void handle(req, res));
   const port = await listen(server);
 
-  const send = (body: Buffer, headers: OutgoingHttpHeaders = {}, method = 'POST') =>
+  const send = (body: Buffer, headers: OutgoingHttpHeaders = {}) =>
     new Promise<Answer>((resolve, reject) => {
-      const req = request({ port, host: '127.0.0.1', method, headers, agent: false }, (res) => {
-        const chunks: Buffer[] = [];
-        res.on('data', (chunk: Buffer) => void chunks.push(chunk));
-        res.on('end', () =>
-          resolve({
-            status: res.statusCode ?? 0,
-            headers: res.headers,
-            body: Buffer.concat(chunks).toString(),
-          }),
-        );
-      });
+      const req = request(
+        { port, host: '127.0.0.1', method: 'POST', headers, agent: false },
+        (res) => {
+          const chunks: Buffer[] = [];
+          res.on('data', (chunk: Buffer) => void chunks.push(chunk));
+          res.on('end', () =>
+            resolve({
+              status: res.statusCode ?? 0,
+              headers: res.headers,
+              body: Buffer.concat(chunks).toString(),
+            }),
+          );
+        },
+      );
       req.on('error', reject).end(body);
     });
 
   return {
     port,
     counts,
-    copies,
     accepted,
     send,
     /** As the Partner API would: signed, over exactly these bytes. */

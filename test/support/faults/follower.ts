@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 import type { GraphQLAnswer } from '../gateway.ts';
-import { until } from '../ws/raw-socket.ts';
+import { PROTOCOL, socketUrl, until } from '../ws/raw-socket.ts';
 
 /** A subscriber that reconnects whenever its socket closes, and resumes from its cursor. */
 export interface Follower {
@@ -70,7 +70,7 @@ export function follow({ url, token, after, filter }: FollowerOptions): Follower
   }
 
   function dial(): void {
-    socket = new WebSocket(`${url().replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket = new WebSocket(socketUrl(url()), PROTOCOL);
     socket.on('open', () =>
       socket.send(
         JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } }),

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { WebSocket } from 'ws';
 
-import { initWith, subscribe, until } from '../ws/raw-socket.ts';
+import { PROTOCOL, initWith, socketUrl, subscribe, until } from '../ws/raw-socket.ts';
 
 /** A subscriber that reconnects after a random pause whenever it is disconnected, as clients of graphql-ws do. */
 export interface ReconnectingClient {
@@ -22,7 +22,7 @@ export function createReconnectingClient(url: string, token: string): Reconnecti
   let socket: WebSocket;
 
   function dial(): void {
-    socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket = new WebSocket(socketUrl(url), PROTOCOL);
     socket.on('open', () => socket.send(JSON.stringify(initWith(token))));
     socket.on('error', () => undefined);
     socket.on('close', () => void again());

@@ -2,11 +2,12 @@ import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
 import { type Gateway, tokenFor } from '../gateway.ts';
+import { socketUrl } from './raw-socket.ts';
 
 /** As frontends have it. */
 export function clientOf(gateway: Gateway, token?: string): Client {
   return createClient({
-    url: `${gateway.url.replace('http', 'ws')}/graphql`,
+    url: socketUrl(gateway.url),
     webSocketImpl: WebSocket,
     retryAttempts: 0,
     lazy: true,

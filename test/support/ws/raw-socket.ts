@@ -38,6 +38,9 @@ export interface DialOptions extends ClientOptions {
 
 export const PROTOCOL = 'graphql-transport-ws';
 
+/** The address of the gateway's WebSocket. */
+export const socketUrl = (url: string): string => `${url.replace('http', 'ws')}/graphql`;
+
 export function dial(gateway: Pick<Gateway, 'url'>, options: DialOptions = {}): RawSocket {
   const { path = '/graphql', protocols = [PROTOCOL], ...others } = options;
   const ws = new WebSocket(`${gateway.url.replace('http', 'ws')}${path}`, [...protocols], others);

@@ -1,1 +1,0 @@
-export const socketUrl = (url: string): string => `${url.replace('http', 'ws')}/graphql`;
