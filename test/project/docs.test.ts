@@ -37,8 +37,12 @@ const variables = () => {
 };
 
 describe('every operation in the docs', () => {
-  it.each(operations)('$page: $name is valid against the schema', ({ document, name }) => {
-    expect(name).not.toBe('');
+  it('has a name', () => {
+    expect(operations.filter(({ name }) => name === '')).toEqual([]);
+  });
+
+  const subscriptions = operations.filter(({ document }) => isSubscription(document));
+  it.each(subscriptions)('$page: $name is valid against the schema', ({ document }) => {
     expect(validate(schema, document)).toEqual([]);
   });
 
@@ -87,6 +91,12 @@ describe('a page of the docs', () => {
     const FILE = /^(?:src|sandbox|web|test|docs|scripts|deploy|bench)\/[\w./-]+$/;
     const named = spans(page).filter((span) => FILE.test(span));
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+
+  it.each(pages)('$path names only scripts that exist', ({ text }) => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const named = [...text.matchAll(/npm run (?:--\w+ )*([\w-]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
   it.each(pages)('$path names only variables, codes and types that exist', (page) => {

@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+
+import { printSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+
+import { schema } from '../../src/schema/schema.ts';
 import { namesOfVariables } from '../support/variables.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -138,10 +142,7 @@ describe('documents', () => {
     expect(missing).toEqual([]);
   });
 
-  const hasSchema = existsSync(join(root, 'src/schema/schema.ts'));
-  it.runIf(hasSchema)('have the schema as it is served in schema.graphql', async () => {
-    const { printSchema } = await import('graphql');
-    const { schema } = await import('../../src/schema/schema.ts');
+  it('have the schema as it is served in schema.graphql', () => {
     expect(read('schema.graphql')).toBe(`${printSchema(schema)}\n`);
   });
 

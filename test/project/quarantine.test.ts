@@ -19,7 +19,7 @@ const quarantine = (...args: string[]) =>
     execFile(
       process.execPath,
       [script, ...args],
-      { env: { EVENT_STORE_DIR: dir } },
+      { env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], EVENT_STORE_DIR: dir } },
       (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });

@@ -7,8 +7,11 @@ const script = new URL('../../scripts/token.ts', import.meta.url).pathname;
 
 function token(args: string[], env: Record<string, string>) {
   return new Promise<{ stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [script, ...args], { env }, (_, stdout, stderr) =>
-      resolve({ stdout: stdout.trim(), stderr }),
+    execFile(
+      process.execPath,
+      [script, ...args],
+      { env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env } },
+      (_, stdout, stderr) => resolve({ stdout: stdout.trim(), stderr }),
     );
   });
 }
