@@ -119,6 +119,7 @@ const TAKEN: Readonly<Record<string, Odd>> = {
   'a query in the URL, which is not looked at': { line: 'POST /graphql?query={x} HTTP/1.1' },
   'a wish for another method': { headers: { 'X-HTTP-Method-Override': 'DELETE' } },
   'chunks with extensions and trailers': chunked(`1d;a=b\r\n${BODY}\r\n0\r\nX: 1\r\n\r\n`),
+  'a charset': typed('application/json; charset=utf-8'),
   'a quoted charset': typed('application/json; charset="UTF-8"'),
   'a type in capitals': typed('APPLICATION/JSON'),
   'a client that would like parts': { headers: { Accept: 'multipart/mixed, application/json' } },
