@@ -1,8 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-
-import type { Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { type Socket, connect } from 'node:net';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -13,13 +10,11 @@ import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 let gateway: Gateway;
 let authorization: string;
 beforeAll(async () => {
-  gateway = await openGateway({ env: { ALLOWED_ORIGINS: 'https://app.example' } });
+  gateway = await openGateway();
   authorization = `Bearer ${await tokenFor(['partner'])}`;
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.sandbox.resetCounts());
-
-const MUTATION = 'mutation { authenticateClinician(input: { clinicianId: "x" }) { __typename } }';
 
 type Init = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
@@ -41,29 +36,6 @@ it('answers PersistedQueryNotSupported to a request with only the hash of a docu
       },
     ]);
   }
-});
-
-describe('content types', () => {
-  it.each([
-    ['text/plain', JSON.stringify({ query: MUTATION })],
-    ['application/x-www-form-urlencoded', `query=${encodeURIComponent(MUTATION)}`],
-    [
-      'multipart/form-data; boundary=b',
-      `--b\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${JSON.stringify({ query: MUTATION })}\r\n--b\r\nContent-Disposition: form-data; name="map"\r\n\r\n{}\r\n--b--`,
-    ],
-    ['application/graphql', MUTATION],
-    ['application/json; charset=utf-16', '{}'],
-  ])('rejects %s without a call', async (type, body) => {
-    const response = await request({ method: 'POST', headers: { 'content-type': type }, body });
-    expect(response.status).toBe(415);
-    expect(gateway.sandbox.countOf()).toBe(0);
-  });
-
-  it('rejects every compressed body', async () => {
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    for (const body of ['x', gzipSync(Buffer.alloc(10 * 1024 * 1024))])
-      expect((await request({ method: 'POST', headers, body })).status).toBe(415);
-  });
 });
 
 it('answers 404 for an unknown path', async () => {
@@ -88,10 +60,6 @@ describe('methods', () => {
       expect(gateway.sandbox.countOf()).toBe(0);
     },
   );
-
-  it.each(['PUT', 'DELETE', 'PATCH'])('answers %s with 405', async (method) => {
-    expect((await request({ method })).status).toBe(405);
-  });
 
   it.each(['before', 'after'])(
     'keeps running when a client resets its connection %s the answer to a CONNECT',
@@ -146,13 +114,14 @@ it('says with a 401 how to authenticate', async () => {
 });
 
 it.each([
-  ['POST /graphql', 401],
-  ['POST /webhooks', 413],
-  ['POST /nope', 404],
-  ['GET /healthz', 200],
-])('closes the connection of a %s whose body never ends', async (line, status) => {
+  ['POST /graphql', 413, () => authorization],
+  ['POST /graphql', 401, () => 'Bearer forged'],
+  ['POST /webhooks', 413, () => ''],
+  ['POST /nope', 404, () => ''],
+  ['GET /healthz', 200, () => ''],
+])('closes the connection of a %s whose body never ends, after a %d', async (line, status, as) => {
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-  const headers = 'Host: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+  const headers = `Host: a\r\nAuthorization: ${as()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
   const received = await raw(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`, (socket) => {
     const pour = (): void => {
       while (socket.writable && socket.write(chunk));
@@ -161,29 +130,6 @@ it.each([
     pour();
   });
   expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status}`));
-});
-
-describe('origins', () => {
-  const preflight = (origin: string) =>
-    request({ method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } });
-
-  it('allows the listed origin and no other', async () => {
-    const [good, evil] = [
-      await preflight('https://app.example'),
-      await preflight('https://evil.example'),
-    ];
-    expect(good.headers.get('access-control-allow-origin')).toBe('https://app.example');
-    expect(evil.headers.get('access-control-allow-origin')).toBeNull();
-  });
-
-  it('never echoes an unlisted origin on a response', async () => {
-    const answer = await post(
-      gateway.url,
-      { query: '{__typename}' },
-      { authorization, origin: 'https://evil.example' },
-    );
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
-  });
 });
 
 describe('connections', () => {
@@ -211,19 +157,6 @@ describe('sizes', () => {
     },
   );
 
-  it('stops reading a body without a length at the limit', async () => {
-    const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const response = await raw(head, (socket) => {
-      const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
-      const pour = (): void => {
-        while (socket.writable && socket.write(chunk));
-      };
-      socket.on('drain', pour);
-      pour();
-    });
-    expect(response).toMatch(/^HTTP\/1.1 413/);
-  });
-
   it('keeps at most 64 MB of incomplete bodies, and closes the oldest', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
     const bytes = 2 ** 18;
@@ -237,14 +170,6 @@ describe('sizes', () => {
     expect(sockets.at(-1)!.closed).toBe(false);
     expect((await gateway.query('{ viewer { subject } }')).status).toBe(200);
     for (const socket of sockets) socket.destroy();
-  });
-
-  it('rejects headers over 16 KiB', async () => {
-    const response = await raw(
-      `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,
-    );
-    expect(response).toMatch(/^HTTP\/1.1 431/);
-    expect((await request({ method: 'GET' }, '/healthz')).status).toBe(200);
   });
 });
 
@@ -318,8 +243,10 @@ it.skipIf(!redisAvailable)(
     await using own = await openGateway({ env: { REDIS_URL: redis.url } });
     redis.cli('CONFIG', 'RESETSTAT');
     // The first check is under way while all requests arrive.
-    redis.cli('CLIENT', 'PAUSE', '1500', 'WRITE');
+    redis.cli('CLIENT', 'PAUSE', '60000', 'WRITE');
     const asked = Array.from({ length: 50 }, async () => (await fetch(`${own.url}/readyz`)).status);
+    await fetch(`${own.url}/healthz`);
+    redis.cli('CLIENT', 'UNPAUSE');
     expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
     const [, writes = '0'] =
       /^cmdstat_set:calls=(\d+)/m.exec(redis.cli('INFO', 'commandstats')) ?? [];

@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
@@ -66,6 +68,12 @@ const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
   PROPFIND: [405, { line: 'PROPFIND /graphql HTTP/1.1' }],
   'a URL of 17 kB': [431, { line: `POST /graphql?${'a'.repeat(17_000)} HTTP/1.1` }],
   'an expectation that can’t be met': [417, { headers: { Expect: 'miracles' } }],
+  'a header of 17 kB': [431, { headers: { X: 'a'.repeat(17_000) } }],
+  text: [415, typed('text/plain')],
+  'a form': [415, typed('application/x-www-form-urlencoded')],
+  'a form with files': [415, typed('multipart/form-data; boundary=b')],
+  'a document without JSON': [415, typed('application/graphql')],
+  'another charset': [415, typed('application/json; charset=utf-16')],
   'a charset twice': [415, typed('application/json; charset=utf-8; charset=utf-16')],
   'a charset with spaces': [415, typed('application/json; charset = utf-16')],
   'an empty charset': [415, typed('application/json; charset=')],
@@ -74,6 +82,10 @@ const REFUSED: Readonly<Record<string, readonly [number, Odd]>> = {
   'JSON by another name': [415, typed('application/vnd.api+json')],
   'JSON as a parameter': [415, typed('text/plain; application/json')],
   'no type': [415, { headers: { 'Content-Type': undefined } }],
+  'a compressed body': [
+    415,
+    { headers: { 'Content-Encoding': 'gzip' }, body: gzipSync(Buffer.alloc(10 * 1024 * 1024)) },
+  ],
   'one encoding hidden behind another': [
     415,
     { headers: { 'Content-Encoding': 'identity, gzip' } },

@@ -55,13 +55,17 @@ it('in the sandbox any localhost origin is allowed, and no other', async () => {
 
 it('with the real Partner API localhost must be listed like any origin', async () => {
   await using gateway = await openGateway();
-  expect(await allowed(gateway.url, 'http://localhost:5173')).toBeNull();
-  expect(await opens(gateway.url, 'http://localhost:5173')).toBe(false);
+  const origin = 'http://localhost:5173';
+  expect(await allowed(gateway.url, origin)).toBeNull();
+  expect(await opens(gateway.url, origin)).toBe(false);
+  const { status, headers } = await gateway.query('{ __typename }', {}, { origin });
+  expect([status, headers.get('access-control-allow-origin')]).toEqual([200, null]);
 });
 
 it('a page may send the usual headers and read the request id', async () => {
   await using gateway = await openGateway({ env: { ALLOWED_ORIGINS: 'https://app.example' } });
   const { headers } = await preflight(gateway.url, 'https://app.example');
+  expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
   expect(headers.get('access-control-allow-headers')?.split(', ')).toEqual([
     'authorization',
     'content-type',
