@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { readConfig } from '../../src/config.ts';
 import { type Gateway, type GraphQLAnswer, openGateway, tokenFor } from '../support/gateway.ts';
 import { ofTokens, times } from '../support/graph/sized-documents.ts';
 
@@ -92,21 +91,14 @@ describe('the size of a document', () => {
     expect(JSON.stringify(data)).toContain('"note"');
   });
 
-  it('counts depth through chained fragments, whatever their names', async () => {
-    const names = ['A', '__schema', 'C', 'D', 'E', 'F', 'G', 'H'];
-    const fragments = names.map((name, i) => {
-      const next = names[i + 1];
-      return `fragment ${name} on Organization { clinics(first: 1) { nodes { organization { ${next ? `...${next}` : '__typename'} } } } }`;
-    });
-    await expectTooDeep(`{ organizations { nodes { ...A } } } ${fragments.join(' ')}`);
-  });
-
   it('counts depth through 25 chained fragments, a fragment spread twice, and inline ones', async () => {
     const names = ['organization', 'clinics(first: 1)', 'nodes'] as const;
     const types = ['Clinic', 'Organization', 'OrganizationClinicsConnection'] as const;
+    // One of them has the name of a field of the schema itself.
+    const named = (i: number) => (i === 12 ? '__schema' : `F${i}`);
     const link = (i: number, inner: string) =>
-      `fragment F${i} on ${types[i % 3]} { ${names[i % 3]} { ${inner} } }`;
-    const chain = times(24, (i) => link(i, i < 23 ? `...F${i + 1}` : '__typename'));
+      `fragment ${named(i)} on ${types[i % 3]} { ${names[i % 3]} { ${inner} } }`;
+    const chain = times(24, (i) => link(i, i < 23 ? `...${named(i + 1)}` : '__typename'));
     await expectTooDeep(`{ clinic(id: "${gateway.sandbox.ids.clinic(0)}") { ...F0 } } ${chain}`);
     const step = 'clinics(first: 1) { nodes { organization {';
     const twice = `fragment F on Organization { ${step} ${step} __typename }}} }}} }`;
@@ -165,63 +157,10 @@ describe('the size of a document', () => {
   });
 });
 
-it('has the documented default limits', () => {
-  expect(readConfig({}).limits).toMatchObject({
-    bodyBytes: 262_144,
-    webhookBytes: 262_144,
-    frameBytes: 65_536,
-    documentCharacters: 15_000,
-    documentTokens: 1_000,
-    depth: 24,
-    aliases: 30,
-    rootFields: 30,
-    directives: 20,
-    operationMs: 15_000,
-    headersMs: 10_000,
-    requestMs: 30_000,
-    socketInitMs: 3_000,
-    socketPingMs: 12_000,
-    socketMessages: 120,
-    socketMessagesWindowMs: 10_000,
-    socketQueueEvents: 256,
-    socketQueueBytes: 1_048_576,
-    operationsPerSocket: 50,
-    socketsPerViewer: 20,
+it('echoes no value of 200 kB', async () => {
+  const { errors } = await ask('query($id: ID!) { client(id: $id) { clientId } }', {
+    id: 'x'.repeat(200_000),
   });
-});
-
-describe('an error message', () => {
-  it('does not contain a value of 200 kB', async () => {
-    const { errors } = await ask('query($id: ID!) { client(id: $id) { clientId } }', {
-      id: 'x'.repeat(200_000),
-    });
-    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
-    expect(JSON.stringify(errors).length).toBeLessThan(1_000);
-  });
-
-  it('contains nothing extra for requests with tracing headers', async () => {
-    const headers = {
-      'x-apollo-tracing': '1',
-      'graphql-query-plan': '1',
-      'apollo-query-plan': '1',
-    };
-    const { extensions } = await gateway.query('{ __typename }', {}, headers);
-    expect(Object.keys(extensions)).toEqual(['upstream']);
-  });
-});
-
-describe('an operation that is not supported', () => {
-  it.each([
-    '{ __typename @defer }',
-    '{ ... @defer { __typename } }',
-    '{ organizations { nodes @stream { name } } }',
-    'query A { __typename } query B { __typename }',
-    '{ __typename } { __typename }',
-    'subscription { noteReady { cursor } events { cursor } }',
-  ])('is rejected: %s', (document) => expectRefused(document).then(() => undefined));
-
-  it('is rejected: a subscription over plain HTTP', async () => {
-    const { status } = await ask('subscription { noteReady { cursor } }');
-    expect([400, 406]).toContain(status);
-  });
+  expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  expect(JSON.stringify(errors).length).toBeLessThan(1_000);
 });

@@ -43,6 +43,8 @@ const REFUSED: readonly Odd[] = [
   ['{ viewer { subject } }', {}, ''],
   ['query A { viewer { subject } } query A { __typename }', {}, 'A'],
   ['{ viewer { subject } } query B { __typename }', {}, 'B'],
+  ['query A { viewer { subject } } query B { __typename }'],
+  ['{ viewer { subject } } { __typename }'],
   ['type Query { x: Int } { viewer { subject } }'],
   ['extend type Query { x: Int }'],
   ['subscription { events { cursor } noteReady { cursor } }'],
@@ -64,6 +66,9 @@ const REFUSED: readonly Odd[] = [
   ['{ viewer @include { subject } }'],
   ['{ viewer @include(if: null) { subject } }'],
   ['{ viewer @deprecated { subject } }'],
+  ['{ viewer @defer { subject } }'],
+  ['{ ... @defer { viewer { subject } } }'],
+  ['{ organizations { nodes @stream { name } } }'],
   // Introspection.
   ['{ viewer { __schema { types { name } } } }'],
   ['{ __typename { name } }'],

@@ -130,6 +130,9 @@ const TAKEN: Readonly<Record<string, Odd>> = {
   'HTTP/1.0': { line: 'POST /graphql HTTP/1.0' },
   'a query in the URL, which is not looked at': { line: 'POST /graphql?query={x} HTTP/1.1' },
   'a wish for another method': { headers: { 'X-HTTP-Method-Override': 'DELETE' } },
+  'a wish for traces and plans': {
+    headers: { 'X-Apollo-Tracing': '1', 'GraphQL-Query-Plan': '1', 'Apollo-Query-Plan': '1' },
+  },
   'chunks with extensions and trailers': chunked(`1d;a=b\r\n${BODY}\r\n0\r\nX: 1\r\n\r\n`),
   'a charset': typed('application/json; charset=utf-8'),
   'a quoted charset': typed('application/json; charset="UTF-8"'),

@@ -156,6 +156,11 @@ describe('a subscription over server-sent events', () => {
     stalled.destroy();
   });
 
+  it('is rejected with 406 for a client that accepts only JSON', async () => {
+    const { status, errors } = await gateway.query(NOTE_READY);
+    expect([status, errors?.[0]?.extensions.code]).toEqual([406, 'BAD_USER_INPUT']);
+  });
+
   it('reports why it cannot start, and completes', async () => {
     const { next } = await follow('x');
     expect(await next()).toMatchObject({
