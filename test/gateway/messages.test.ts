@@ -230,3 +230,19 @@ describe('the errors of invalid input', () => {
     ]);
   });
 });
+
+describe('the error of a failed call', () => {
+  it('names no route of the Partner API', async () => {
+    const { note } = open.sandbox.ids;
+    for (const status of [400, 403, 409, 500, 503]) {
+      const answer = { status, body: { error: { message: 'no' } } };
+      for (let i = 0; i < 3; i += 1)
+        open.sandbox.answerNext('GET /progress-notes/:progressNoteId', answer);
+      const id = note(20 + Math.round(status / 100), status % 2);
+      const { errors } = await open.query('query($id: ID!) { progressNote(id: $id) { note } }', {
+        id,
+      });
+      expect(errors?.[0]?.message).toMatch(/^[A-Z][^/]*\.$/);
+    }
+  });
+});

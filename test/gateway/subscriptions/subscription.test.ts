@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
+import { dialIn, subscribe, subscribed, until } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -163,5 +164,67 @@ describe('an error', () => {
     const token = await tokenFor([`clinic:${ids.clinic(0)}`]);
     await using results = subscribeTo(clientOf(own, token), query);
     await expect(results.next()).rejects.toMatchObject([{ extensions: { code: 'TIMEOUT' } }]);
+  });
+});
+
+describe('one webhook', () => {
+  const LIMIT = 40;
+  const SUBSCRIPTIONS = 5;
+
+  it('makes no more calls for a viewer than one operation may, and every subscription gets its event', async () => {
+    await using narrow = await openGateway({
+      env: { OPERATION_MAX_UPSTREAM_CALLS: String(LIMIT) },
+    });
+    const { ids } = narrow.sandbox;
+    using socket = await dialIn(narrow, await tokenFor(['partner']));
+    const heavy = (i: number) => `subscription { transcriptReady { session { client { clinic {
+      clients(first: ${50 + i}) { nodes { sessions(first: 10) { nodes { progressNote { note } } } } } } } } } }`;
+    for (let i = 0; i < SUBSCRIPTIONS; i += 1)
+      await subscribed(narrow, socket, String(i), heavy(i));
+    const reads = () => narrow.sandbox.requests.filter(({ method }) => method === 'GET').length;
+    const before = reads();
+    narrow.sandbox.startSession(ids.client(0), { prescriber: false });
+    narrow.sandbox.settle();
+    await until(() => socket.untaken.length === SUBSCRIPTIONS);
+    expect(reads() - before).toBeLessThanOrEqual(LIMIT);
+    const codes = socket.untaken.flatMap(({ payload }) =>
+      (payload.errors ?? []).map((error: { extensions: object }) => error.extensions),
+    );
+    expect(codes).toContainEqual(
+      expect.objectContaining({ code: 'QUERY_TOO_EXPENSIVE', limit: LIMIT }),
+    );
+  });
+
+  it('makes calls for one viewer although another of the same grants has used up theirs', async () => {
+    await using narrow = await openGateway({ env: { OPERATION_MAX_UPSTREAM_CALLS: '5' } });
+    const after = (await narrow.query('{ eventCursor }')).data.eventCursor;
+    narrow.sandbox.finalize(narrow.sandbox.ids.note(0, 0));
+    await narrow.sandbox.delivered();
+    const errorsOf = async (subject: string, selection: string) => {
+      using socket = await dialIn(narrow, await tokenFor(['partner'], { subject }));
+      const query = `subscription($after: EventCursor) { noteFinalized(after: $after) { ${selection} } }`;
+      socket.send(subscribe('1', query, { after }));
+      return (await socket.next()).payload.errors;
+    };
+    expect(await errorsOf('anna', 'clinic { clients(first: 100) { nodes { id } } }')).toHaveLength(
+      1,
+    );
+    expect(await errorsOf('bea', 'progressNote { note }')).toBeUndefined();
+  });
+
+  it('has the calls of an operation to itself, however soon after another of its client it comes', async () => {
+    await using narrow = await openGateway({ env: { OPERATION_MAX_UPSTREAM_CALLS: '1' } });
+    const { ids, finalize } = narrow.sandbox;
+    using socket = await dialIn(narrow, await tokenFor(['partner']));
+    await subscribed(
+      narrow,
+      socket,
+      '1',
+      'subscription { noteFinalized { progressNote { note } } }',
+    );
+    for (const nth of [0, 1]) {
+      finalize(ids.note(0, nth));
+      expect((await socket.next()).payload.errors).toBeUndefined();
+    }
   });
 });

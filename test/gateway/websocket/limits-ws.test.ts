@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { times } from '../../support/graph/sized-documents.ts';
 import { dialIn, subscribe } from '../../support/ws/raw-socket.ts';
 
 let gateway: Gateway;
@@ -8,9 +9,6 @@ beforeAll(async () => {
   gateway = await openGateway();
 });
 afterAll(() => gateway.close());
-
-const times = (count: number, text: (i: number) => string) =>
-  Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
 const EVENT = 'subscription { events { cursor } }';
 const NAMES = ['organization', 'clinics(first: 1)', 'nodes'];

@@ -61,11 +61,6 @@ describe('invalid frames', () => {
     expect(await closeCodeOf(gateway.url, frames())).toBe(code);
   });
 
-  it('are not buffered without limit, however small', async () => {
-    const parts = Array<Buffer>(30_000).fill(frameOf('', { opcode: 0, ...more }));
-    expect(await closeCodeOf(gateway.url, [frameOf('{', more), ...parts])).toBe(1008);
-  });
-
   it('include more than 64 fragments of one message', async () => {
     const parts = (count: number) => [
       frameOf(HELLO.slice(0, 1), more),
@@ -83,16 +78,12 @@ describe('invalid frames', () => {
   });
 });
 
-const KEY = 'Sec-WebSocket-Protocol: graphql-transport-ws\r\n';
-
 describe('an invalid upgrade', () => {
   it.each([
     [400, 'Sec-WebSocket-Protocol: graphql-transport-ws, graphql-transport-ws\r\n'],
     [400, 'Sec-WebSocket-Protocol: ,;\r\n'],
-    [403, `${KEY}Origin: http://127.0.0.1@evil.example\r\n`],
-    [403, `${KEY}Origin: file://\r\n`],
-    [403, `${KEY}Origin: http://127.0.0.1:1\r\n`],
     [4406, 'Sec-WebSocket-Protocol: graphql-ws\r\n'],
+    [4406, 'X-Other: no protocol\r\n'],
   ])('gets %d: %s', async (status, headers) => {
     expect(await closeCodeOf(gateway.url, [], headers)).toBe(status);
   });
