@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Ask, createManualClock, viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
+import { artifactId } from '../support/global-id.ts';
 
 const lines: string[] = [];
 // A fixed clock, so that nothing expires merely because a test took long.
@@ -21,6 +24,13 @@ beforeEach(() => {
 });
 
 const NOTE = 'query Note($id: ID!) { session(id: $id) { progressNote { progressNoteId note } } }';
+
+const BY_ID = 'query Note($id: ID!) { progressNote(id: $id) { progressNoteId note } }';
+/** Names its session and client, so that access to it can be checked. */
+const noteId = (client: number) => {
+  const { ids } = gateway.sandbox;
+  return artifactId(gateway, 'ProgressNote', ids.session(client, 1), ids.client(client));
+};
 
 const UPDATE = `mutation($id: ID!, $patch: JSON!) {
   updateProgressNote(input: { progressNoteId: $id, patch: $patch }) { is: __typename } }`;
@@ -133,14 +143,38 @@ describe('a repeated query', () => {
     expect(audited().map(({ subject }) => subject)).toEqual(['ann ', 'ann ', 'ann']);
   });
 
+  it('is answered from the cache if it needed an access check', async () => {
+    const { ids } = gateway.sandbox;
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+    const { progressNote } = await cached(BY_ID, { id: noteId(0) }, ask);
+    expect(progressNote.progressNoteId).toBe(ids.note(0, 1));
+  });
+
+  it('is executed and audited again if a record was denied, or is in no list', async () => {
+    const { ids } = gateway.sandbox;
+    const denials = () => audited().filter(({ outcome }) => outcome === 'denied');
+    const ask = await viewerWith(gateway, [`client:${ids.client(5)}`]);
+    const other = `query($id: ID!, $own: ID!) {
+      progressNote(id: $id) { note } client(id: $own) { sessions { totalCount } } }`;
+    for (const _ of [1, 2, 3])
+      expect(
+        (await ask(other, { id: noteId(2), own: ids.client(5) })).data.progressNote,
+      ).toBeNull();
+    expect(denials()).toHaveLength(3);
+    const unknown = `query($id: ID!, $client: ID!) { session(id: $id, clientId: $client) { fileUrl } }`;
+    const variables = { id: randomUUID(), client: ids.client(0) };
+    for (const _ of [1, 2, 3])
+      expect((await gateway.query(unknown, variables)).data.session).toBeNull();
+    expect(denials()).toHaveLength(6);
+  });
+
   it('is executed again where it reads more than the Partner API', async () => {
     const document = '{ eventCursor organizations { totalCount } }';
-    const first = await gateway.query(document);
+    const ask = async () => (await gateway.query(document)).data.eventCursor;
+    const before = [await ask(), await ask(), await ask()];
     gateway.sandbox.startSession(gateway.sandbox.ids.client(4));
     gateway.sandbox.settle();
     await gateway.sandbox.delivered();
-    await expect
-      .poll(async () => (await gateway.query(document)).data.eventCursor)
-      .not.toBe(first.data.eventCursor);
+    expect(before).not.toContain(await ask());
   });
 });
