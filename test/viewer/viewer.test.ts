@@ -24,15 +24,17 @@ async function callsOf(ask: () => Promise<unknown>): Promise<number> {
 }
 
 describe('viewer', () => {
-  it('returns the subject and the grants, sorted, in lower case and without duplicates', async () => {
-    const clinic = `clinic:${ids.clinic(1)}`;
-    const ask = await viewerWith(
-      gateway,
-      [clinic.toUpperCase(), clinic, 'nonsense', clinic],
-      'ann',
-    );
+  it('returns the subject and the grants, sorted, in lower case, without duplicates and unknown ones', async () => {
+    const [client, clinic] = [`client:${ids.client(1)}`, `clinic:${ids.clinic(1)}`];
+    const id = ids.clinic(0);
+    const words = ['admin', 'Partner', 'clinic', 'clinic:', 'clinic:x', ` clinic:${id}`];
+    const nil = 'clinic:00000000-0000-0000-0000-000000000000';
+    const unknown = [...words, nil, `ward:${id}`, `partner:${id}`, 5, null];
+    const upperCase = `clinic:${ids.clinic(1).toUpperCase()}`;
+    const grants = [upperCase, ...unknown, clinic, client, clinic] as string[];
+    const ask = await viewerWith(gateway, grants, 'ann');
     const { data } = await ask('{ viewer { subject grants } }');
-    expect(data.viewer).toEqual({ subject: 'ann', grants: [clinic] });
+    expect(data.viewer).toEqual({ subject: 'ann', grants: [client, clinic] });
   });
 
   it('returns the records that the grants name', async () => {
