@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
-import { openSandbox } from '../../../sandbox/sandbox.ts';
+import { type Gateway, openGateway } from '../../support/gateway.ts';
 import { listen } from '../../support/access/listener.ts';
 import { clientOf, cursorNow, subscribeTo } from '../../support/ws/graphql-client.ts';
 import { delivery } from '../../support/events/deliveries.ts';
@@ -15,9 +12,6 @@ import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 import { createFilledStore } from '../../support/events/open-hub.ts';
 import { answer, envelope, openUpstream, pageBody, uuid } from '../../support/rest/upstream.ts';
 import { dialIn, gauge, subscribed, until } from '../../support/ws/raw-socket.ts';
-
-const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
-afterAll(() => rmSync(storeDir, { recursive: true, force: true }));
 
 const EVENTS = `subscription($after: EventCursor) {
   events(after: $after) { cursor ... on ProgressNoteEvent { progressNote { isLoading } } } }`;
@@ -121,32 +115,6 @@ describe('resuming from a cursor', () => {
     expect(cursorOf(await resumed.next())).toBe(cursorOf(await live.next()));
     live.close();
     resumed.close();
-  });
-
-  it('delivers after a restart the events that arrived while there was no subscriber', async () => {
-    const sandbox = await openSandbox({ switches: DETERMINISTIC });
-    const open = async (): Promise<Gateway> => {
-      const gateway = await openGateway({ sandbox, storeDir });
-      sandbox.deliverTo(`${gateway.url}/webhooks`);
-      return gateway;
-    };
-    const before = await open();
-    const after = await cursorNow(before);
-    const results = subscribeTo(clientOf(before), EVENTS, { after });
-    sandbox.burst(20);
-    const first = (await results.take(20)).map(cursorOf);
-    const ended = results.next().catch((error: unknown) => error);
-    await before.close();
-    expect(await ended).toMatchObject({ code: 1001 });
-
-    sandbox.deliverTo(undefined);
-    sandbox.burst(20);
-    await using gateway = await open();
-    await using again = subscribeTo(clientOf(gateway), EVENTS, { after: first.at(-1) });
-    sandbox.burst(20);
-    const second = (await again.take(40)).map(cursorOf);
-    expect([...first, ...second]).toEqual(await logged(gateway, after, 60));
-    await sandbox.close();
   });
 
   it('executes an event once for all subscribers that replay it', async () => {
