@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { type RawSocket, dialIn, gauge, subscribed, until } from '../../support/ws/raw-socket.ts';
+import {
+  type RawSocket,
+  dialIn,
+  gauge,
+  subscribe,
+  subscribed,
+  until,
+} from '../../support/ws/raw-socket.ts';
 
 /** Some 60 KiB an event: the system's own buffers take megabytes before anything is queued here. */
-const LARGE = `subscription($after: EventCursor) { noteReady(after: $after) { cursor progressNote {
+const LARGE = `subscription { noteReady { cursor progressNote {
   ${Array.from({ length: 15 }, (_, i) => `note${i}: note raw${i}: raw`).join(' ')} } } }`;
 const SMALL = 'subscription { noteReady { cursor } }';
 const NOTES = 200;
+const NOTE = 'GET /progress-notes/:progressNoteId';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -52,17 +60,26 @@ describe('a client that stops reading', () => {
   });
 
   it('is not closed while it replays more than the queue holds at its own pace', async () => {
+    const { sandbox } = gateway;
     const { data } = await gateway.query('{ eventCursor }');
-    await burst(NOTES);
+    // Each event is more than the system's buffers take.
+    const body = { isLoading: false, note: ['x'.repeat(2 ** 20)] };
+    sandbox.answerNext(NOTE, { body, times: 5 });
+    for (const client of [0, 1, 2, 3, 4]) sandbox.finalize(sandbox.ids.note(client, 0));
+    await sandbox.delivered();
     using socket = await dialIn(gateway);
     const slow = await gauge(gateway, 'gateway_slow_consumers_total');
-    socket.ws.once('message', () => {
-      socket.stall();
-      setTimeout(socket.resume, 500);
-    });
-    await subscribed(gateway, socket, '1', LARGE, { after: data.eventCursor });
-    await until(() => socket.untaken.length === NOTES);
-    expect(new Set(cursorsOf(socket)).size).toBe(NOTES);
+    const sent = await gauge(gateway, 'events_delivered_total');
+    socket.stall();
+    const copies = Array.from({ length: 15 }, (_, i) => `note${i}: note`).join(' ');
+    const document = `subscription($after: EventCursor) {
+      noteFinalized(after: $after) { cursor progressNote { ${copies} } } }`;
+    socket.send(subscribe('1', document, { after: data.eventCursor }));
+    await until(async () => (await gauge(gateway, 'events_delivered_total')) >= sent + 2);
+    socket.resume();
+    await Promise.race([socket.closed, until(() => socket.untaken.length === 5)]);
+    const cursors = socket.untaken.map(({ payload }) => payload.data.noteFinalized.cursor);
+    expect(new Set(cursors).size).toBe(5);
     expect(await gauge(gateway, 'gateway_slow_consumers_total')).toBe(slow);
   });
 });
