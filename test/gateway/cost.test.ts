@@ -276,7 +276,11 @@ describe('a response', () => {
   });
 
   it('counts the copies of a transcript’s items, whichever fields of them are selected', async () => {
-    const transcriptItems = Array(20_000).fill({ startTime: 1, speaker: 'A', transcript: 'x' });
+    const transcriptItems = Array.from({ length: 20_000 }, () => ({
+      startTime: 1,
+      speaker: 'A',
+      transcript: 'x',
+    }));
     gateway.sandbox.answerNext('/sessions/{sessionId}/transcript', { body: { transcriptItems } });
     const asked = await gateway.query(
       `{ session(id: "${ids.session(2, 2)}") { transcript { id } } }`,
