@@ -54,6 +54,7 @@ describe('defaults', () => {
       eventRetentionMs: 168 * 3_600_000,
       limits: {
         bodyBytes: 262_144,
+        unreadCharacters: 268_435_456,
         webhookBytes: 262_144,
         frameBytes: 65_536,
         documentCharacters: 15_000,
