@@ -1,11 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
+import { until } from '../../support/ws/raw-socket.ts';
 
 const HEADERS_MS = 300;
 const REQUEST_MS = 900;
@@ -36,15 +35,25 @@ async function drip(start: string) {
   return { status: received.split(' ')[1], lastedMs: performance.now() - began };
 }
 
-/** Asks for 25 MB and does not read them. Returns both ends of the connection once the response is sent. */
-async function askWithoutReading({ url, sandbox }: Gateway, accept = 'application/json') {
+/**
+ * Asks for 25 MB and does not read them. Returns the client's end of the connection once the response is sent, and when
+ * the server's end is closed.
+ */
+async function askWithoutReading(
+  { url, sandbox, query }: Gateway,
+  accept = 'application/json',
+): Promise<{ client: Socket; serverClosed: Promise<void> }> {
   const { hostname, port } = new URL(url);
-  const { ids } = sandbox;
-  sandbox.answerNext('/sessions/:id/transcript', {
-    body: { transcriptItems: Array.from({ length: 5_000 }, () => ({ text: 'x'.repeat(1_000) })) },
+  const transcripts = (count: number) =>
+    `{ session(id: "${sandbox.ids.session(0, 0)}") { ${Array.from({ length: count }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
+  // From the cache there is no read that the time limit of operations could abort.
+  await until(async () => {
+    sandbox.answerNext('/sessions/:id/transcript', {
+      body: { transcriptItems: Array.from({ length: 1_000 }, () => ({ text: 'x'.repeat(1_000) })) },
+    });
+    return (await query(transcripts(1))).errors === undefined;
   });
-  const query = `{ session(id: "${ids.session(0, 0)}") { ${Array.from({ length: 5 }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
-  const body = JSON.stringify({ query });
+  const body = JSON.stringify({ query: transcripts(25) });
   const accepted = nextAccepted(port);
   const client = connect(Number(port), hostname).on('error', () => undefined);
   client.pause();
@@ -52,8 +61,9 @@ async function askWithoutReading({ url, sandbox }: Gateway, accept = 'applicatio
     `POST /graphql HTTP/1.1\r\nAccept: ${accept}\r\n${head.replace('1000', String(body.length))}${body}`,
   );
   const server = await accepted;
-  while (server.bytesWritten < 20_000_000) await delay(10);
-  return { client, server };
+  const serverClosed = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  await until(() => server.bytesWritten > 20_000_000);
+  return { client, serverClosed };
 }
 
 /** The server's end of the next connection, which is in this process. */
@@ -87,8 +97,8 @@ describe('a slow client', () => {
   );
 
   it('is disconnected if it does not read its response', async () => {
-    const { client, server } = await askWithoutReading(gateway);
-    await once(server, 'close');
+    const { client, serverClosed } = await askWithoutReading(gateway);
+    await serverClosed;
     // The client does not learn of it before it reads.
     const closed = new Promise((resolve) => client.once('close', resolve));
     client.resume();
@@ -100,10 +110,9 @@ describe('a slow client', () => {
     'is disconnected at once if responses that are not read take too much memory (%s)',
     async (accept) => {
       await using other = await openGateway({ limits: { unreadCharacters: 20_000_000 } });
-      const { server } = await askWithoutReading(other, accept);
-      const closed = once(server, 'close');
+      const { serverClosed } = await askWithoutReading(other, accept);
       expect((await other.query('{ viewer { subject } }')).status).toBe(200);
-      await closed;
+      await serverClosed;
     },
   );
 
