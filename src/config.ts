@@ -203,8 +203,8 @@ function settings(read: Read) {
       operationMs: read('LIMIT_OPERATION_MS', integer(100, 600_000).default(15_000)),
       headersMs: 10_000,
       requestMs: 30_000,
-      /** Of large responses that clients have not read yet. Past it, the one that takes longest is closed. */
-      unreadCharacters: 268_435_456,
+      /** Of a viewer's large responses that are not read yet. */
+      unreadCharacters: 64 * 2 ** 20,
       socketInitMs: 3_000,
       socketPingMs: 12_000,
       socketMessages: 120,

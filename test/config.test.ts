@@ -54,7 +54,7 @@ describe('defaults', () => {
       eventRetentionMs: 168 * 3_600_000,
       limits: {
         bodyBytes: 262_144,
-        unreadCharacters: 268_435_456,
+        unreadCharacters: 67_108_864,
         webhookBytes: 262_144,
         frameBytes: 65_536,
         documentCharacters: 15_000,

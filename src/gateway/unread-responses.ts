@@ -1,35 +1,25 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** Shorter responses are not counted. */
 export const LARGE_CHARACTERS = 65_536;
-/** How long a client may take to read its response while others wait for space. */
-const READ_MS = 1_000;
-const CHECK_MS = 10;
 
-/** Large responses that clients have not read yet: many clients that never read theirs must not fill the memory. */
-export function createUnreadResponses(maxCharacters: number) {
-  /** When each was made, oldest first. */
-  const unread = new Map<ServerResponse, number>();
-  let characters = 0;
+/** The large responses that each viewer has not read yet: those that are never read must not fill the memory. */
+export function createUnreadResponses(maxCharactersPerViewer: number) {
+  const unreadBySubject = new Map<string, number>();
 
   return {
-    /** Counts a response until it is sent or its client disconnects. */
-    add(res: ServerResponse, { length }: string): void {
-      if (length < LARGE_CHARACTERS || res.closed) return;
-      unread.set(res, performance.now());
-      characters += length;
+    /** Counts a response until it is sent or its client disconnects. False if the viewer has to read others first. */
+    add(res: ServerResponse, subject: string, { length }: string): boolean {
+      if (length < LARGE_CHARACTERS || res.closed) return true;
+      const unread = unreadBySubject.get(subject) ?? 0;
+      if (unread > maxCharactersPerViewer) return false;
+      unreadBySubject.set(subject, unread + length);
       res.once('close', () => {
-        unread.delete(res);
-        characters -= length;
+        const left = (unreadBySubject.get(subject) ?? 0) - length;
+        if (left > 0) unreadBySubject.set(subject, left);
+        else unreadBySubject.delete(subject);
       });
-    },
-    /** Resolves when there is space for another one. If need be, the client that takes longest is disconnected. */
-    async space(): Promise<void> {
-      for (; characters > maxCharacters; await delay(CHECK_MS)) {
-        const [slowest] = unread;
-        if (slowest && performance.now() - slowest[1] > READ_MS) slowest[0].req.socket.destroy();
-      }
+      return true;
     },
   };
 }

@@ -42,7 +42,7 @@ async function drip(start: string) {
 async function askWithoutReading(
   { url, sandbox, query }: Gateway,
   accept = 'application/json',
-): Promise<{ client: Socket; serverClosed: Promise<void> }> {
+): Promise<{ client: Socket; large: string; serverClosed: Promise<void> }> {
   const { hostname, port } = new URL(url);
   const transcripts = (count: number) =>
     `{ session(id: "${sandbox.ids.session(0, 0)}") { ${Array.from({ length: count }, (_, n) => `t${n}: transcript { raw }`).join(' ')} } }`;
@@ -53,7 +53,8 @@ async function askWithoutReading(
     });
     return (await query(transcripts(1))).errors === undefined;
   });
-  const body = JSON.stringify({ query: transcripts(25) });
+  const large = transcripts(25);
+  const body = JSON.stringify({ query: large });
   const accepted = nextAccepted(port);
   const client = connect(Number(port), hostname).on('error', () => undefined);
   client.pause();
@@ -63,7 +64,7 @@ async function askWithoutReading(
   const server = await accepted;
   const serverClosed = new Promise<void>((resolve) => server.once('close', () => resolve()));
   await until(() => server.bytesWritten > 20_000_000);
-  return { client, serverClosed };
+  return { client, large, serverClosed };
 }
 
 /** The server's end of the next connection, which is in this process. */
@@ -107,12 +108,20 @@ describe('a slow client', () => {
   });
 
   it.each(['application/json', 'text/event-stream'])(
-    'is disconnected at once if responses that are not read take too much memory (%s)',
+    'gets no other large response before it has read those that it asked for (%s)',
     async (accept) => {
       await using other = await openGateway({ limits: { unreadCharacters: 20_000_000 } });
-      const { serverClosed } = await askWithoutReading(other, accept);
+      const { client, large } = await askWithoutReading(other, accept);
+      const rejected = await other.query(large);
+      expect(rejected.status).toBe(429);
+      expect(rejected.errors?.map(({ message }) => message)).toEqual([
+        'You have not read the responses to your earlier requests: read them first.',
+      ]);
       expect((await other.query('{ viewer { subject } }')).status).toBe(200);
-      await serverClosed;
+      const authorization = `Bearer ${await tokenFor(['partner'], { subject: 'bea' })}`;
+      expect((await other.query(large, {}, { authorization })).status).toBe(200);
+      client.resume();
+      await until(async () => (await other.query(large)).status === 200);
     },
   );
 
