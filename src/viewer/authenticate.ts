@@ -1,4 +1,10 @@
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import {
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -55,8 +61,10 @@ export function createAuthenticator(
   async function verify(header: string): Promise<Viewer> {
     try {
       const [, token = ''] = BEARER.exec(header) ?? [];
-      const currentDate = new Date(clock.wallNow());
-      const { payload } = await jwtVerify(token, key, { ...options, currentDate });
+      const checks = { ...options, currentDate: new Date(clock.wallNow()) };
+      const { payload } = await jwtVerify(token, key, checks).catch((error: unknown) =>
+        verifyWithEachKey(error, token, checks),
+      );
       return viewerOf(payload, clock.wallNow());
     } catch (error) {
       // jose reports an expired token only after its signature was verified.
@@ -84,6 +92,19 @@ export function createAuthenticator(
     if (cached && clock.wallNow() < (cached.expiresAt ?? 0)) return cached;
     return viewers.forceFetch(header, { forceRefresh: true });
   };
+}
+
+/** While keys are rotated, several match a token without a key id: one of them must have signed it. */
+async function verifyWithEachKey(error: unknown, token: string, checks: JWTVerifyOptions) {
+  if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+  for await (const key of error) {
+    try {
+      return await jwtVerify(token, key, checks);
+    } catch (failure) {
+      if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+    }
+  }
+  throw new errors.JWSSignatureVerificationFailed();
 }
 
 /** What jose found wrong, in its own terms: a code, or a claim's name. */

@@ -114,6 +114,17 @@ describe('with a JWKS URL', () => {
     await expect(bearer(await token({ ...CLAIMS, sub: 'eve' }))).rejects.toThrow(Unauthenticated);
   });
 
+  it('accepts a token of any of several keys that match it, and of no other', async () => {
+    const { addKey, bearer, keys } = await openIssuer();
+    const published = [await addKey('one'), await addKey('one')];
+    const { token: unpublished } = await addKey('one');
+    keys.pop();
+    for (const { token } of published) expect((await bearer(await token())).subject).toBe('anna');
+    const expired = await published[1]!.token({ ...CLAIMS, exp: NOW / 1_000 });
+    await expect(bearer(expired)).rejects.toMatchObject({ reason: 'expired' });
+    await expect(bearer(await unpublished())).rejects.toThrow(Unauthenticated);
+  });
+
   it.each([-86_400_000, 86_400_000])(
     'uses a monotonic clock for its keys, and not one that jumps by %d',
     async (jumpMs) => {
