@@ -53,5 +53,9 @@ export function createViewer(subject: string, grants: readonly string[], expires
   };
 }
 
+/** Whether the viewer's token has expired since it was verified. */
+export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Viewer): boolean =>
+  Date.now() >= expiresAt;
+
 /** The viewer of a sandbox without AUTH_*: the patients are made up, and the server is on loopback. */
 export const SANDBOX_VIEWER = createViewer('sandbox', ['partner']);

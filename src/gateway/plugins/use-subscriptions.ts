@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { ExecutionArgs } from 'graphql';
 
-import type { Viewer } from '../../viewer/viewer.ts';
+import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { requestRejected } from '../client-error.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import { acceptedBy } from '../request.ts';
@@ -76,7 +76,7 @@ const resultOf = (json: string): Result => ({ value: { stringify: () => json } }
  */
 function createSseStream(
   res: ServerResponse,
-  { expiresAt = Number.POSITIVE_INFINITY }: Viewer,
+  viewer: Viewer,
   { config, metrics }: GatewayParts,
 ): Sink & OpenConnection & AsyncIterableIterator<object, undefined> {
   /** Resolves the pending `next`. */
@@ -89,7 +89,6 @@ function createSseStream(
     res.destroy();
   }
 
-  const isExpired = (): boolean => Date.now() >= expiresAt;
   const isClosed = (): boolean => res.writableEnded || res.destroyed;
   /** Without headers, an end would look like an empty response. */
   function interrupt(): void {
@@ -99,15 +98,15 @@ function createSseStream(
 
   return {
     check() {
+      if (!hasExpired(viewer)) return;
       // A graceful end did not reach the client.
-      if (isExpired() && res.writableEnded) res.destroy();
-      else if (isExpired()) interrupt();
+      if (res.writableEnded) res.destroy();
+      else interrupt();
     },
     end: interrupt,
     destroy: () => void res.destroy(),
     interrupt,
     deliver(json) {
-      if (isExpired()) interrupt();
       if (isClosed()) return;
       if (resolve) {
         resolve(resultOf(json));

@@ -18,6 +18,7 @@ import type { EventFilter } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import { hasCode } from '../../errors.ts';
 import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
+import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
 import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
@@ -52,15 +53,15 @@ class Receivers extends Set<Subscription> {
 
 /** A running subscription of one client. It is small, since there are thousands. */
 export class Subscription {
-  readonly subject: string;
+  readonly viewer: Viewer;
   readonly sink: Sink;
   receivers = new Receivers([this]);
   /** Live events up to this position are not delivered: they were replayed, or the subscription began later. */
   since = 0;
   readonly #running: Set<Subscription>;
 
-  constructor(subject: string, sink: Sink, running: Set<Subscription>) {
-    this.subject = subject;
+  constructor(viewer: Viewer, sink: Sink, running: Set<Subscription>) {
+    this.viewer = viewer;
     this.sink = sink;
     this.#running = running.add(this);
   }
@@ -98,8 +99,10 @@ export function createSubscriptions(parts: GatewayParts) {
   }
 
   function deliver(result: EventResult, name: string, to: Receivers): void | Promise<void> {
+    // Their clients resume by their cursors, with new tokens.
+    for (const subscription of to) if (hasExpired(subscription.viewer)) subscription.end();
     const receivers = [...to].filter(({ since }) => result.position > since);
-    const subjects = receivers.map(({ subject }) => subject);
+    const subjects = receivers.map(({ viewer }) => viewer.subject);
     const { json, records, denied } = result;
     metrics.eventsDelivered(subjects.length);
     audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
@@ -220,7 +223,7 @@ export function createSubscriptions(parts: GatewayParts) {
       }
       // graphql returns what the field's `subscribe` returned.
       const missed = source as unknown as Replay;
-      const subscription = new Subscription(viewer.subject, context.sink, running);
+      const subscription = new Subscription(viewer, context.sink, running);
       void replayAndJoin(subscription, sharedOperation(context, missed.filter), missed);
       return subscription;
     },

@@ -2,7 +2,7 @@ import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
 import { Unauthenticated } from '../../viewer/authenticate.ts';
-import type { Viewer } from '../../viewer/viewer.ts';
+import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import { Backlog } from '../subscriptions/backlog.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -161,7 +161,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
 
   /** True once the token has expired. `check` closes the socket after its answers. */
   get isExpired(): boolean {
-    return this.viewer?.expiresAt !== undefined && Date.now() >= this.viewer.expiresAt;
+    return this.viewer !== undefined && hasExpired(this.viewer);
   }
 
   get isBusy(): boolean {

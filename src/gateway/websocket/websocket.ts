@@ -213,8 +213,6 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 
   deliver(json: string): void | Promise<void> {
-    // Its client resumes by its cursor, with a new token.
-    if (this.#connection.isExpired) return this.#subscription?.end();
     return this.#connection.deliver(`${this.#head}${json}}`);
   }
 

@@ -36,7 +36,9 @@ describe('a token that expires', () => {
   });
 
   it('lets a mutation be answered first: no event follows, and no other operation begins', async () => {
-    await using gateway = await openGateway({ limits: { socketPingMs: 500 } });
+    const outcomes: unknown[] = [];
+    const onLog = (line: string) => void outcomes.push(JSON.parse(line).outcome);
+    await using gateway = await openGateway({ limits: { socketPingMs: 500 }, onLog });
     const { sandbox } = gateway;
     using socket = await dialIn(gateway);
     await subscribed(gateway, socket, 'events', EVENTS);
@@ -49,7 +51,6 @@ describe('a token that expires', () => {
     expireTokens();
     sandbox.completeAssessments(sandbox.ids.client(0));
     socket.send(subscribe('late', document, edit));
-    // Events that are not sent are not audited as delivered either.
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
     // Its token is checked before each ping.
     await once(socket.ws, 'ping');
@@ -59,6 +60,8 @@ describe('a token that expires', () => {
     expect(await socket.next()).toEqual({ id: 'edit', type: 'complete' });
     expect((await socket.closed).code).toBe(4403);
     expect([socket.untaken, countOf(gateway, 'magicEdit')]).toEqual([[], 1]);
+    // Events that are not sent are not audited either.
+    expect(outcomes).not.toContain('delivered');
   });
 
   it('may expire in a hundred years', async () => {
