@@ -118,6 +118,23 @@ it('a filter by session needs no client beside the session’s global id, which 
   expect((await filtered(sessionIdOf(gateway, session, ids.client(0)))).errors).toBeUndefined();
 });
 
+it('a filter whose records belong together is accepted, and any other is not found', async () => {
+  const ask = await viewerWith(gateway, [`organization:${ids.organization(0)}`]);
+  const codeFor = async (filter: Readonly<Record<string, string>>) => {
+    const document = 'query($filter: EventFilter) { events(filter: $filter) { nodes { type } } }';
+    return (await ask(document, { filter })).errors?.[0]?.extensions.code;
+  };
+  const [sessionId, clientId, clinicianId] = [ids.session(0, 0), ids.client(0), ids.clinician(0)];
+  expect(await codeFor({ sessionId, clientId })).toBeUndefined();
+  for (const mixed of [
+    { sessionId, clientId: ids.client(14) },
+    { clientId, clinicId: ids.clinic(1) },
+    { clinicianId, clinicId: ids.clinic(1) },
+    { clinicId: ids.clinic(0), organizationId: ids.organization(1) },
+  ])
+    expect([mixed, await codeFor(mixed)]).toEqual([mixed, 'NOT_FOUND']);
+});
+
 describe('a filter by clinic or clinician, on a gateway with empty caches', () => {
   /** Filters that name a parent of client 0, and filters that name another record of the same kind. */
   const filters = (): [Readonly<Record<string, string>>, boolean][] => [
