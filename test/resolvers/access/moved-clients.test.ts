@@ -215,17 +215,35 @@ describe('the check that a client is under a grant', () => {
     }
   });
 
-  it('ends the cached answers that depend on it when it expires', async () => {
-    const ask = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
-    const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
-    const document =
-      'query($id: ID!) { node(id: $id) { ... on Transcript { items { speaker } } } }';
-    for (let times = 0; times < 3; times += 1) await ask(document, { id });
-    expect((await ask(document, { id })).data.node.items.length).toBeGreaterThan(0);
-    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
-    clock.advance(MINUTE_PAST);
-    expect((await ask(document, { id })).data.node).toBeNull();
+  it('costs nothing under an organization whose clinics and clients were listed within the minute', async () => {
+    const ask = await viewerWith(gateway, [`organization:${ids.organization(0)}`]);
+    await ask(
+      '{ viewer { organizations { nodes { clinics { nodes { clients { nodes { id } } } } } } } }',
+    );
+    clock.advance(PAGES_EXPIRE);
+    const id = artifactId(gateway, 'ProgressNote', ids.session(0, 0), ids.client(0));
+    expect((await ask(NOTE, { id })).extensions.upstream.calls).toBe(1);
+    const { data, extensions } = await ask(
+      'query($id: ID!, $clinicId: ID!) { client(id: $id, clinicId: $clinicId) { clientId } }',
+      { id: ids.client(0), clinicId: ids.clinic(0) },
+    );
+    expect([data.client.clientId, extensions.upstream.calls]).toEqual([ids.client(0), 0]);
   });
+
+  it.each(['clinician', 'organization'] as const)(
+    'ends the cached answers for the viewer of one %s when it expires',
+    async (kind) => {
+      const ask = await viewerWith(gateway, [`${kind}:${ids[kind](0)}`]);
+      const id = artifactId(gateway, 'Transcript', ids.session(0, 0), ids.client(0));
+      const document =
+        'query($id: ID!) { node(id: $id) { ... on Transcript { items { speaker } } } }';
+      for (let times = 0; times < 3; times += 1) await ask(document, { id });
+      expect((await ask(document, { id })).data.node.items.length).toBeGreaterThan(0);
+      gateway.sandbox.removeClient(ids.client(0));
+      clock.advance(MINUTE_PAST);
+      expect((await ask(document, { id })).data.node).toBeNull();
+    },
+  );
 
   it('is the same on a new process, and after a restart', async () => {
     const storeDir = mkdtempSync(join(tmpdir(), 'partner-graph-places-'));
