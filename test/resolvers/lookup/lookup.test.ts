@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
+import { transcriptReady } from '../../support/access/transcript-ready.ts';
 import { createManualClock, viewerWith } from '../../support/access/viewers.ts';
 import { type Gateway, DETERMINISTIC, openGateway } from '../../support/gateway.ts';
 import { sessionId } from '../../support/global-id.ts';
@@ -170,6 +171,15 @@ describe('a look-up by a partner', () => {
     }
   });
 
+  it('of a session without its client uses the client that its newest event names', async () => {
+    await using fresh = await openGateway();
+    const id = ids.session(0, 3);
+    fresh.sandbox.emit(transcriptReady({ sessionId: id, clientId: ids.client(0) }));
+    await fresh.sandbox.delivered();
+    const { data, calls } = await counted(fresh, SESSION, { id });
+    expect([data.session, calls]).toEqual([{ raw: expect.any(Object) }, 1]);
+  });
+
   it('without a parent ends at LOOKUP_MAX_CALLS, with an error that names the argument', async () => {
     await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '5' } });
     for (const id of [ids.client(1_000), NOWHERE]) {
@@ -220,15 +230,13 @@ describe('a look-up by a partner', () => {
   });
 
   it('uses first what this operation has read', async () => {
-    const id = ids.clinic(1);
-    const { data, calls } = await counted(
-      gateway,
-      `{ clinic(id: "${id}") { clients(first: 1) { nodes {
-        clinic { clinicians(first: 1) { nodes { clinic { clinicId } } } } } } } }`,
+    const { data, calls } = await askedFirst(
+      `{ organization(id: "${ids.organization(1)}") { clinics(first: 1) { nodes { name
+        clients(first: 1) { nodes { clinic { clinicians(first: 1) { nodes { clinic { name } } } } } } } } } }`,
     );
-    const [client] = data.clinic.clients.nodes;
-    expect(client.clinic.clinicians.nodes[0].clinic.clinicId).toBe(id);
-    expect(calls).toBe(2);
+    const [{ name, clients }] = data.organization.clinics.nodes;
+    expect(clients.nodes[0].clinic.clinicians.nodes[0].clinic.name).toBe(name);
+    expect(calls).toBe(3);
   });
 });
 
