@@ -62,7 +62,6 @@ async function readEvents(
     if (!chunk) break;
     if (chunk.scannedTo === at) return { found };
     for (const event of chunk.events) {
-      if (ctx.usage.isOver) return { found, next: at };
       try {
         if (matches(filter, event) && (await isVisible(event, filter, ctx))) found.push(event);
       } catch (error) {
