@@ -298,6 +298,20 @@ describe('a look-up by a viewer', () => {
     expect(fresh.sandbox.countOf()).toBe(0);
   });
 
+  it('of a client begins with the list and the page where they were last seen', async () => {
+    await using fresh = await openGateway({ sandbox });
+    const clinic = ids.clinic(2);
+    const { data } = await fresh.query(
+      `{ clinic(id: "${clinic}") { clients(last: 1) { nodes { clientId } } } }`,
+    );
+    const [{ clientId }] = data.clinic.clients.nodes;
+    const ask = await viewerWith(fresh, [`organization:${ids.organization(0)}`]);
+    const found = await ask(`{ client(id: "${clientId}") { clientId } }`);
+    expect(found.data.client).toEqual({ clientId });
+    // The organization's clinics: the page is cached.
+    expect(found.extensions.upstream.calls).toBe(1);
+  });
+
   it('of a record that a grant names begins with the lists of the other grants', async () => {
     await using small = await openGateway({ sandbox, env: { LOOKUP_MAX_CALLS: '1' } });
     const grants = [`clinician:${ids.clinician(44)}`, `client:${ids.client(1_380)}`];
