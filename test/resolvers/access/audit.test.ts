@@ -193,6 +193,13 @@ describe('a read', () => {
     expect(await trailOf(ask, transcript, { id })).toEqual(denied);
   });
 
+  it('of a note that the session does not have is audited as denied', async () => {
+    const ask = await viewerWith(gateway, [`clinic:${ids.clinic(0)}`]);
+    const [note, session, client] = [ids.note(0, 1), ids.session(0, 0), ids.client(0)];
+    const document = `{ progressNote(id: "${note}", sessionId: "${session}", clientId: "${client}") { note } }`;
+    expect(await trailOf(ask, document)).toEqual([['denied', [`ProgressNote:${note}`]]]);
+  });
+
   it('that is denied because its look-up takes too many calls is audited too', async () => {
     const written: Line[] = [];
     await using small = await openGateway({
