@@ -14,8 +14,6 @@ export const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id
 const isClientList = (list: ListRef): list is ClientList =>
   list.name === 'clientsOfClinician' || list.name === 'clientsOfClinic';
 
-export const isSameList = (a: ListRef, b: ListRef): boolean => a.name === b.name && a.id === b.id;
-
 /** A list that held a client, and the page if it is known. A hint where to look first, not proof. */
 interface Place {
   readonly list: ClientList;

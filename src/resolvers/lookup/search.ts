@@ -3,7 +3,7 @@ import type { ListName, ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { type ClientRef, LISTS, type ListedRef, type Parents, kindOf, parentsOf } from '../refs.ts';
 import { type FindOptions, type LookupBudget, everyRow, findInList } from './find-in-list.ts';
-import { type ClientList, isSameList, ofClinic, ofClinician } from './places.ts';
+import { type ClientList, ofClinic, ofClinician } from './places.ts';
 
 /** The lists that records of a type are looked up in, and whose lists they are. */
 const PARENTS = Map.groupBy(
@@ -105,7 +105,8 @@ export async function findClientIn(
 ): Promise<ClientRef | undefined> {
   if (lists.length === 0) return undefined;
   const known = await ctx.places.of(id);
-  const pageIn = (list: ClientList) => known.find((place) => isSameList(place.list, list))?.page;
+  const pageIn = ({ name, id: parent }: ClientList) =>
+    known.find(({ list }) => list.name === name && list.id === parent)?.page;
   const cost = (list: ClientList) => (pageIn(list) ? 0 : (ctx.loaders.totalOf(list) ?? 1_000));
   for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
     const found = await findInList(list, id, ctx, { ...options, page: pageIn(list) });
