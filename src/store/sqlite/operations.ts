@@ -43,7 +43,7 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
 
   function add({ receivedAt, subject, body }: NewEvent): number {
     const { lastInsertRowid } = run(sql`INSERT INTO event (received_at, subject, body)
-      VALUES (${Math.round(receivedAt)}, ${subject ?? null}, ${body})`);
+      VALUES (${receivedAt}, ${subject ?? null}, ${body})`);
     return Number(lastInsertRowid);
   }
 
