@@ -77,6 +77,15 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
     expect(ttl / DAY_MS).toBeCloseTo(7, 1);
   });
 
+  it('keeps the newest thousand events of a session, and no longer than the events themselves', async () => {
+    const server = await start();
+    const { log } = await open(server.url);
+    await log.append(range(1, 1_001).map((n) => eventOf(`e${n}`, { subject: 'session:1' })));
+    const key = names.ofSubject('session:1');
+    expect(server.cli('LLEN', key)).toBe('1000');
+    expect(Number(server.cli('PTTL', key))).toBeGreaterThan(DAY_MS);
+  });
+
   it('continues after Redis was killed and restarted, with nothing lost or repeated', async () => {
     const server = await start();
     const store = await open(server.url);
