@@ -114,6 +114,24 @@ describe('a write', () => {
     ]);
   });
 
+  it('is not repeated if its operation ends in the pause before the next attempt', async () => {
+    const clock = createFakeClock();
+    const failed = Promise.withResolvers<void>();
+    const observer = {
+      attempt({ route }: { route: string }) {
+        if (route === writes.updateNote.template) failed.resolve();
+      },
+    };
+    await using setup = await setUp(fails, { clock, observer, random: () => 0.5 });
+    const ending = createUsage();
+    const update = codeOf(updateNote(setup.partner, ending));
+    await failed.promise;
+    ending.end();
+    expect(await update).toBe('OUTCOME_UNKNOWN');
+    clock.advance(15_000);
+    expect(setup.partner.state().inFlight).toBe(0);
+  });
+
   it('over the budget of its operation is not sent', async () => {
     await using setup = await setUp(fails);
     expect(await codeOf(magicEdit(setup.partner, createUsage({ maxCalls: 0 })))).toBe(
