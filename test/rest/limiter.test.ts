@@ -242,6 +242,17 @@ describe('an outage', () => {
     expect(circuit).toEqual(['open', 'half-open', 'closed']);
   });
 
+  it('fails the calls that are queued when the circuit opens, without sending them', async () => {
+    await using setup = await setUp((_, response) => answer(response, 500, {}), {
+      maxConcurrency: 1,
+    });
+    const notes = Array.from({ length: 40 }, (_, n) =>
+      codeOf(loadersOf(setup.partner).record(endpoints.note, id(n + 1))),
+    );
+    expect(new Set(await Promise.all(notes))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+    expect(setup.upstream.seen).toHaveLength(10);
+  });
+
   it('of one route does not affect the others', async () => {
     await using setup = await setUp(
       ({ path }, response) =>
