@@ -9,6 +9,7 @@ import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, failureOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import type { Setup } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';
+import type { Script } from '../support/rest/upstream.ts';
 
 const createCallQueue = (priority: Priority): CallQueue => ({ priority, calls: [] });
 
@@ -147,9 +148,10 @@ describe('the limiter', () => {
 });
 
 describe('rate and quota', () => {
-  it('spreads calls over the second', () => {
+  it('spreads calls over the second, after a pause too', () => {
     const clock = createFakeClock();
     const limiter = createLimiter(clock, 100, 10);
+    clock.advance(60_000);
     let sent = 0;
     const send = () => {
       sent += 1;
@@ -266,8 +268,11 @@ describe('an outage', () => {
     });
   });
 
-  it('does not include errors about the request', async () => {
-    await using setup = await setUp((_, response) => answer(response, 404, {}), { observer });
+  it.each<[string, Script]>([
+    ['errors about the request', (_, response) => answer(response, 404, {})],
+    ['answers that are no HTTP', (_, response) => void response.socket?.end('no HTTP')],
+  ])('does not include %s', async (_, script) => {
+    await using setup = await setUp(script, { observer });
     await askFor(60, setup);
     expect(circuit).toEqual([]);
   });
