@@ -59,6 +59,13 @@ describe('a write', () => {
     expect(setup.upstream.seen).toHaveLength(attempts);
   });
 
+  it('is rejected if a later attempt is, though the first ended unclearly', async () => {
+    await using setup = await setUp(({ number }, response) =>
+      answer(response, number === 1 ? 503 : 404, envelope(404, 'x')),
+    );
+    expect(await codeOf(assign(setup.partner))).toBe('NOT_FOUND');
+  });
+
   it('that must not be retried has 15 s for its one attempt', async () => {
     const clock = createFakeClock();
     await using setup = await setUp(hangs, { clock });
