@@ -65,7 +65,7 @@ describe('the partner token', () => {
     expect(setup.upstream.authenticated).toBe(2);
   });
 
-  it('is still used while its renewal fails', async () => {
+  it('is still used while its renewal fails, which is tried again after 30 s', async () => {
     const clock = createFakeClock();
     const failed: (() => void)[] = [];
     const observer = { tokenRenewalFailed: () => failed.shift()?.() };
@@ -76,6 +76,9 @@ describe('the partner token', () => {
     await failure;
     await readAll(setup, 2);
     expect(setup.upstream.seen.map(({ token }) => token)).toEqual(Array(3).fill('token-1'));
+    const before = setup.upstream.authenticated;
+    clock.advance(30_000);
+    await expect.poll(() => setup.upstream.authenticated).toBe(before + 1);
   });
 
   it('that is always rejected is renewed once, and then at most once in 30 s', async () => {
@@ -136,6 +139,21 @@ describe('the partner token', () => {
     await rejected();
     await rejected();
     expect(setup.upstream.authenticated).toBe(3);
+  });
+
+  it('that one route rejects is not dropped again, though others accept it before the retry is rejected', async () => {
+    const retry = Promise.withResolvers<ServerResponse>();
+    await using setup = await setUp(({ path, number }, response) => {
+      if (number === 2) return retry.resolve(response);
+      return path.endsWith('/mdm') ? expired(response) : note(response);
+    });
+    const rejected = () => codeOf(loadersOf(setup.partner).record(endpoints.mdm, id(1)));
+    const first = rejected();
+    await setup.upstream.arrived(2);
+    await readAll(setup, 1);
+    expired(await retry.promise);
+    expect([await first, await rejected()]).toEqual(Array(2).fill('UPSTREAM_CREDENTIALS'));
+    expect(setup.upstream.authenticated).toBe(2);
   });
 
   it('that a proxy rejects for many calls at once is renewed, and the new one as soon as it expires', async () => {
