@@ -87,8 +87,11 @@ describe('a write', () => {
     expect(await codeOf(magicEdit(partner))).toBe('UPSTREAM_UNAVAILABLE');
   });
 
-  it('is not sent if its operation ends while it is queued', async () => {
-    await using setup = await setUp(hangs, { maxConcurrency: 1 });
+  it.each([
+    ['it is queued', 1],
+    ['its connection is being made', 2],
+  ])('is not sent if its operation ends while %s', async (_, maxConcurrency) => {
+    await using setup = await setUp(hangs, { maxConcurrency });
     const blocking = createUsage();
     const blocker = setup.partner.loadersFor(blocking).record(endpoints.note, id(9));
     await setup.upstream.arrived(1);
@@ -98,6 +101,7 @@ describe('a write', () => {
     expect(await codeOf(edit)).toBe('TIMEOUT');
     blocking.end();
     expect(await codeOf(blocker)).toBe('TIMEOUT');
+    await expect.poll(() => setup.partner.state().inFlight).toBe(0);
     expect(setup.upstream.seen).toHaveLength(1);
   });
 
