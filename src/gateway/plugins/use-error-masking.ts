@@ -68,8 +68,6 @@ export function createMaskError(
         : operationRejected('BAD_USER_INPUT', located.message, where);
     }
     // Without a cause the error is graphql's own: a value of the wrong type, or a null for a non-null field.
-    const code = located && cause === undefined ? located.extensions['code'] : undefined;
-    if (located && code === 'BAD_USER_INPUT') return new ClientError(code, located.message, where);
     onUnexpected(cause ?? error, requestId);
     const http = located?.path ? undefined : { status: 500 };
     return new ClientError('INTERNAL_SERVER_ERROR', 'Unexpected error.', where, http);
