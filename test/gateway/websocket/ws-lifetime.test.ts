@@ -76,12 +76,14 @@ describe('a token that expires', () => {
 describe.concurrent('a client that is gone without closing', () => {
   it('is disconnected when it has not answered a ping before the next', async () => {
     await using gateway = await openGateway({ limits: { socketPingMs: 1_000 } });
-    using mute = await dialIn(gateway, undefined, { autoPong: false });
+    using mute = await dialIn(gateway);
     using well = await dialIn(gateway);
     await subscribed(gateway, mute, '1', EVENTS);
-    expect((await mute.closed).code).toBe(1006);
+    mute.stall();
     await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
-    expect(await gauge(gateway, 'gateway_sockets')).toBe(1);
+    await until(async () => (await gauge(gateway, 'gateway_sockets')) === 1);
+    mute.resume();
+    expect((await mute.closed).code).toBe(1006);
     for (const _ of [1, 2]) await once(well.ws, 'ping');
     expect(well.ws.readyState).toBe(well.ws.OPEN);
   });
