@@ -19,7 +19,8 @@ const MAX_CHECK_MS = 250;
 
 /** All sockets and event streams, with one timer: a timer for each would take more memory than its socket. */
 export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits) {
-  const checkMs = Math.min(MAX_CHECK_MS, Math.ceil(socketPingMs / 4));
+  // A check that comes so late that pongs may be unread is then always `isLate`: four checks are less than a ping.
+  const checkMs = Math.min(MAX_CHECK_MS, Math.ceil(socketPingMs / 8));
   const open = new Set<OpenConnection>();
   const countBySubject = new Map<string, number>();
   let lastCheck = performance.now();
