@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { names } from '../../src/store/redis/names.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
+import { until } from '../support/ws/raw-socket.ts';
 
 const noGap = () => {};
 
@@ -28,21 +29,6 @@ async function openBus() {
 
 // Some wait, each for its own server, so they run in parallel.
 describe.skipIf(!redisAvailable).concurrent('the bus between instances', () => {
-  it('has delivered to every other instance when publishing resolves', async () => {
-    await using redis = await openBus();
-    const { open } = redis;
-    const [one, two, three] = [await open(), await open(), await open()];
-    const received: string[] = [];
-    one.bus.subscribe(() => void received.push('one'), noGap);
-    two.bus.subscribe((message) => void received.push(`two ${message}`), noGap);
-    three.bus.subscribe(async (message) => {
-      await new Promise(setImmediate);
-      received.push(`three ${message}`);
-    }, noGap);
-    await one.bus.publish('note');
-    expect(received.toSorted()).toEqual(['three note', 'two note']);
-  });
-
   it('does not wait for long on an instance that never answers', async () => {
     await using redis = await openBus();
     const { open } = redis;
@@ -71,6 +57,7 @@ describe.skipIf(!redisAvailable).concurrent('the bus between instances', () => {
     for (const { bus } of [two, three])
       bus.subscribe((message) => void received.push(message), noGap);
     await one.bus.publish('note');
+    await until(() => received.length === 2);
     expect(received).toEqual(['note', 'note']);
   });
 
@@ -85,6 +72,7 @@ describe.skipIf(!redisAvailable).concurrent('the bus between instances', () => {
     }, noGap);
     await one.bus.publish('first');
     await one.bus.publish('second');
+    await until(() => received.length === 2);
     expect(received).toEqual(['first', 'second']);
   });
 
@@ -98,6 +86,7 @@ describe.skipIf(!redisAvailable).concurrent('the bus between instances', () => {
     for (const channel of [names.bus('0'), names.appended('0')])
       for (const text of ['{', 'null']) expect(server.cli('PUBLISH', channel, text)).toBe('2');
     await one.bus.publish('next');
+    await until(() => received.length > 0);
     expect(received).toEqual(['next']);
   });
 
@@ -147,8 +136,31 @@ it.skipIf(!redisAvailable)('does not wait for long on a server that hangs', asyn
   const { open, server } = redis;
   const { bus } = await open();
   process.kill(server.pid, 'SIGSTOP');
-  const begun = performance.now();
-  await bus.publish('note');
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  const ended: string[] = [];
+  const published = bus.publish('note').then(() => ended.push('publishing'));
+  await expect(bus.check().finally(() => ended.push('a command'))).rejects.toThrow();
+  await published;
+  expect(ended).toEqual(['publishing', 'a command']);
   process.kill(server.pid, 'SIGCONT');
 });
+
+it.skipIf(!redisAvailable)(
+  'has delivered to every other instance when publishing resolves',
+  async () => {
+    await using redis = await openBus();
+    const { open } = redis;
+    const [one, two, three] = [await open(), await open(), await open()];
+    const received: string[] = [];
+    one.bus.subscribe(() => void received.push('one'), noGap);
+    two.bus.subscribe((message) => void received.push(`two ${message}`), noGap);
+    three.bus.subscribe(async (message) => {
+      await new Promise(setImmediate);
+      received.push(`three ${message}`);
+    }, noGap);
+    // On a busy machine an acknowledgement may take longer than publishing waits.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await one.bus.publish('note');
+    expect(received.toSorted()).toEqual(['three note', 'two note']);
+  },
+);
