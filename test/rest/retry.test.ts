@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failureOf } from '../../src/rest/client/response.ts';
 import {
   createRetryBudget,
@@ -101,8 +101,8 @@ describe('Retry-After', () => {
 
   it('reads a date without a zone as GMT, wherever the gateway runs', () => {
     vi.stubEnv('TZ', 'America/New_York');
+    onTestFinished(() => void vi.unstubAllEnvs());
     expect(retryAfterMsOf('Tue Jan  1 00:00:07 2030', now)).toBe(7000);
-    vi.unstubAllEnvs();
   });
 });
 
