@@ -37,11 +37,13 @@ describe('over WebSocket', () => {
 
   it('an answer of several megabytes is sent to its end', async () => {
     using socket = await dialIn(gateway);
-    const notes = Array.from({ length: 15 }, (_, i) => `note${i}: note raw${i}: raw`);
-    const large = `{ clinic(id: "${gateway.sandbox.ids.clinic(0)}") { clients(first: 100) { nodes {
-      sessions(first: 3) { nodes { progressNote { ${notes.join(' ')} } } } } } } }`;
+    // Of one call: hundreds may take longer than an operation may.
+    const body = { isLoading: false, note: ['x'.repeat(2 ** 20)] };
+    gateway.sandbox.answerNext('GET /progress-notes/:progressNoteId', { body });
+    const copies = Array.from({ length: 6 }, (_, i) => `note${i}: note`).join(' ');
+    const large = `{ progressNote(id: "${gateway.sandbox.ids.note(9, 0)}") { ${copies} } }`;
     const answer = await answerTo(socket, large);
-    expect(JSON.stringify(answer).length).toBeGreaterThan(5_000_000);
+    expect(JSON.stringify(answer).length).toBeGreaterThan(6_000_000);
   });
 
   it('a mutation is sent once for one idempotency key, over HTTP and WebSocket', async () => {
