@@ -10,11 +10,9 @@ import {
   until,
 } from '../../support/ws/raw-socket.ts';
 
-/** Some 60 KiB an event: the system's own buffers take megabytes before anything is queued here. */
-const LARGE = `subscription { noteReady { cursor progressNote {
-  ${Array.from({ length: 15 }, (_, i) => `note${i}: note raw${i}: raw`).join(' ')} } } }`;
-const SMALL = 'subscription { noteReady { cursor } }';
-const NOTES = 200;
+const COPIES = Array.from({ length: 15 }, (_, i) => `note${i}: note`).join(' ');
+const LARGE = `subscription { noteFinalized { cursor progressNote { ${COPIES} } } }`;
+const SMALL = 'subscription { noteFinalized { cursor } }';
 const NOTE = 'GET /progress-notes/:progressNoteId';
 
 let gateway: Gateway;
@@ -24,12 +22,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const cursorsOf = (socket: RawSocket): readonly string[] =>
-  socket.untaken.map(({ payload }) => payload.data.noteReady.cursor);
-
-async function burst(count: number): Promise<void> {
-  gateway.sandbox.burst(2 * count);
-  await gateway.sandbox.delivered();
-}
+  socket.untaken.map(({ payload }) => payload.data.noteFinalized.cursor);
 
 describe('a client that stops reading', () => {
   it('is closed with 1013 while the others get every event', async () => {
@@ -40,11 +33,14 @@ describe('a client that stops reading', () => {
     await subscribed(gateway, well, '1', LARGE);
     await subscribed(gateway, small, '1', SMALL);
     stalled.stall();
+    const { sandbox } = gateway;
+    const body = { isLoading: false, note: ['x'.repeat(2 ** 17)] };
     let sent = 0;
-    // How much the system's buffers take differs.
+    // How much the system's buffers take differs: megabytes, before anything is queued here.
     while ((await gauge(gateway, 'gateway_slow_consumers_total')) === 0) {
-      await burst(NOTES);
-      sent += NOTES;
+      sandbox.answerNext(NOTE, { body });
+      sandbox.finalize(sandbox.ids.note(10 + sent, 0));
+      sent += 1;
       await until(() => well.untaken.length === sent && small.untaken.length === sent);
     }
     expect(cursorsOf(well)).toEqual(cursorsOf(small));
@@ -71,9 +67,8 @@ describe('a client that stops reading', () => {
     const slow = await gauge(gateway, 'gateway_slow_consumers_total');
     const sent = await gauge(gateway, 'events_delivered_total');
     socket.stall();
-    const copies = Array.from({ length: 15 }, (_, i) => `note${i}: note`).join(' ');
     const document = `subscription($after: EventCursor) {
-      noteFinalized(after: $after) { cursor progressNote { ${copies} } } }`;
+      noteFinalized(after: $after) { cursor progressNote { ${COPIES} } } }`;
     socket.send(subscribe('1', document, { after: data.eventCursor }));
     await until(async () => (await gauge(gateway, 'events_delivered_total')) >= sent + 2);
     socket.resume();
