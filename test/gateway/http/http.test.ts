@@ -1,11 +1,13 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type Socket, connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { type Gateway, openGateway, post, tokenFor } from '../../support/gateway.ts';
 import { raw as send } from '../../support/raw-http.ts';
-import { redisAvailable, startRedis } from '../../support/redis-server.ts';
 
 let gateway: Gateway;
 let authorization: string;
@@ -236,20 +238,24 @@ describe('production', () => {
   });
 });
 
-it.skipIf(!redisAvailable)(
-  'shares a readiness check between requests at the same time',
-  async () => {
-    await using redis = await startRedis();
-    await using own = await openGateway({ env: { REDIS_URL: redis.url } });
-    redis.cli('CONFIG', 'RESETSTAT');
-    // The first check is under way while all requests arrive.
-    redis.cli('CLIENT', 'PAUSE', '60000', 'WRITE');
-    const asked = Array.from({ length: 50 }, async () => (await fetch(`${own.url}/readyz`)).status);
-    await fetch(`${own.url}/healthz`);
-    redis.cli('CLIENT', 'UNPAUSE');
-    expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
-    const [, writes = '0'] =
-      /^cmdstat_set:calls=(\d+)/m.exec(redis.cli('INFO', 'commandstats')) ?? [];
-    expect(Number(writes)).toBeLessThan(5);
-  },
-);
+it('shares a readiness check between requests at the same time', async () => {
+  await using own = await openGateway();
+  const { promise: allArrived, resolve } = Promise.withResolvers<void>();
+  let arrived = 0;
+  const onRequest = (message: unknown) => {
+    const { request: req } = message as { readonly request: IncomingMessage };
+    if (req.url === '/readyz' && ++arrived === 50) resolve();
+  };
+  subscribe('http.server.request.start', onRequest);
+  const toStore = vi.spyOn(Worker.prototype, 'postMessage');
+  onTestFinished(() => {
+    unsubscribe('http.server.request.start', onRequest);
+    vi.restoreAllMocks();
+  });
+  // The first check is under way while all requests arrive.
+  const body = { accessToken: 'a', expiresIn: 3_600 };
+  own.sandbox.answerNext('POST /partners/authenticate', { heldUntil: allArrived, body });
+  const asked = Array.from({ length: 50 }, async () => (await fetch(`${own.url}/readyz`)).status);
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
+  expect(JSON.stringify(toStore.mock.calls).match(/"checked"/g)).toHaveLength(1);
+});
