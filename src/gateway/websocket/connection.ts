@@ -182,7 +182,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   check(now: number, isLate: boolean): void {
     if (this.isExpired) this.end(CLOSE.forbidden, EXPIRED);
     else if (this.isEnding) this.end();
-    if (isLate || now < this.#pingAt) return;
+    if (now < this.#pingAt || (isLate && !this.hasPonged)) return;
     if (!this.hasPonged) return this.ws.terminate();
     this.hasPonged = false;
     this.#pingAt = now + this.#parts.connections.pingEveryMs;
