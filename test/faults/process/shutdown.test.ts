@@ -15,15 +15,9 @@ async function endingOf(server: ServerProcess, withinMs = 15_000) {
   return { code, inTime: performance.now() - began < withinMs };
 }
 
-/** The answer to the readiness probe in the second before the server stops listening. */
-async function retirementOf(server: ServerProcess) {
-  let answer = await server.ready();
-  await until(async () => {
-    answer = await server.ready();
-    return answer.text.includes('"serving":false');
-  }, 10);
-  return answer;
-}
+/** Resolves once the server has begun to shut down. For a second it still listens. */
+const closing = ({ stdout }: ServerProcess) =>
+  until(() => stdout.some((line) => line.includes('SIGTERM: closing')), 10);
 
 /** Starts a query that the Partner API answers slowly. Resolves while it runs. */
 async function beginSlowQuery({ server, sandbox }: Deployment, latencyMs: number) {
@@ -49,7 +43,9 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     const slow = await beginSlowQuery(deployment, 2_000);
     const { server } = deployment;
     server.signal('SIGTERM');
-    expect((await retirementOf(server)).status).toBe(503);
+    await closing(server);
+    const { status, text } = await server.ready();
+    expect([status, text]).toEqual([503, expect.stringContaining('"serving":false')]);
     server.signal('SIGTERM');
     expect((await slow.answer).data.organizations.totalCount).toBeGreaterThan(0);
     expect(await endingOf(server)).toEqual({ code: 0, inTime: true });
@@ -72,7 +68,7 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     const socket = dial(server);
     await first(socket, 'connect');
     server.signal('SIGTERM');
-    await retirementOf(server);
+    await closing(server);
     const last = await get();
     expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
@@ -103,7 +99,7 @@ describe.concurrent('SIGTERM', { timeout: 120_000 }, () => {
     const slow = await beginSlowQuery(deployment, 20_000);
     const cutOff = expect(slow.answer).rejects.toThrow('fetch failed');
     deployment.server.signal('SIGTERM');
-    await retirementOf(deployment.server);
+    await closing(deployment.server);
     deployment.server.signal('SIGINT');
     expect(await endingOf(deployment.server, 8_000)).toEqual({ code: 1, inTime: true });
     await cutOff;
