@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
+import { countOf } from '../../support/mutation/edits.ts';
 import { type RawSocket, dialIn, subscribe } from '../../support/ws/raw-socket.ts';
 
 const lines: string[] = [];
@@ -56,7 +57,7 @@ describe('over WebSocket', () => {
     const { data } = await gateway.query(edit, { id });
     expect(payload.data.magicEdit.is).toBe('ProgressNoteChange');
     expect(data).toEqual(payload.data);
-    expect(gateway.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(countOf(gateway, 'magicEdit')).toBe(1);
   });
 
   it('the error of a field is at its path', async () => {
