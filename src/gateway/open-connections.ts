@@ -1,4 +1,5 @@
 import type { Limits } from '../config.ts';
+import { createViewerLimit } from './viewer-limit.ts';
 
 /** A connection that stays open: a socket or an event stream. */
 export interface OpenConnection {
@@ -22,7 +23,6 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
   // A check that comes so late that pongs may be unread is then always `isLate`: four checks are less than a ping.
   const checkMs = Math.min(MAX_CHECK_MS, Math.ceil(socketPingMs / 8));
   const open = new Set<OpenConnection>();
-  const countBySubject = new Map<string, number>();
   let lastCheck = performance.now();
   const checking = setInterval(() => {
     const now = performance.now();
@@ -36,18 +36,7 @@ export function createOpenConnections({ socketPingMs, socketsPerViewer }: Limits
     pingEveryMs: socketPingMs - checkMs,
     add: (connection: OpenConnection): unknown => open.add(connection),
     remove: (connection: OpenConnection): unknown => open.delete(connection),
-    /** Counts a connection of the viewer. False if they have the maximum already. */
-    acquire(subject: string): boolean {
-      const count = countBySubject.get(subject) ?? 0;
-      if (count >= socketsPerViewer) return false;
-      countBySubject.set(subject, count + 1);
-      return true;
-    },
-    release(subject: string): void {
-      const count = countBySubject.get(subject) ?? 0;
-      if (count > 1) countBySubject.set(subject, count - 1);
-      else countBySubject.delete(subject);
-    },
+    ofViewer: createViewerLimit(socketsPerViewer),
     /** Ends all connections gracefully. Those that are left after `graceMs`, or `drainMs` if busy, are destroyed. */
     close(graceMs: number, drainMs: number): void {
       for (const connection of open) connection.end();

@@ -7,7 +7,7 @@ import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
 import { Subscription } from '../subscriptions/subscriptions.ts';
-import { LARGE_CHARACTERS, createUnreadResponses } from '../unread-responses.ts';
+import { createViewerLimit } from '../viewer-limit.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
 
@@ -19,6 +19,7 @@ const SHORT_OF_MEMORY = requestRejected(
   'UPSTREAM_UNAVAILABLE',
   { 'retry-after': '5' },
 );
+const LARGE_CHARACTERS = 65_536;
 const UNREAD_RESPONSES = requestRejected(
   429,
   'You have not read the responses to your earlier requests: read them first.',
@@ -35,7 +36,8 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
   const { maskError, trusted, observer } = parts;
   const { bodyBytes } = parts.config.limits;
   const streamed = getSSEProcessor();
-  const unread = createUnreadResponses(parts.config.limits.unreadCharacters);
+  /** Of large responses, in characters: those that are never read must not fill the memory. */
+  const unread = createViewerLimit(parts.config.limits.unreadCharacters);
   let yoga: Pick<GatewayYoga, 'getEnveloped'>;
 
   async function resultOf(context: HttpContext): Promise<Result> {
@@ -83,16 +85,21 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     }
     const body = forClient(result, requestId);
     const text = JSON.stringify(body);
+    const { length } = text;
     // The outcome of a mutation is always sent.
-    if (operation?.kind === 'query' && !unread.add(res, viewer!.subject, text))
-      return responseTo(context, { errors: [UNREAD_RESPONSES] }, fetchAPI);
+    if (operation?.kind === 'query' && length >= LARGE_CHARACTERS && !res.closed) {
+      const { subject } = viewer!;
+      if (!unread.acquire(subject, length))
+        return responseTo(context, { errors: [UNREAD_RESPONSES] }, fetchAPI);
+      res.once('close', () => unread.release(subject, length));
+    }
     // Errors about the HTTP request are JSON even for a client that accepts only server-sent events.
     if (!json && details.every(({ spec }) => spec))
       return streamOf({ ...body, stringify: () => text }, fetchAPI);
     const type = `${json ?? 'application/json'}; charset=utf-8`;
     const headers = Object.assign({ 'content-type': type }, ...details.map((http) => http.headers));
     // A long string would stay in the heap until it is sent. A short one is sent in one packet with its headers.
-    const content = text.length < LARGE_CHARACTERS ? text : Buffer.from(text);
+    const content = length < LARGE_CHARACTERS ? text : Buffer.from(text);
     return new fetchAPI.Response(content, { status, headers });
   }
 

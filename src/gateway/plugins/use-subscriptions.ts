@@ -22,12 +22,12 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
     const context = args.contextValue as Required<GatewayContext>;
     const { res, viewer } = context;
     if (!acceptedBy(res.req.headers.accept).stream) return { errors: [notStreamed()] };
-    if (!connections.acquire(viewer.subject)) return { errors: [tooMany()] };
+    if (!connections.ofViewer.acquire(viewer.subject)) return { errors: [tooMany()] };
     const stream = createSseStream(res, viewer, parts);
     context.sink = stream;
     let subscription: Subscription | undefined;
     res.once('close', () => {
-      connections.release(viewer.subject);
+      connections.ofViewer.release(viewer.subject);
       connections.remove(stream);
       subscription?.end();
       void stream.return?.();

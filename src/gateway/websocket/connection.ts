@@ -68,7 +68,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   /** Closes the socket and returns false if the viewer has too many connections. */
   setViewer(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
-    if (!this.#parts.connections.acquire(viewer.subject)) {
+    if (!this.#parts.connections.ofViewer.acquire(viewer.subject)) {
       this.close(CLOSE.tryAgainLater);
       return false;
     }
@@ -96,7 +96,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#backlog = undefined;
-    if (this.viewer) this.#parts.connections.release(this.viewer.subject);
+    if (this.viewer) this.#parts.connections.ofViewer.release(this.viewer.subject);
     void this.onClosed?.();
   }
 
