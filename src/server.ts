@@ -10,7 +10,7 @@ import { openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
 import { type Log, createLog } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { partnerObserver } from './observability/observers.ts';
+import { limited, partnerObserver } from './observability/observers.ts';
 import { type Output, openStdout } from './observability/output.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { createPartner } from './rest/partner.ts';
@@ -104,6 +104,7 @@ export async function openServer(
     }),
   );
 
+  const writeLimited = limited(log, 10_000);
   let listening: Listening | undefined;
   gateway = createGateway({
     config,
@@ -134,8 +135,8 @@ export async function openServer(
     isServing: () => listening?.isServing() ?? false,
   });
   listening = opened.use(
-    await listen(gateway, config, (count) =>
-      log.warn('connections refused: too many are open', { count }),
+    await listen(gateway, config, () =>
+      writeLimited('warn', 'connections refused: too many are open'),
     ),
   );
   // The spool file is named after the port, so two processes never share one.

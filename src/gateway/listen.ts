@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { STATUS_CODES, type ServerResponse, createServer } from 'node:http';
+import { STATUS_CODES, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 import type { Config } from '../config.ts';
@@ -20,25 +20,16 @@ const DRAIN_MS = 10_000;
 const DISCARD_MS = 500;
 /** How often a shutdown checks whether all responses are sent. */
 const CHECK_MS = 50;
-/** Connections without a request may take this share of those that others leave. */
-const MAX_SILENT_SHARE = 0.75;
-/** When this share of all connections is open, idle ones are closed. */
-const CLOSE_IDLE_SHARE = 0.9;
-/** Refused connections are reported at most this often. */
-const REPORT_EVERY_MS = 10_000;
 
 /** A response for connections without a parsed request. */
 export const rawResponse = (status: number, requestId?: string): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${requestId ? `X-Request-Id: ${requestId}\r\n` : ''}X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
-/**
- * Serves HTTP and WebSocket until it is disposed of, which finishes running requests. `onRefused` gets the number of
- * connections refused since its last call.
- */
+/** Serves HTTP and WebSocket until it is disposed of, which finishes running requests. */
 export async function listen(
   app: Pick<Gateway, 'handle' | 'upgrade' | 'closeSocketsAndStreams'>,
   { http, limits, upstream }: Config,
-  onRefused: (count: number) => void,
+  onRefused: () => void,
 ) {
   const { host, port } = http;
   const { headersMs, requestMs } = limits;
@@ -53,50 +44,17 @@ export async function listen(
   server.maxConnections = maxConnections(upstream.maxConcurrency);
   /** For a client that does not read its response. An operation takes less than this, with its writes. */
   const idleMs = requestMs + Math.max(requestMs, limits.operationMs);
-  let refused = 0;
-  let reportedAt = Number.NEGATIVE_INFINITY;
-  function countRefused(): void {
-    refused += 1;
-    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
-    onRefused(refused);
-    refused = 0;
-    reportedAt = performance.now();
-  }
-  let open = 0;
-  /** Connections without a request so far, oldest first. */
-  const silent = new Set<Socket>();
-  /** Connections whose last request is answered, the longest idle first. Filled once half of all connections are open. */
-  const idle = new Set<Socket>();
-  /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
-  function onClosed(this: Socket): void {
-    open -= 1;
-    silent.delete(this);
-    idle.delete(this);
-  }
-  server.on('connection', (socket) => {
-    open += 1;
-    silent.add(socket);
-    socket.on('close', onClosed);
-    const left = server.maxConnections - (open - silent.size);
-    if (silent.size > left * MAX_SILENT_SHARE) {
-      silent.values().next().value?.destroy();
-      countRefused();
-    } else if (open > server.maxConnections * CLOSE_IDLE_SHARE) {
-      idle.values().next().value?.destroy();
-    }
-  });
+  const connections = limitConnections(server, onRefused);
   let serving = true;
   /** Requests whose client has not been sent the whole response. */
   let running = 0;
   function onResponded(this: ServerResponse): void {
     running -= 1;
-    const { socket } = this.req;
-    if (open > server.maxConnections / 2 && !socket.destroyed) idle.add(socket);
+    connections.responded(this.req.socket);
   }
   server.on('request', (req, res) => {
     running += 1;
-    silent.delete(req.socket);
-    idle.delete(req.socket);
+    connections.requested(req.socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.
     req.socket.setTimeout(idleMs);
     res.on('close', onResponded);
@@ -109,8 +67,7 @@ export async function listen(
     app.handle(req, res);
   });
   server.on('upgrade', (req, socket, head) => {
-    silent.delete(req.socket);
-    idle.delete(req.socket);
+    connections.requested(req.socket);
     app.upgrade(req, socket, head);
   });
   // This server is not a proxy. Node leaves the socket without a listener for errors, which would end the process.
@@ -123,9 +80,9 @@ export async function listen(
   await once(server, 'listening').catch((error: Error) => {
     throw new Error(`HOST and PORT can't be listened on: ${error.message}`, { cause: error });
   });
-  server.on('drop', countRefused);
+  server.on('drop', onRefused);
   // A connection that can't be accepted. Without a listener it would end the process.
-  server.on('error', countRefused);
+  server.on('error', onRefused);
   const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 
   return {
@@ -149,6 +106,48 @@ export async function listen(
       }, CHECK_MS);
       await closed;
       clearInterval(closing);
+    },
+  };
+}
+
+/** Connections without a request may take this share of those that others leave. */
+const MAX_SILENT_SHARE = 0.75;
+/** When this share of all connections is open, idle ones are closed. */
+const CLOSE_IDLE_SHARE = 0.9;
+
+/** Keeps room for new connections: closes some that never send a request and, when nearly all are open, idle ones. */
+function limitConnections(server: Server, onRefused: () => void) {
+  let open = 0;
+  /** Connections without a request so far, oldest first. */
+  const silent = new Set<Socket>();
+  /** Connections whose last request is answered, the longest idle first. Filled once half of all connections are open. */
+  const idle = new Set<Socket>();
+  /** One for all connections: a function for each would take a twentieth of a subscriber's memory. */
+  function onClosed(this: Socket): void {
+    open -= 1;
+    silent.delete(this);
+    idle.delete(this);
+  }
+  server.on('connection', (socket) => {
+    open += 1;
+    silent.add(socket);
+    socket.on('close', onClosed);
+    const left = server.maxConnections - (open - silent.size);
+    if (silent.size > left * MAX_SILENT_SHARE) {
+      silent.values().next().value?.destroy();
+      onRefused();
+    } else if (open > server.maxConnections * CLOSE_IDLE_SHARE) {
+      idle.values().next().value?.destroy();
+    }
+  });
+
+  return {
+    requested(socket: Socket): void {
+      silent.delete(socket);
+      idle.delete(socket);
+    },
+    responded(socket: Socket): void {
+      if (open > server.maxConnections / 2 && !socket.destroyed) idle.add(socket);
     },
   };
 }

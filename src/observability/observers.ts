@@ -37,7 +37,7 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
 }
 
 /** Writes a line at most once in this time for each message, code and route: an outage must not fill the log. */
-function limited(log: Log, everyMs: number) {
+export function limited(log: Log, everyMs: number) {
   const nextLineAt = new Map<string, number>();
   return (level: 'warn' | 'error', message: string, fields: LogFields = {}): void => {
     const [key, now] = [`${message} ${fields.code} ${fields.route}`, performance.now()];
