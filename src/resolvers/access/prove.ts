@@ -80,12 +80,12 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
   // Their parents are permanent, and come from a list or a signed id.
   if (ref.type === 'Assessment' || ref.type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return proveInKnown(ref, ctx);
-  if (isProvenByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
-  if (ref.type === 'Client' && isProvenUnderOrganization(ref.id, ctx)) return true;
+  if (proveByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
+  if (ref.type === 'Client' && proveUnderOrganization(ref.id, ctx)) return true;
   return search(ref, ctx, options).then((found) => {
     const lists = found ? knownParents(found).map(({ list }) => list) : [];
     // Programs are found in lists that are not recorded.
-    return isProvenByRecent(lists, ref.id, ctx) || found !== undefined;
+    return proveByRecent(lists, ref.id, ctx) || found !== undefined;
   });
 }
 
@@ -93,7 +93,7 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
 async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
   for (const { parent, list } of knownParents(ref)) {
     if (!(await isOpen(parent, ctx))) continue;
-    if (isProvenByRecent([list], ref.id, ctx) || (await findInList(list, ref.id, ctx))) return true;
+    if (proveByRecent([list], ref.id, ctx) || (await findInList(list, ref.id, ctx))) return true;
   }
   return false;
 }
@@ -112,8 +112,8 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   );
 }
 
-/** The response expires with the page that proves it. */
-function isProvenByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
+/** True if a recent page of one of the lists proves it. The response then expires with that page. */
+function proveByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
   for (const list of lists) {
     if (!ctx.recentLists.proves(list, id)) continue;
     ctx.cacheWhileProven(list, id);
@@ -122,10 +122,7 @@ function isProvenByRecent(lists: readonly ListRef[], id: string, ctx: Context): 
   return false;
 }
 
-function isProvenUnderOrganization(
-  clientId: Uuid,
-  { reach, recentLists, cacheWhileProven }: Context,
-) {
+function proveUnderOrganization(clientId: Uuid, { reach, recentLists, cacheWhileProven }: Context) {
   return reach.granted('organization').some((id) => {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {

@@ -52,12 +52,16 @@ export function createRecentLists(now: () => number) {
   /** When an assessment of a client last came, which names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
-  /** Whether an event since then named this list's clinician or clinic; or, if `other`, another one. */
-  function isNamed({ name, id }: ListRef, row: string, at: number, other = false): boolean {
-    const events = (locations.get(row) ?? []).filter((event) => event.at >= at);
-    if (name === 'clientsOfClinician') return events.some((e) => (e.clinicianId === id) !== other);
-    return name === 'clientsOfClinic' && events.some((e) => (e.clinicId === id) !== other);
+  /** The clinicians, or clinics if the list is one's, that events of the client since then named. */
+  function namedSince({ name }: ListRef, client: string, at: number): readonly string[] {
+    const events = (locations.get(client) ?? []).filter((event) => event.at >= at);
+    if (name === 'clientsOfClinician') return events.map(({ clinicianId }) => clinicianId);
+    return name === 'clientsOfClinic' ? events.map(({ clinicId }) => clinicId) : [];
   }
+
+  /** True if an event since then named another clinician or clinic: the client may have left this list. */
+  const mayHaveLeft = (list: ListRef, client: string, at: number): boolean =>
+    namedSince(list, client, at).some((id) => id !== list.id);
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
   function readAt(list: ListRef, id: string): number | undefined {
@@ -103,7 +107,7 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && !isNamed(list, id, at, true);
+      return at !== undefined && at + PROOF_MS > now() && !mayHaveLeft(list, id, at);
     },
     /** True once if an event since the list was read contradicts it: the record is not where it was, or is there now. */
     isDoubtful(list: ListRef, id: string): boolean {
@@ -113,8 +117,8 @@ export function createRecentLists(now: () => number) {
       const lastRead = Math.max(known.doubtedAt ?? 0, ...known.pages.values());
       const isDoubtful =
         at === undefined
-          ? isNamed(list, id, lastRead)
-          : isNamed(list, id, at, true) && known.rows.delete(id);
+          ? list.id !== undefined && namedSince(list, id, lastRead).includes(list.id)
+          : mayHaveLeft(list, id, at) && known.rows.delete(id);
       if (isDoubtful) known.doubtedAt = now();
       return isDoubtful;
     },
