@@ -8,7 +8,7 @@ import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
 import { type EventCursors, EventsExpired } from './event-cursor.ts';
-import { type EventFilter, createListenerIndex, matches } from './filter.ts';
+import { createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
   type SessionEvent,
@@ -23,7 +23,6 @@ type EventListener = (event: PartnerEvent) => void;
 
 /** Follows the log: applies each new event on this instance and delivers it. Also reads stored events. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
-export type Replay = ReturnType<EventHub['replay']>;
 
 export type HubProblem =
   /** The log can't be read. The hub retries, and reports it once, until it works again. */
@@ -193,27 +192,6 @@ export async function openHub(parts: HubParts) {
     oldestPosition: async (): Promise<Position> => (await log.bounds()).oldest,
     inTurn,
     scan,
-    /** What a subscription has missed: the stored events after a position that match. */
-    replay(filter: EventFilter, after: Position, subject: string) {
-      const replay = {
-        filter,
-        /** The last position that was read. An instance that is ahead of this one may have made the cursor. */
-        position: after,
-        /** If nothing is awaited in between, a listener that is added now gets every later event. */
-        get hasCaughtUp(): boolean {
-          return replay.position >= position;
-        },
-        /** In chunks, until it has caught up with this instance. */
-        async *[Symbol.asyncIterator]() {
-          while (!replay.hasCaughtUp) {
-            const { events, scannedTo } = await inTurn(subject, () => scan(replay.position));
-            replay.position = scannedTo;
-            yield events.filter((event) => matches(filter, event));
-          }
-        },
-      };
-      return replay;
-    },
     /** The newest `limit` events of a session, oldest first, without those that are not applied yet. */
     ofSession: async (sessionId: Uuid, limit: number): Promise<readonly SessionEvent[]> =>
       (await storedOfSession(sessionId, limit)).filter((event) => event.position <= position),

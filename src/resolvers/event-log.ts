@@ -1,7 +1,6 @@
 import type { PageInfo } from '../connection/connection.ts';
 import { type WindowArgs, sizeOf } from '../connection/window.ts';
 import { type Context, MAX_EVENTS_READ } from '../context.ts';
-import type { Replay } from '../events/event-hub.ts';
 import { type EventFilter, matches } from '../events/filter.ts';
 import type { PartnerEvent, SessionEvent } from '../events/partner-event.ts';
 import { CallBudgetExhausted } from '../rest/errors.ts';
@@ -97,14 +96,15 @@ function readEventsOfSession({ id }: SessionRef, ctx: Context): Promise<readonly
   });
 }
 
-/** The events that a new subscription has missed: those after the cursor, if one is given. Live ones follow. */
+/** Where a new subscription begins: after the cursor, if one is given. */
 export async function subscribeToEvents(
   filter: EventFilter,
   after: string | null | undefined,
   ctx: Context,
-): Promise<Replay> {
+) {
   await requireFilterAccess(filter, ctx);
-  const { hub, viewer } = ctx;
-  const position = typeof after === 'string' ? await hub.resume(after) : hub.position;
-  return hub.replay(filter, position, viewer.subject);
+  const position = typeof after === 'string' ? await ctx.hub.resume(after) : ctx.hub.position;
+  // graphql wants an iterable. The gateway delivers the events itself, and never iterates it.
+  return { filter, position, async *[Symbol.asyncIterator]() {} };
 }
+export type SubscriptionStart = Awaited<ReturnType<typeof subscribeToEvents>>;

@@ -22,12 +22,15 @@ async function subscribeFrom(
   filter: EventFilter,
   listener: (event: PartnerEvent) => void | Promise<void>,
 ): Promise<() => Promise<void>> {
-  const replay = hub.replay(filter, after, '');
-  while (!replay.hasCaughtUp)
-    for await (const events of replay) for (const event of events) await listener(event);
+  let position = after;
+  while (position < hub.position) {
+    const { events, scannedTo } = await hub.scan(position);
+    for (const event of events) if (matches(filter, event)) await listener(event);
+    position = scannedTo;
+  }
   let handled: Promise<void> = Promise.resolve();
   hub.subscribe(filter, (event) => {
-    if (event.position > replay.position) handled = handled.then(() => listener(event));
+    if (event.position > position) handled = handled.then(() => listener(event));
   });
   return () => handled;
 }

@@ -13,11 +13,12 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
 import { steadyNow } from '../../clock.ts';
-import type { Replay } from '../../events/event-hub.ts';
-import type { EventFilter } from '../../events/filter.ts';
+import { type EventFilter, matches } from '../../events/filter.ts';
 import type { PartnerEvent } from '../../events/partner-event.ts';
 import { hasCode } from '../../errors.ts';
+import type { SubscriptionStart } from '../../resolvers/event-log.ts';
 import { CallBudgetExhausted, PartnerError } from '../../rest/errors.ts';
+import type { Position } from '../../store/event-log.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
@@ -56,13 +57,14 @@ export class Subscription {
   readonly viewer: Viewer;
   readonly sink: Sink;
   receivers = new Receivers([this]);
-  /** Live events up to this position are not delivered: they were replayed, or the subscription began later. */
-  since = 0;
+  /** Events up to this position are not delivered: they were replayed, or the subscription began later. */
+  since: Position;
   readonly #running: Set<Subscription>;
 
-  constructor(viewer: Viewer, sink: Sink, running: Set<Subscription>) {
+  constructor(viewer: Viewer, sink: Sink, since: Position, running: Set<Subscription>) {
     this.viewer = viewer;
     this.sink = sink;
+    this.since = since;
     this.#running = running.add(this);
   }
 
@@ -186,24 +188,22 @@ export function createSubscriptions(parts: GatewayParts) {
   async function replayAndJoin(
     subscription: Subscription,
     operation: EventOperation,
-    missed: Replay,
   ): Promise<void> {
-    const { receivers } = subscription;
+    const { receivers, viewer } = subscription;
     const queue = createQueue(operation, receivers, true);
     try {
-      // An event may arrive between the last read and the end of the loop.
-      while (!missed.hasCaughtUp) {
-        for await (const events of missed) {
-          events.forEach(queue.add);
-          await queue.empty();
-          if (receivers.size === 0) return;
-        }
+      while (subscription.since < hub.position) {
+        const scan = () => hub.scan(subscription.since);
+        const { events, scannedTo } = await hub.inTurn(viewer.subject, scan);
+        events.filter((event) => matches(operation.filter, event)).forEach(queue.add);
+        await queue.empty();
+        if (receivers.size === 0) return;
+        subscription.since = scannedTo;
       }
     } catch (error) {
-      fail(error, receivers);
+      return fail(error, receivers);
     }
-    if (receivers.size === 0) return;
-    subscription.since = missed.position;
+    // Nothing is awaited after the loop's last condition, so no event is missed.
     subscription.receivers = liveReceivers(operation).add(subscription);
   }
 
@@ -222,9 +222,9 @@ export function createSubscriptions(parts: GatewayParts) {
         return { errors: errors.map((e) => maskError(e.originalError ?? e, requestId)) };
       }
       // graphql returns what the field's `subscribe` returned.
-      const missed = source as unknown as Replay;
-      const subscription = new Subscription(viewer, context.sink, running);
-      void replayAndJoin(subscription, sharedOperation(context, missed.filter), missed);
+      const { filter, position } = source as unknown as SubscriptionStart;
+      const subscription = new Subscription(viewer, context.sink, position, running);
+      void replayAndJoin(subscription, sharedOperation(context, filter));
       return subscription;
     },
     /** Called when the log was lost: all running subscriptions belong to the old one. */
