@@ -1,11 +1,7 @@
 import { StoreUnavailable } from '../errors.ts';
 
 /** Runs `task` at intervals, never twice at once, without keeping the process alive. */
-export function inBackground(
-  everyMs: number,
-  task: () => Promise<unknown>,
-  onProblem: (message: string) => void,
-): Disposable {
+export function inBackground(everyMs: number, task: () => Promise<unknown>): Disposable {
   let running = false;
   async function run() {
     if (running) return;
@@ -13,11 +9,8 @@ export function inBackground(
     try {
       await task();
     } catch (error) {
-      // A store that is down is reported by the requests that need it.
-      if (!(error instanceof StoreUnavailable)) {
-        const name = error instanceof Error ? error.name : typeof error;
-        onProblem(`a background task of the store failed: ${name}`);
-      }
+      // A store that is down is reported by the requests that need it. Anything else is a bug.
+      if (!(error instanceof StoreUnavailable)) throw error;
     } finally {
       running = false;
     }

@@ -132,7 +132,7 @@ function createLateWrites(keys: KeyStore) {
       if (isDeleted || claim.rounds >= CLAIM_ROUNDS) claims.delete(value);
     }
   }
-  const repeating = inBackground(REPEAT_EVERY_MS, repeat, () => {});
+  const repeating = inBackground(REPEAT_EVERY_MS, repeat);
 
   return {
     /** Never rejects. */

@@ -82,7 +82,7 @@ export function createPlaces(keys: KeyStore) {
   }
   /** One after another, so that closing waits for a write that has begun. */
   const write = () => (written = written.then(writeChanged));
-  const writing = inBackground(WRITE_EVERY_MS, write, () => {});
+  const writing = inBackground(WRITE_EVERY_MS, write);
 
   return {
     /** A page that has just been read. Written in the background: a crash may lose the last 250 ms. */

@@ -24,8 +24,8 @@ export async function openRedis(url: string, options: StoreOptions): Promise<Sto
   const log = createRedisLog(connection, names.appended(database), options);
   const bus = createRedisBus(connection, names.bus(database), onProblem);
   await connection.open();
-  const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer, onProblem);
-  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
+  const inspections = inBackground(INSPECT_EVERY_MS, connection.inspectServer);
+  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
   const keys = keyStore(connection);
 
   return {

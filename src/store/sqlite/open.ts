@@ -32,7 +32,7 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
   });
   const { reads, writes } = thread;
   const log = createEventLog(thread);
-  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim, onProblem);
+  const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
 
   return {
     log,
