@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoreEngine } from '../src/store/store.ts';
 import { redisAvailable, startRedis } from '../test/support/redis-server.ts';
 import { killRound, tally } from '../test/support/store/kill-round.ts';
 
@@ -11,17 +10,18 @@ import { killRound, tally } from '../test/support/store/kill-round.ts';
  * process ended before it was killed.
  */
 const rounds = Number(process.argv[2] ?? 50);
+const dir = await mkdtemp(join(tmpdir(), 'kill-rounds-'));
 
-async function report(name: string, engine: StoreEngine, fault?: () => Promise<void>) {
+async function report(name: string, redisUrl?: string, fault?: () => Promise<void>) {
   const acknowledged = new Set<string>();
   let kills = 0;
   for (let round = 1; round <= rounds; round++) {
-    const result = await killRound(engine, `round-${round}`, Math.random, fault);
+    const result = await killRound(redisUrl, dir, `round-${round}`, Math.random, fault);
     // One that ended by itself was not killed, and proves nothing.
     if (result.signal === 'SIGKILL') kills++;
     for (const key of result.acknowledged) acknowledged.add(key);
   }
-  const { events, lost, repeated } = await tally(engine, acknowledged);
+  const { events, lost, repeated } = await tally(redisUrl, dir, acknowledged);
   console.log(
     `${name}: ${kills} kills, ${acknowledged.size} acknowledged, ${events} in the log, ${lost} lost, ${repeated} repeated`,
   );
@@ -30,15 +30,14 @@ async function report(name: string, engine: StoreEngine, fault?: () => Promise<v
 
 async function reportRedis(name: string, killsServer: boolean) {
   await using server = await startRedis();
-  await report(name, { kind: 'redis', url: server.url }, async () => {
+  await report(name, server.url, async () => {
     if (!killsServer) return;
     await server.kill();
     await server.start();
   });
 }
 
-const dir = await mkdtemp(join(tmpdir(), 'kill-rounds-'));
-await report('embedded, the process killed', { kind: 'embedded', dir });
+await report('embedded, the process killed');
 await rm(dir, { recursive: true });
 
 if (redisAvailable) {

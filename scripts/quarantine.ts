@@ -17,13 +17,12 @@ const [command, ...more] = process.argv.slice(2);
 
 try {
   if ((command !== undefined && command !== 'replay') || more.length > 0) throw new Error(USAGE);
-  const { redisUrl: url, dataDir: dir = '', eventRetentionMs } = readConfig(process.env);
-  if (!url && !dir)
+  const { redisUrl, dataDir: dir = '', eventRetentionMs } = readConfig(process.env);
+  if (!redisUrl && !dir)
     throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
-  if (!url && !existsSync(join(dir, 'events.db')))
+  if (!redisUrl && !existsSync(join(dir, 'events.db')))
     throw new Error('EVENT_STORE_DIR must be the directory of a store, but has no events.db');
-  const engine = url ? { kind: 'redis' as const, url } : { kind: 'embedded' as const, dir };
-  await using store = await openStore(engine, { retentionMs: eventRetentionMs });
+  await using store = await openStore(redisUrl, dir, { retentionMs: eventRetentionMs });
   if (command === 'replay') {
     const { deliveries, events, left } = await redrive(store);
     console.log(`${deliveries} replayed as ${events} new events; ${left} left`);

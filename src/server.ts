@@ -57,14 +57,11 @@ export async function openServer(
   const { redisUrl } = config;
   const broken = Promise.withResolvers<void>();
   const store = opened.use(
-    await openStore(
-      redisUrl ? { kind: 'redis', url: redisUrl } : { kind: 'embedded', dir: dataDir },
-      {
-        retentionMs: config.eventRetentionMs,
-        onProblem: (message) => log.warn(message),
-        onBroken: broken.resolve,
-      },
-    ),
+    await openStore(redisUrl, dataDir, {
+      retentionMs: config.eventRetentionMs,
+      onProblem: (message) => log.warn(message),
+      onBroken: broken.resolve,
+    }),
   );
   const partner = opened.use(
     createPartner(connection, {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { openStore } from '../../src/store/store.ts';
+import { openEmbedded } from '../../src/store/sqlite/open.ts';
 import { median } from '../figures.ts';
 import { openGateway } from '../gateway.ts';
 import type { Upstream } from '../upstream-control.ts';
@@ -71,8 +71,7 @@ export async function logPlots(upstream: Upstream): Promise<readonly Plot[]> {
   ];
 }
 
-const openLog = (dir: string) =>
-  openStore({ kind: 'embedded', dir }, { retentionMs: RETENTION_MS });
+const openLog = (dir: string) => openEmbedded(dir, { retentionMs: RETENTION_MS });
 
 /** What the last of them took. Nothing is said of a log so short that the store's thread is still being compiled. */
 async function writing(dir: string, from: number, to: number): Promise<Measured> {

@@ -1,9 +1,5 @@
 import type { EventLog } from './event-log.ts';
 
-export type StoreEngine =
-  | { readonly kind: 'embedded'; readonly dir: string }
-  | { readonly kind: 'redis'; readonly url: string };
-
 export interface StoreOptions {
   /** How long events are kept. */
   readonly retentionMs: number;
@@ -70,12 +66,16 @@ export interface Bus {
   subscribe(handle: (message: string) => void | Promise<void>, onGap: () => void): void;
 }
 
-/** Imports only the requested engine. */
-export async function openStore(engine: StoreEngine, options: StoreOptions): Promise<Store> {
-  if (engine.kind === 'embedded') {
-    const { openEmbedded } = await import('./sqlite/open.ts');
-    return openEmbedded(engine.dir, options);
+/** Redis if there is a URL, and otherwise the embedded store. Imports only the engine that is used. */
+export async function openStore(
+  redisUrl: string | undefined,
+  dir: string,
+  options: StoreOptions,
+): Promise<Store> {
+  if (redisUrl) {
+    const { openRedis } = await import('./redis/open.ts');
+    return openRedis(redisUrl, options);
   }
-  const { openRedis } = await import('./redis/open.ts');
-  return openRedis(engine.url, options);
+  const { openEmbedded } = await import('./sqlite/open.ts');
+  return openEmbedded(dir, options);
 }

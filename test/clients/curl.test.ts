@@ -10,7 +10,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { type Server, openServer } from '../../src/server.ts';
 import { type Block, blocksOf, root } from '../support/clients/pages.ts';
 import { shell } from '../support/clients/shell.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openEmbedded } from '../../src/store/sqlite/open.ts';
 import { type Gateway, TEST_SECRET, openGateway, tokenFor } from '../support/gateway.ts';
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -48,8 +48,7 @@ describe('documented commands that are run', () => {
     dir = mkdtempSync(join(tmpdir(), 'partner-graph-'));
     const env = { PORT: '0', EVENT_STORE_DIR: join(dir, 'open'), SANDBOX_PULSE_MS: '0' };
     open = await openServer(readConfig(env), createLog('silent'));
-    const store = { kind: 'embedded', dir: join(dir, 'store') } as const;
-    await (await openStore(store, { retentionMs: 1 }))[Symbol.asyncDispose]();
+    await (await openEmbedded(join(dir, 'store'), { retentionMs: 1 }))[Symbol.asyncDispose]();
   });
   afterAll(async () => {
     await gateway.close();

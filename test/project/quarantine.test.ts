@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
 import { openSandbox } from '../../sandbox/sandbox.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openEmbedded } from '../../src/store/sqlite/open.ts';
 import { delivery } from '../support/events/deliveries.ts';
 import { DETERMINISTIC, openGateway } from '../support/gateway.ts';
 
@@ -44,7 +44,7 @@ it('replays events as new ones, and their notes are locked and their transcripti
   const { sessionId } = sandbox.startSession(ids.client(0), { prescriber: false });
   const finalized = { sessionId: ids.session(0, 0), progressNoteId: ids.note(0, 0) };
   const DAY_MS = 24 * 3_600_000;
-  const open = () => openStore({ kind: 'embedded', dir }, { retentionMs: 7 * DAY_MS });
+  const open = () => openEmbedded(dir, { retentionMs: 7 * DAY_MS });
   {
     await using store = await open();
     for (const held of [

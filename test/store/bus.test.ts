@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { names } from '../../src/store/redis/names.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openRedis } from '../../src/store/redis/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
@@ -16,7 +16,7 @@ async function openBus() {
     server,
     async open(path = '', port = server.port): Promise<Store> {
       const url = `redis://127.0.0.1:${port}${path}`;
-      const store = await openStore({ kind: 'redis', url }, { retentionMs: 1_000 });
+      const store = await openRedis(url, { retentionMs: 1_000 });
       stores.push(store);
       return store;
     },

@@ -15,10 +15,10 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openEmbedded } from '../../src/store/sqlite/open.ts';
 import { DAY_MS, eventOf, range } from '../support/store/engines.ts';
 
-const open = (dir: string) => openStore({ kind: 'embedded', dir }, { retentionMs: DAY_MS });
+const open = (dir: string) => openEmbedded(dir, { retentionMs: DAY_MS });
 
 describe('the embedded store', () => {
   let dir: string;
@@ -28,16 +28,15 @@ describe('the embedded store', () => {
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
   it('never skips events unnoticed while it is trimmed', async () => {
-    const embedded = { kind: 'embedded', dir } as const;
     const settings = { retentionMs: DAY_MS, clock: () => 2 * DAY_MS };
-    await using first = await openStore(embedded, settings);
+    await using first = await openEmbedded(dir, settings);
     for (const receivedAt of [0, 2 * DAY_MS])
       await first.log.append(
         range(1, 3_000).map((n) => eventOf(`${receivedAt} ${n}`, { receivedAt })),
       );
     await first[Symbol.asyncDispose]();
     // A new process has no events in memory.
-    await using store = await openStore(embedded, settings);
+    await using store = await openEmbedded(dir, settings);
     const trimming = store.log.trim();
     const { oldest, events } = await store.log.read(100, 5);
     await trimming;
@@ -138,7 +137,7 @@ describe('the embedded store', () => {
         retentionMs: DAY_MS,
         onProblem: (text: string) => void problems.push(text),
       };
-      const store = await openStore({ kind: 'embedded', dir }, settings);
+      const store = await openEmbedded(dir, settings);
       const posting = vi.spyOn(Worker.prototype, 'postMessage');
       onTestFinished(() => void vi.restoreAllMocks());
       posting.mockImplementationOnce(function instead(this: Worker) {
@@ -169,10 +168,7 @@ describe('the embedded store', () => {
     let now = Date.now();
     const keys = range(1, 2_500).map((n) => eventOf(`${n}`, { receivedAt: now }));
     {
-      await using store = await openStore(
-        { kind: 'embedded', dir },
-        { retentionMs: DAY_MS, clock: () => now },
-      );
+      await using store = await openEmbedded(dir, { retentionMs: DAY_MS, clock: () => now });
       await store.log.append(keys);
       now += 8 * DAY_MS;
       await store.log.append([eventOf('late', { receivedAt: now })]);

@@ -9,7 +9,7 @@ import { createConnection } from '../../src/store/redis/connection.ts';
 import { createRedisLog } from '../../src/store/redis/event-log.ts';
 import { names } from '../../src/store/redis/names.ts';
 import { createRunOnce } from '../../src/store/idempotency.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openRedis } from '../../src/store/redis/open.ts';
 import { openRelay } from '../support/faults/relay.ts';
 import { redisAvailable, startRedis } from '../support/redis-server.ts';
 import type { RedisServer } from '../support/redis-server.ts';
@@ -31,7 +31,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
 
   async function open(url: string, retentionMs = DAY_MS) {
     const settings = { retentionMs, onProblem: problems.push.bind(problems) };
-    const store = await openStore({ kind: 'redis', url }, settings);
+    const store = await openRedis(url, settings);
     disposables.unshift(store);
     return store;
   }
@@ -470,7 +470,7 @@ describe.skipIf(!redisAvailable)('a store on Redis', () => {
 
 // These wait, each for its own servers, so they run in parallel.
 describe.skipIf(!redisAvailable).concurrent('a store on a Redis that refuses or moves', () => {
-  const open = (url: string) => openStore({ kind: 'redis', url }, { retentionMs: DAY_MS });
+  const open = (url: string) => openRedis(url, { retentionMs: DAY_MS });
 
   it('rejects a replica, and an address without a server', async () => {
     await using server = await startRedis('--replicaof', '127.0.0.1 1');

@@ -34,8 +34,7 @@ async function refusal(
 /** What a process that opens only the store writes to stderr: it starts much faster than the server. */
 async function storeRefusal(dir: string, under: readonly string[]): Promise<string> {
   const child = fileURLToPath(new URL('../../support/store/append-child.ts', import.meta.url));
-  const options = JSON.stringify({ kind: 'embedded', dir });
-  const [program, ...args] = [...under, process.execPath, child, options, 'key'];
+  const [program, ...args] = [...under, process.execPath, child, '', dir, 'key'];
   return promisify(execFile)(program, args, { timeout: 50_000, killSignal: 'SIGKILL' }).then(
     () => 'it started',
     ({ stderr }: { readonly stderr: string }) => stderr,

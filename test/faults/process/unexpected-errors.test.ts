@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Sandbox, openSandbox } from '../../../sandbox/sandbox.ts';
 import { sqliteFailureOf } from '../../../src/store/sqlite/database.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import { noteEvent, signed } from '../../support/faults/sender.ts';
 import {
   type ServerProcess,
@@ -38,7 +38,7 @@ afterAll(async () => {
 /** An event of the second client violates a constraint, and the database's message has the patient's name. */
 async function spoilStore(): Promise<void> {
   const settings = { retentionMs: 1e9, onProblem: () => {}, onBroken: () => {} };
-  const store = await openStore({ kind: 'embedded', dir: storeDir }, settings);
+  const store = await openEmbedded(storeDir, settings);
   await store[Symbol.asyncDispose]();
   const database = new DatabaseSync(join(storeDir, 'events.db'));
   database.exec(`CREATE TRIGGER spoilt BEFORE INSERT ON event WHEN NEW.subject = 'session:${sandbox.ids.session(1, 0)}'

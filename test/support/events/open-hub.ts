@@ -13,7 +13,8 @@ import {
 import { toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
-import { openStore, type QuarantineEntry } from '../../../src/store/store.ts';
+import { openEmbedded } from '../../../src/store/sqlite/open.ts';
+import type { QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
 
 export const eventCursors = createEventCursors(createSealer('a secret for tests', 'event cursor'));
@@ -47,7 +48,7 @@ export async function append(log: EventLog, ...deliveries: readonly unknown[]): 
 /** The directory of a store with the events of these deliveries, for a gateway to open. The caller removes it. */
 export async function createFilledStore(deliveries: readonly unknown[]): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'event-log-'));
-  await using store = await openStore({ kind: 'embedded', dir }, { retentionMs: 1e9 });
+  await using store = await openEmbedded(dir, { retentionMs: 1e9 });
   for (let at = 0; at < deliveries.length; at += 1_000)
     await append(store.log, ...deliveries.slice(at, at + 1_000));
   return dir;

@@ -6,7 +6,8 @@ import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createVerifier } from '../../../src/events/signature.ts';
 import { createWebhookHandler, type WebhookParts } from '../../../src/events/webhook.ts';
 import type { IngestObserver } from '../../../src/observability/observers.ts';
-import { openStore, type Store } from '../../../src/store/store.ts';
+import { openEmbedded } from '../../../src/store/sqlite/open.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { bytesOf, macOf } from './deliveries.ts';
 
 export const SECRET = 'the-client-secret';
@@ -19,7 +20,7 @@ export interface Answer {
 
 export async function openTestStore(retentionMs = 3_600_000, clock = Date.now) {
   const dir = await mkdtemp(join(tmpdir(), 'events-'));
-  const store = await openStore({ kind: 'embedded', dir }, { retentionMs, clock });
+  const store = await openEmbedded(dir, { retentionMs, clock });
   const close = async () => {
     await store[Symbol.asyncDispose]();
     await rm(dir, { recursive: true, force: true });

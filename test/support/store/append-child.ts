@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../src/errors.ts';
-import type { StoreEngine } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS, eventOf } from './engines.ts';
 
@@ -9,9 +8,9 @@ import { DAY_MS, eventOf } from './engines.ts';
  * Appends without end from many writers and prints each key once its append is acknowledged, until it
  * is killed. Every append is sent a second time now and then, as a sender does that got no response.
  */
-const [options = '', prefix = ''] = process.argv.slice(2);
+const [redisUrl, dir = '', prefix = ''] = process.argv.slice(2);
 const WRITERS = 32;
-const store = await openStore(JSON.parse(options) as StoreEngine, { retentionMs: DAY_MS });
+const store = await openStore(redisUrl, dir, { retentionMs: DAY_MS });
 let count = 0;
 
 async function appendUntilAcknowledged(key: string): Promise<void> {

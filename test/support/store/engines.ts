@@ -5,7 +5,8 @@ import { StoreUnavailable } from '../../../src/errors.ts';
 import type { EventLog, NewEvent, StoredEvent } from '../../../src/store/event-log.ts';
 import type { StoreOptions } from '../../../src/store/store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openRedis } from '../../../src/store/redis/open.ts';
+import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import { redisAvailable, startRedis } from '../redis-server.ts';
 
 export interface Engine extends AsyncDisposable {
@@ -57,7 +58,7 @@ function createEngine(
 async function embedded(): Promise<Engine> {
   const dir = await mkdtemp(join(tmpdir(), 'store-'));
   return createEngine(
-    (settings) => openStore({ kind: 'embedded', dir }, settings),
+    (settings) => openEmbedded(dir, settings),
     false,
     () => rm(dir, { recursive: true, force: true }),
   );
@@ -66,7 +67,7 @@ async function embedded(): Promise<Engine> {
 async function redis(): Promise<Engine> {
   const server = await startRedis();
   return createEngine(
-    (settings) => openStore({ kind: 'redis', url: server.url }, settings),
+    (settings) => openRedis(server.url, settings),
     true,
     async () => server[Symbol.asyncDispose](),
   );

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { StoreEngine } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DAY_MS } from './engines.ts';
 
@@ -17,12 +16,13 @@ export interface Round {
 
 /** Starts a process that appends, runs `fault` at a random moment after its first acknowledged event, and kills it. */
 export async function killRound(
-  options: StoreEngine,
+  redisUrl: string | undefined,
+  dir: string,
   prefix: string,
   random: () => number,
   fault: () => Promise<void> = async () => {},
 ): Promise<Round> {
-  const args = ['--disable-warning=ExperimentalWarning', CHILD, JSON.stringify(options), prefix];
+  const args = ['--disable-warning=ExperimentalWarning', CHILD, redisUrl ?? '', dir, prefix];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const acknowledged: string[] = [];
@@ -48,10 +48,11 @@ export interface Tally {
 
 /** Opens the log again and compares it with the acknowledged events. */
 export async function tally(
-  options: StoreEngine,
+  redisUrl: string | undefined,
+  dir: string,
   acknowledged: ReadonlySet<string>,
 ): Promise<Tally> {
-  await using store = await openStore(options, { retentionMs: DAY_MS });
+  await using store = await openStore(redisUrl, dir, { retentionMs: DAY_MS });
   const counts = new Map<string, number>();
   let after = 0;
   for (;;) {
