@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { WebhookRefusal } from '../observability/metrics.ts';
-import type { IngestObserver } from '../observability/observers.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics, WebhookRefusal } from '../observability/metrics.ts';
+import { limited } from '../observability/observers.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
@@ -9,9 +10,10 @@ import { type EventFacts, toNewEvent } from './partner-event.ts';
 import type { Verify } from './signature.ts';
 
 export interface WebhookParts {
-  readonly log: Pick<EventLog, 'append'>;
+  readonly eventLog: Pick<EventLog, 'append'>;
   readonly quarantine: Pick<Quarantine, 'add'>;
   readonly verify: Verify;
+  readonly signatureHeader: string;
   readonly now: () => number;
   /** Resolves when this instance has applied the event at this position, or after a second. */
   readonly whenApplied: (position: number) => Promise<void>;
@@ -19,7 +21,9 @@ export interface WebhookParts {
   readonly applyCopies: (copies: readonly EventFacts[]) => Promise<void>;
   /** Called for a new event on the instance that received it, and on no other. */
   readonly onAccepted: (event: EventFacts) => void;
-  readonly observer: IngestObserver;
+  /** For the operator. */
+  readonly log: Log;
+  readonly metrics: Metrics;
   readonly maxBytes: number;
 }
 
@@ -29,7 +33,8 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
-  const { observer } = parts;
+  const { log, metrics } = parts;
+  const writeLimited = limited(log, 60_000);
   const read = createBodyReader(parts.maxBytes);
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -59,30 +64,34 @@ export function createWebhookHandler(parts: WebhookParts) {
       if (envelope.kind === 'malformed') return rejected(400, 'malformed');
       if (envelope.kind === 'unknown') {
         await parts.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
-        observer.quarantined(requestId);
+        metrics.eventsQuarantined();
+        log.warn('a signed webhook was not understood and is in quarantine', { requestId });
         return 200;
       }
       const { events, sentAt } = envelope;
-      if (sentAt === undefined) observer.badTimestamp(requestId);
+      if (sentAt === undefined) {
+        metrics.eventsWithoutTime();
+        log.warn('a webhook came without a usable time stamp', { requestId });
+      }
       if (events.length > 0) await accept(events, receivedAt, sentAt);
       return 200;
     } catch (error) {
-      observer.failed(error, requestId);
+      writeLimited('error', 'webhooks could not be stored', { error, requestId });
       return rejected(503, 'unavailable');
     }
   }
 
   async function accept(events: readonly EventFacts[], receivedAt: number, sentAt?: string) {
     const entries = events.map((facts) => toNewEvent(facts, receivedAt, sentAt));
-    const positions = await parts.log.append(entries);
+    const positions = await parts.eventLog.append(entries);
     const copies: EventFacts[] = [];
     events.forEach((facts, i) => {
       if (positions[i]) {
         parts.onAccepted(facts);
-        observer.accepted();
+        metrics.eventsAccepted();
       } else {
         copies.push(facts);
-        observer.copy();
+        metrics.eventCopies();
       }
     });
     if (copies.length > 0) await parts.applyCopies(copies);
@@ -91,7 +100,10 @@ export function createWebhookHandler(parts: WebhookParts) {
   }
 
   function rejected(status: Status, reason: WebhookRefusal): Status {
-    observer.refused(reason);
+    metrics.webhookRefused(reason);
+    // Never the header's value.
+    if (reason === 'signature')
+      writeLimited('warn', `webhook signature mismatch in header ${parts.signatureHeader}`);
     return status;
   }
 

@@ -7,7 +7,7 @@ import { createVerifier } from '../events/signature.ts';
 import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { createOperationObserver, ingestObserver } from '../observability/observers.ts';
+import { createOperationObserver } from '../observability/observers.ts';
 import type { Authenticate } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
@@ -69,14 +69,16 @@ export function createGateway(options: GatewayOptions) {
   metrics.watch('subscriptions', () => subscriptions.size);
   const webhooks = createWebhookHandler({
     maxBytes: config.limits.webhookBytes,
-    log: services.store.log,
+    eventLog: services.store.log,
     quarantine: services.store.quarantine,
     verify: createVerifier({ ...config.webhook, secret: options.webhookSecret }),
+    signatureHeader: config.webhook.header,
     now: steadyNow,
     whenApplied: services.hub.whenApplied,
     applyCopies: services.invalidation.applyCopies,
     onAccepted: services.places.recordEvent,
-    observer: ingestObserver(log, metrics, config.webhook.header),
+    log,
+    metrics,
   });
 
   return {

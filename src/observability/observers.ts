@@ -1,5 +1,5 @@
 import type { Log, LogFields } from './log.ts';
-import type { Metrics, WebhookRefusal } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { type TracedCall, traceCall } from './tracing.ts';
 
 type Finished = LogFields & Readonly<{ name: string; durationMs: number; outcome: string }>;
@@ -44,33 +44,6 @@ export function limited(log: Log, everyMs: number) {
     if (now < (nextLineAt.get(key) ?? 0)) return;
     nextLineAt.set(key, now + everyMs);
     log[level](message, fields);
-  };
-}
-
-export type IngestObserver = ReturnType<typeof ingestObserver>;
-
-/** Metrics of webhooks. A log line only for what an operator has to act on. */
-export function ingestObserver(log: Log, metrics: Metrics, signatureHeader: string) {
-  const write = limited(log, 60_000);
-  return {
-    accepted: () => metrics.eventsAccepted(),
-    copy: () => metrics.eventCopies(),
-    quarantined(requestId?: string): void {
-      metrics.eventsQuarantined();
-      log.warn('a signed webhook was not understood and is in quarantine', { requestId });
-    },
-    badTimestamp(requestId?: string): void {
-      metrics.eventsWithoutTime();
-      log.warn('a webhook came without a usable time stamp', { requestId });
-    },
-    refused(reason: WebhookRefusal): void {
-      metrics.webhookRefused(reason);
-      // Never the header's value.
-      if (reason === 'signature')
-        write('warn', `webhook signature mismatch in header ${signatureHeader}`);
-    },
-    failed: (error: unknown, requestId?: string) =>
-      write('error', 'webhooks could not be stored', { error, requestId }),
   };
 }
 

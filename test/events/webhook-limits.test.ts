@@ -34,7 +34,7 @@ describe('the webhook route', () => {
     const appended: unknown[] = [];
     await using receiver = await openWebhookReceiver(store, {
       verify: () => true,
-      log: {
+      eventLog: {
         append: (events) => {
           appended.push(...events);
           return store.log.append(events);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { EventFacts } from '../../../src/events/partner-event.ts';
 import { createVerifier } from '../../../src/events/signature.ts';
 import { createWebhookHandler, type WebhookParts } from '../../../src/events/webhook.ts';
-import type { IngestObserver } from '../../../src/observability/observers.ts';
+import { type Log, createLog } from '../../../src/observability/log.ts';
+import { type Metrics, createMetrics } from '../../../src/observability/metrics.ts';
 import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { bytesOf, macOf } from './deliveries.ts';
@@ -29,28 +30,29 @@ export async function openTestStore(retentionMs = 3_600_000, clock = Date.now) {
 }
 
 /** What was counted, by name: `accepted`, `refused signature`, … */
-export function createCounts() {
+function createCounts() {
   const counts: Record<string, number> = {};
   const count = (name: string) => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
-  const observer: IngestObserver = {
-    accepted: () => count('accepted'),
-    copy: () => count('copy'),
-    quarantined: () => count('quarantined'),
-    badTimestamp: () => count('badTimestamp'),
-    refused: (reason) => count(`refused ${reason}`),
-    failed: () => count('failed'),
+  const metrics: Metrics = {
+    ...createMetrics(),
+    eventsAccepted: () => count('accepted'),
+    eventCopies: () => count('copy'),
+    eventsQuarantined: () => count('quarantined'),
+    eventsWithoutTime: () => count('badTimestamp'),
+    webhookRefused: (reason) => count(`refused ${reason}`),
   };
-  return { counts, observer };
+  const log: Log = { ...createLog('silent'), error: () => count('failed') };
+  return { counts, metrics, log };
 }
 
 /** The webhook handler on a port of its own. */
 export async function openWebhookReceiver(store: Store, parts: Partial<WebhookParts> = {}) {
-  const { counts, observer } = createCounts();
+  const { counts, metrics, log } = createCounts();
   const accepted: EventFacts[] = [];
   const handle = createWebhookHandler({
-    log: store.log,
+    eventLog: store.log,
     quarantine: store.quarantine,
     verify: createVerifier({
       header: 'x-signature',
@@ -60,11 +62,13 @@ export async function openWebhookReceiver(store: Store, parts: Partial<WebhookPa
       secret: SECRET,
       previousSecret: undefined,
     }),
+    signatureHeader: 'x-signature',
     now: Date.now,
     whenApplied: () => Promise.resolve(),
     applyCopies: () => Promise.resolve(),
     onAccepted: (event) => void accepted.push(event),
-    observer,
+    log,
+    metrics,
     maxBytes: 256 * 1024,
     ...parts,
   });
