@@ -91,9 +91,8 @@ export async function openServer(
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
         await store.quarantine.add(entry);
       },
-      onProblem(problem, error) {
-        log.warn('events: a problem', { reason: problem, error });
-        if (problem !== 'lost') return;
+      onProblem: (reason, error) => log.warn('events: a problem', { reason, error }),
+      onLost() {
         // Events may have been missed that would have invalidated some answers.
         partner.invalidateAll();
         gateway?.eventsLost();

@@ -24,16 +24,6 @@ type EventListener = (event: PartnerEvent) => void;
 /** Follows the log: applies each new event on this instance and delivers it. Also reads stored events. */
 export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
-export type HubProblem =
-  /** The log can't be read. The hub retries, and reports it once, until it works again. */
-  | 'follow'
-  /** This instance missed events: every subscription ends, and what is cached may be stale. */
-  | 'lost'
-  /** This version can't read an entry of the log, and skips it. */
-  | 'unreadable'
-  | 'apply'
-  | 'listener';
-
 export interface HubParts {
   readonly log: EventLog;
   readonly cursors: EventCursors;
@@ -41,7 +31,9 @@ export interface HubParts {
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
   readonly addToQuarantine: (entry: QuarantineEntry) => Promise<unknown>;
-  readonly onProblem: (problem: HubProblem, error?: unknown) => void;
+  readonly onProblem: (reason: string, error?: unknown) => void;
+  /** Called when this instance missed events: every subscription ends, and what is cached may be stale. */
+  readonly onLost: () => void;
 }
 
 const MAX_SESSION_CLIENTS = 50_000;
@@ -68,7 +60,7 @@ export async function openHub(parts: HubParts) {
     sizeCalculation: () => 1,
   });
 
-  const reporting = (problem: HubProblem) => (error: unknown) => onProblem(problem, error);
+  const reporting = (reason: string) => (error: unknown) => onProblem(reason, error);
   const applyOrQuarantine = createRunOrQuarantine(addToQuarantine, reporting('apply'), signal);
 
   /** False if the event fails every time: it is then in quarantine. While the store is down it is still delivered. */
@@ -87,6 +79,7 @@ export async function openHub(parts: HubParts) {
     batch.forEach((stored, i) => {
       ({ position } = stored);
       const event = events[i];
+      // Another version wrote it.
       if (!event) return onProblem('unreadable');
       if (isSessionEvent(event)) clients.set(event.sessionId, { clientId: event.clientId });
       if (!applied[i]) return;
@@ -133,6 +126,7 @@ export async function openHub(parts: HubParts) {
     ({ newest: position, epoch } = bounds);
     clients.clear();
     onProblem('lost');
+    parts.onLost();
   }
 
   /** Runs until the hub is closed, whatever happens to the log. */

@@ -4,12 +4,7 @@ import { join } from 'node:path';
 
 import { readEnvelope } from '../../../src/events/envelope.ts';
 import { createEventCursors } from '../../../src/events/event-cursor.ts';
-import {
-  openHub,
-  type EventHub,
-  type HubParts,
-  type HubProblem,
-} from '../../../src/events/event-hub.ts';
+import { openHub, type EventHub, type HubParts } from '../../../src/events/event-hub.ts';
 import { toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
 import type { EventLog } from '../../../src/store/event-log.ts';
@@ -21,14 +16,15 @@ export const eventCursors = createEventCursors(createSealer('a secret for tests'
 
 /** A hub over a real log, with the problems it reported. */
 export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) {
-  const problems: HubProblem[] = [];
+  const problems: string[] = [];
   const aside: QuarantineEntry[] = [];
   const hub = await openHub({
     log,
     cursors: eventCursors,
     apply: () => undefined,
     addToQuarantine: async (entry) => void aside.push(entry),
-    onProblem: (problem) => void problems.push(problem),
+    onProblem: (reason) => void problems.push(reason),
+    onLost: () => undefined,
     ...parts,
   });
   return { hub, problems, aside, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
