@@ -60,10 +60,8 @@ const LOCK_MS = 1_000;
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
 const LOCKED = `is in use by another process: ${OTHER_DIR}, or REDIS_URL to share one store`;
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
-const NOT_A_DIRECTORY = `is a file or a broken link, or lies below one, and must be a directory: remove it, or ${OTHER_DIR}`;
 const REFUSALS: Readonly<Record<string, string>> = {
-  EEXIST: NOT_A_DIRECTORY,
-  ENOTDIR: NOT_A_DIRECTORY,
+  EEXIST: `is a file or a broken link, or lies below one, and must be a directory: remove it, or ${OTHER_DIR}`,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   ENOENT: `can't be created there: ${OTHER_DIR}`,
@@ -72,7 +70,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** Throws `StoreUnavailable` with the reason, and what to do about it. */
-export function openDatabase(dir: string): DatabaseSync {
+export function openDatabase(path: string): DatabaseSync {
+  const dir = resolve(path);
   try {
     return openIn(dir);
   } catch (error) {
@@ -81,7 +80,7 @@ export function openDatabase(dir: string): DatabaseSync {
       ? LOCKED
       : (REFUSALS[code] ??
         `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`);
-    throw new StoreUnavailable(`${resolve(dir)} ${refusal}`, { cause: error });
+    throw new StoreUnavailable(`${dir} ${refusal}`, { cause: error });
   }
 }
 
@@ -93,7 +92,7 @@ function makeDir(dir: string): void {
 }
 
 function openIn(dir: string): DatabaseSync {
-  makeDir(resolve(dir));
+  makeDir(dir);
   fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
   const file = join(dir, 'events.db');
   fs.closeSync(fs.openSync(file, 'a', 0o600));
