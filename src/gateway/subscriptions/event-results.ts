@@ -122,7 +122,7 @@ export function createEventResults({ services, config, maskError }: GatewayParts
     // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
     const isOld = !context.hasExecuted && result.basis && !isValid(result.basis, services);
     if (isOld) return resultOf(event, operation);
-    return result.json === '' ? undefined : result;
+    return result === HIDDEN || result === ALWAYS_HIDDEN ? undefined : result;
   }
   return resultOf;
 }
