@@ -40,6 +40,7 @@ const FINAL = new Set([
   'BAD_USER_INPUT',
   'DOCUMENT_NOT_TRUSTED',
   'NOT_FOUND',
+  'QUERY_TOO_EXPENSIVE',
   'UNAUTHENTICATED',
 ]);
 
@@ -70,7 +71,9 @@ async function* results<E>(stream: Stream<E>, after: string): AsyncGenerator<Res
       }),
       signal: AbortSignal.any([stream.signal, silence.signal]),
     });
-    if (response.status >= 400 && response.status < 500) throw new Refused(await response.text());
+    const { status } = response;
+    // 429: the viewer has too many streams open for now.
+    if (status >= 400 && status < 500 && status !== 429) throw new Refused(await response.text());
     if (!response.ok || !response.body) return;
     let text = '';
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 
 import { follow } from '../../docs/clients/sse.ts';
-import { type Restarting, logged, openRestarting } from '../support/clients/restarts.ts';
+import { logged, openRestarting } from '../support/clients/restarts.ts';
 import { createTally } from '../support/clients/tally.ts';
-import { tokenFor } from '../support/gateway.ts';
+import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 
 const EVENTS = `subscription($after: EventCursor, $filter: EventFilter) {
   events(after: $after, filter: $filter) { cursor type } }`;
 
-function followed(gateway: Restarting, query = EVENTS, variables = {}, grants = ['partner']) {
+function followed(
+  gateway: Pick<Gateway, 'url' | 'query'>,
+  query = EVENTS,
+  variables = {},
+  grants = ['partner'],
+) {
   const received = createTally<string>();
   const refetched = createTally<string>();
   const leaving = new AbortController();
@@ -89,5 +94,30 @@ describe('a subscription that is read with fetch', () => {
     const otherClinic = { filter: { clinicId: clinic(3) } };
     const forbidden = followed(gateway, EVENTS, otherClinic, [`clinic:${clinic(0)}`]);
     await expect(forbidden.over).rejects.toThrow('NOT_FOUND');
+    const rows = 'nodes { progressNote { note } transcript { raw } }';
+    const expensive = `subscription { noteReady { cursor client { clinic { clients(first: 100) {
+      nodes { sessions(first: 100) { ${rows} } } } } } } }`;
+    const costly = followed(gateway, expensive);
+    await expect(costly.over).rejects.toThrow('QUERY_TOO_EXPENSIVE');
+  });
+
+  it('waits while the viewer has too many streams', async () => {
+    const rejected = createTally<string>();
+    await using gateway = await openGateway({
+      env: { LIMIT_SOCKETS_PER_VIEWER: '1' },
+      onLog: (line) => line.includes('"status":429') && rejected.add(line),
+    });
+    const first = followed(gateway);
+    await first.refetched.reaches(1);
+    gateway.sandbox.burst(1);
+    await first.received.reaches(1);
+    const second = followed(gateway);
+    await rejected.reaches(1);
+    first.leave();
+    await first.over;
+    gateway.sandbox.burst(1);
+    await second.received.reaches(1);
+    second.leave();
+    await second.over;
   });
 });
