@@ -14,6 +14,8 @@ const filteredList = relayStylePagination(['filter']);
 
 const typePolicies = {
   Query: { fields: { organizations: list } },
+  // It has no id: without this, each query would replace what others have read of it.
+  Viewer: { merge: true, fields: { organizations: list } },
   Organization: { fields: { clinics: list, programs: list } },
   Clinic: {
     fields: {

@@ -46,6 +46,28 @@ it('merges the pages of a list, with no client twice', async () => {
   subscription.unsubscribe();
 });
 
+it('keeps what several queries have read of the viewer', async () => {
+  const subject = gql`
+    query {
+      viewer {
+        subject
+      }
+    }
+  `;
+  const grants = gql`
+    query {
+      viewer {
+        grants
+      }
+    }
+  `;
+  await apollo.client.query({ query: subject });
+  await apollo.client.query({ query: grants });
+  expect(apollo.client.cache.readQuery({ query: subject })).toMatchObject({
+    viewer: { subject: 'tester' },
+  });
+});
+
 it('receives each note after the query’s cursor once, over a restart', async () => {
   const { data } = await apollo.client.query({
     query: CLIENTS,
