@@ -22,10 +22,10 @@ export function createUrql(url: string, token: () => string) {
       cacheExchange,
       fetchExchange,
       subscriptionExchange({
-        forwardSubscription: ({ query = '', variables = {} }) => ({
+        forwardSubscription: ({ query = '', variables = {}, extensions }) => ({
           subscribe: (sink) => ({
             unsubscribe: resumed.subscribe(
-              { query, variables: { ...variables } },
+              { query, variables: { ...variables }, extensions },
               {
                 next: (result) => sink.next(result as ExecutionResult),
                 error: (reason) => sink.error(reason),

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 
 import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { createRequest } from '@urql/core';
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
+import { connect, resuming } from '../../docs/clients/resume.ts';
+import { createUrql } from '../../docs/clients/urql.ts';
 import { type Project, createProject } from '../support/clients/project.ts';
 import { type Gateway, openGateway, post, tokenFor } from '../support/gateway.ts';
 import { dialIn, until } from '../support/ws/raw-socket.ts';
@@ -210,6 +214,53 @@ it('runs the hashes that Apollo Client sends, which sends no text for a rejected
   await expect(other).rejects.toThrow(/registered/);
   expect(bodies).toHaveLength(2);
   for (const body of bodies) expect(body).not.toContain('viewer');
+});
+
+describe('the hash of a subscription', () => {
+  const hashed = { persistedQuery: { version: 1 as const, sha256Hash: 'known' } };
+  let gateway: Gateway;
+  let token: string;
+  beforeAll(async () => {
+    gateway = await openTrusting({ known: EVENTS });
+    token = await tokenFor(['partner']);
+  });
+  afterAll(() => gateway.close());
+
+  async function firstOf(received: readonly unknown[]): Promise<void> {
+    await until(() => {
+      gateway.sandbox.burst(1);
+      return received.length > 0;
+    });
+    expect(received[0]).toMatchObject({ data: { events: {} } });
+  }
+
+  it('is sent by Apollo Client if the socket’s link leaves the text out', async () => {
+    const sockets = connect(`${gateway.url.replace('http', 'ws')}/graphql`, () => token);
+    onTestFinished(() => sockets.dispose());
+    const resumed = resuming(sockets);
+    const link = new GraphQLWsLink({
+      ...resumed,
+      subscribe: (payload, sink) => resumed.subscribe({ ...payload, query: '' }, sink),
+    });
+    const persisted = new PersistedQueryLink({ generateHash: () => 'known' });
+    const client = new ApolloClient({ link: persisted.concat(link), cache: new InMemoryCache() });
+    const received: unknown[] = [];
+    client
+      .subscribe({ query: gql(EVENTS), fetchPolicy: 'no-cache' })
+      .subscribe((result) => received.push(result));
+    await firstOf(received);
+  });
+
+  it('is sent by urql', async () => {
+    const { client, close } = createUrql(`${gateway.url}/graphql`, () => token);
+    onTestFinished(() => close());
+    const request = { ...createRequest(EVENTS, {}), extensions: hashed };
+    const received: unknown[] = [];
+    client
+      .executeRequestOperation(client.createRequestOperation('subscription', request))
+      .subscribe((result) => received.push(result));
+    await firstOf(received);
+  });
 });
 
 it('runs the introspection query if it is in the file and introspection is on', async () => {
