@@ -33,7 +33,7 @@ The unit of cost is a call to the Partner API. The numbers are counted over the 
 \`npm test -- test/gateway/cost-table --update\`.
 
 - _Worst case_ is \`extensions.upstream.estimated\`: computed from the document before anything is read, and usually far above
-  the real number. Look-ups by id are not included.
+  the real number. Look-ups by id, retries and searches in lists that have changed are not included.
 - _Cold_ is the number of calls with empty caches.
 - _Again_ is the same query while the responses are still cached.
 
@@ -42,7 +42,7 @@ In the queries below, \`<clinic 0>\` stands for an id of the sandbox.
 
 const DRIFT = `## Lists that change while they are read
 
-A cursor holds the total of its list and the ids of the last rows before it. If the total is different when the next page is
+A cursor holds the total of its list and hashes of the ids on its row's page. If the total is different when the next page is
 read, or a row that is read anyway is not the expected one, the window moves with the rows, so that no row is repeated or
 skipped. This costs no call while nothing has changed.
 
