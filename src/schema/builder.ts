@@ -123,7 +123,7 @@ inputScalar(
 );
 
 builder.scalarType('DateTime', { description: 'An instant, ISO 8601 with an offset.' });
-builder.scalarType('JSON', { description: 'Any JSON value, as the Partner API returned it.' });
+builder.scalarType('JSON', { description: 'Any JSON value, passed on unchanged.' });
 builder.scalarType('URL', { description: 'An absolute URL.' });
 builder.scalarType('UUID', { description: 'A lower-case UUID.' });
 

@@ -12,7 +12,7 @@ import { type GlobalIds, parseParentIds } from './global-id.ts';
 
 const EventFilter = builder.inputType('EventFilter', {
   description:
-    'Conditions that an event must meet. All given fields must match. A record named here must be open to you.',
+    'Conditions that an event must meet. All given fields must match. The most specific record named here must be open to you.',
   fields: (t) => ({
     types: t.field(optional([PartnerEventType], 'Events of any of these types.')),
     organizationId: t.id({ description: 'Events of this organization.' }),

@@ -59,7 +59,10 @@ const VALUE_BYTES = 20;
 nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
   session: t.expose('session', required('Session', 'The session that was transcribed.')),
   items: t.field({
-    ...required([TranscriptItem], 'The utterances, in the order of speaking.'),
+    ...required(
+      [TranscriptItem],
+      'The utterances, in the order in which the Partner API returned them.',
+    ),
     extensions: { isAttribute: true },
     resolve: ({ record: { items } }, _args, ctx, info) => {
       const subfields = selectedSubfields(info, ctx);
