@@ -23,9 +23,10 @@ export async function runOperation(
   const { schema } = enveloped;
   const { query, variables: variableValues, operationName } = params;
   const document = enveloped.parse(query);
+  const operation = getOperationAST(document, operationName);
+  if (operation?.name) context.operationName = nameForLogs(operation.name.value);
   const errors = enveloped.validate(schema, document);
   if (errors.length > 0) return { errors };
-  const operation = getOperationAST(document, operationName);
   if (!operation) throw operationRejected('BAD_USER_INPUT', NO_OPERATION);
   const contextValue = (await enveloped.contextFactory()) as GatewayContext;
   const args = { schema, document, contextValue, variableValues, operationName };
@@ -33,6 +34,10 @@ export async function runOperation(
     ? enveloped.subscribe(args)
     : enveloped.execute(args);
 }
+
+/** For logs, metrics and traces. A name may be as long as the document. */
+export const nameForLogs = (name: string): string =>
+  /^\w{1,64}$/.test(name) ? name : '[withheld]';
 
 const NO_OPERATION =
   'A document must hold one operation, or "operationName" must be the name of one that it holds.';

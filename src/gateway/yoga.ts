@@ -49,6 +49,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   authError?: CodedError & { readonly reason?: string };
   requestId?: string;
   viewer?: Viewer;
+  /** Of the operation in the document, if it has a name. */
+  operationName?: string;
   operation?: Operation;
   /** What its resolvers get as their context. */
   resolverContext?: Context;

@@ -29,7 +29,10 @@ export function createOperationObserver(log: Log, metrics: Metrics) {
       };
     },
     /** An operation that was not executed. The status is HTTP's, and the reason is why a token was not accepted. */
-    rejected(code: string, fields: Pick<LogFields, 'requestId' | 'status' | 'reason'>): void {
+    rejected(
+      code: string,
+      fields: Pick<LogFields, 'requestId' | 'status' | 'reason' | 'name'>,
+    ): void {
       log.info('operation rejected', { code, ...fields });
       metrics.operation('anonymous', code, 0);
     },

@@ -81,7 +81,7 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     if (errors[0] && !('data' in result)) {
       const code = String(errors[0]['code']);
       const reason = status === 401 ? context.authError?.reason : undefined;
-      observer.rejected(code, { requestId, status, reason });
+      observer.rejected(code, { requestId, status, reason, name: context.operationName });
     }
     const body = forClient(result, requestId);
     const text = JSON.stringify(body);

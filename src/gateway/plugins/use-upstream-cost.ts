@@ -36,11 +36,11 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
     const { calls, problems } = estimateCalls(validated, reach);
     if (problems.length > 0) return problems.slice(0, MAX_REPORTED_ERRORS).map(argumentsRejected);
     if (calls > maxEstimatedCalls) return [tooExpensive(calls, maxEstimatedCalls)];
-    const { operation: kind, name } = validated.operation;
+    const { operation: kind } = validated.operation;
     context.operation = {
       id: randomUUID(),
       kind,
-      name: operationName(name?.value),
+      name: context.operationName ?? 'anonymous',
       estimated: calls,
       args: validated,
       startedAt,
@@ -73,10 +73,6 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
     },
   };
 }
-
-/** For logs, metrics and traces. A name may be as long as the document. */
-export const operationName = (name = 'anonymous'): string =>
-  /^\w{1,64}$/.test(name) ? name : '[withheld]';
 
 const argumentsRejected = ({ issues, nodes, path }: ArgumentProblem) =>
   operationRejected('BAD_USER_INPUT', issues.join('; '), { nodes, path, extensions: { issues } });

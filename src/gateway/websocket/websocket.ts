@@ -94,7 +94,8 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
     if (result instanceof Subscription) return result;
     const response = forClient(result, requestId);
     if ('data' in response) return response;
-    observer.rejected(String(response.errors?.[0]?.extensions['code']), { requestId });
+    const code = String(response.errors?.[0]?.extensions['code']);
+    observer.rejected(code, { requestId, name: context.operationName });
     throw new AggregateError(response.errors ?? []);
   }
 

@@ -122,7 +122,7 @@ describe('an operation that is rejected', () => {
     ['too large', 'a'.repeat(300_000), {}, 'BAD_USER_INPUT', 413],
   ] as const)(
     'is logged in one line with code and id, and the response has the id: %s',
-    async (_, body, more, code, status) => {
+    async (what, body, more, code, status) => {
       const answer = await send(body, { 'x-request-id': 'x-9', ...more });
       expect(answer.status).toBe(status);
       expect(answer.headers.get('x-request-id')).toBe('x-9');
@@ -138,13 +138,14 @@ describe('an operation that is rejected', () => {
           status,
           requestId: 'x-9',
           ...(status === 401 && { reason: 'missing' }),
+          ...(what === 'wrong variables' && { name: 'Note' }),
         },
       ]);
     },
   );
 
-  it('for its cost is logged as well', async () => {
-    const query = `{ organizations { nodes { clinics { nodes { clinicians { nodes { clients { nodes {
+  it('for its cost is logged as well, with its name', async () => {
+    const query = `query Everything { organizations { nodes { clinics { nodes { clinicians { nodes { clients { nodes {
       sessions { nodes { transcript { items { transcript } } } } } } } } } } } } }`;
     const { errors } = await send({ query }, { 'x-request-id': 'x-10' });
     expect(errors?.[0]?.extensions).toMatchObject({
@@ -152,6 +153,12 @@ describe('an operation that is rejected', () => {
       requestId: 'x-10',
     });
     expect(logged()).toEqual([['operation rejected', 'QUERY_TOO_EXPENSIVE', 'x-10']]);
+    expect(lines).toMatchObject([{ name: 'Everything' }]);
+  });
+
+  it('is logged without a name that is longer than names are', async () => {
+    await send({ query: `query ${'a'.repeat(65)} { nothing }` });
+    expect(lines).toMatchObject([{ name: '[withheld]' }]);
   });
 });
 
@@ -168,13 +175,17 @@ describe('over WebSocket', () => {
     socket.send(subscribe('1', NOTE, { id }));
     await socket.next();
     await socket.next();
-    socket.send(subscribe('2', '{ nothing }'));
+    socket.send(subscribe('2', 'query Wrong { nothing }'));
     const { payload } = await socket.next();
     await until(() => lines.length === 3);
     const [audit, operation, rejected] = lines;
     expect(audit).toMatchObject({ msg: 'audit', requestId: expect.stringMatching(UUID) });
     expect(operation).toMatchObject({ msg: 'operation', requestId: audit!['requestId'] });
-    expect(rejected).toMatchObject({ msg: 'operation rejected', code: 'BAD_USER_INPUT' });
+    expect(rejected).toMatchObject({
+      msg: 'operation rejected',
+      code: 'BAD_USER_INPUT',
+      name: 'Wrong',
+    });
     expect(rejected!['requestId']).not.toBe(audit!['requestId']);
     expect(payload[0].extensions.requestId).toBe(rejected!['requestId']);
   });
