@@ -19,16 +19,16 @@ const memory = Math.round(totalmem() / 2 ** 30);
 const times = Map.groupBy(report.faults, (name) => name);
 const rows: readonly (readonly [string, string | number])[] = [
   ['acknowledged events', report.acknowledged],
-  ['refused, and sent again', report.refused],
+  ['not answered 2xx, and sent again', report.refused],
   ['lost', report.lost],
   ['repeated', report.repeated],
   ['shown to the wrong viewer', report.leaked],
-  ['queries and edits asked', report.asked],
+  ['queries and edits sent', report.asked],
   ['answered', report.answered],
   ['edits made', report.edited],
   ['connections of five subscribers', report.connections],
   ['faults', [...times].map(([name, all]) => `${name} × ${all.length}`).join(', ')],
-  ['heap in the end', `${report.heapMb.toFixed(0)} MB`],
+  ['heap at the end', `${report.heapMb.toFixed(0)} MB`],
   ['heap growth after warming up', `${report.heapSlopeMbPerMinute.toFixed(2)} MB a minute`],
   ['event loop delay, worst p99', `${report.eventLoopP99Ms.toFixed(0)} ms`],
 ];
