@@ -51,6 +51,15 @@ describe('the embedded store', () => {
     await store.check();
   });
 
+  it('works under node --watch, where threads post the names of their files', async () => {
+    // Set by `--watch` for its process.
+    vi.stubEnv('WATCH_REPORT_DEPENDENCIES', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await using store = await open(dir);
+    expect(await store.log.append([eventOf('a')])).toEqual([1]);
+    expect(await store.log.read(0, 5)).toMatchObject({ oldest: 0, newest: 1 });
+  });
+
   it('creates its directory, for this user only', async () => {
     await using store = await open(join(dir, 'new', 'one'));
     await store.check();

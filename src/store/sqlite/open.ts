@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import { steadyNow } from '../../clock.ts';
@@ -64,7 +64,7 @@ async function openThread(
     workerData,
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
-  const [opened] = (await once(worker, 'message')) as [LogBounds];
+  const opened = await openedBy(worker);
 
   /** Batches that the worker has not answered yet: it answers in order. */
   const underWay: PromiseWithResolvers<readonly WorkerResult[]>[] = [];
@@ -78,7 +78,9 @@ async function openThread(
     onBroken(reason);
   }
 
-  worker.on('message', (results: readonly WorkerResult[]) => underWay.shift()?.resolve(results));
+  worker.on('message', (message: object) => {
+    if (Array.isArray(message)) underWay.shift()?.resolve(message);
+  });
   worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
   worker.on('exit', () => end('the event store is closed'));
 
@@ -120,6 +122,12 @@ async function openThread(
       await worker.terminate();
     },
   };
+}
+
+/** The thread's first message. Under `node --watch` it also posts objects with the names of its files, at any time. */
+async function openedBy(worker: Worker): Promise<LogBounds> {
+  for await (const [message] of on(worker, 'message')) if ('epoch' in message) return message;
+  throw new StoreUnavailable('the event store is closed');
 }
 
 function createEventLog({ opened, reads, writes }: Thread): EventLog {
