@@ -91,7 +91,8 @@ export async function openServer(
         log.error('an event could not be handled and is in quarantine', { reason: entry.reason });
         await store.quarantine.add(entry);
       },
-      onProblem: (reason, error) => log.warn('events: a problem', { reason, error }),
+      onProblem: (reason, error) =>
+        log.warn('events: a problem', { reason, ...(error !== undefined && { error }) }),
       onLost() {
         // Events may have been missed that would have invalidated some answers.
         partner.invalidateAll();
