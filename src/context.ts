@@ -1,6 +1,6 @@
 import type { ValidatedExecutionArgs } from 'graphql';
 
-import type { CursorCodec } from './connection/cursor.ts';
+import type { CursorSealer } from './connection/cursor.ts';
 import { ResponseTooLarge } from './errors.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Invalidation } from './invalidation.ts';
@@ -24,7 +24,7 @@ export interface Services {
   readonly partner: Partner;
   readonly store: Store;
   readonly hub: EventHub;
-  readonly cursors: CursorCodec;
+  readonly cursors: CursorSealer;
   readonly ids: GlobalIds;
   readonly recentLists: RecentLists;
   readonly places: Places;

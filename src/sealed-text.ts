@@ -15,41 +15,45 @@ export function derivedKey(secret: string, purpose: string): Buffer {
 export const isSame = (a: Buffer, b: Buffer): boolean =>
   a.length === b.length && timingSafeEqual(a, b);
 
-export type Sealer = ReturnType<typeof createSealer>;
+export type Sealer<T> = ReturnType<typeof createSealer<T>>;
 type Keys = ReturnType<typeof keysOf>;
 
+/** Every text has this length: it shows nothing, and hostile input is rejected before it is decoded. */
+export const SEALED_CHARACTERS = 256;
 const TAG_BYTES = 16;
-/** No text is longer, so hostile input is rejected before it is decoded. */
-export const MAX_SEALED_CHARACTERS = 256;
+const CONTENT_BYTES = (SEALED_CHARACTERS * 3) / 4 - TAG_BYTES;
 
 /**
- * Turns a few bytes into opaque text and back.
+ * Turns a small JSON value into opaque text and back.
  * Deterministic authenticated encryption (SIV): the MAC of the plaintext is both the tag and the IV of AES-256-CTR.
  * Equal plaintexts give equal texts, which clients need to compare cursors; nothing else can be learned.
- * Texts sealed under `previousSecret` can still be opened, so that the secret can be rotated.
+ * Texts sealed under `previousSecret` can still be opened, so that the secret can be rotated. What is opened is not
+ * checked: when the shape of `T` changes, the purpose must change too, so that texts of other versions are rejected.
  */
-export function createSealer(secret: string, purpose: string, previousSecret?: string) {
+export function createSealer<T>(secret: string, purpose: string, previousSecret?: string) {
   const current = keysOf(secret, purpose);
   const accepted = previousSecret ? [current, keysOf(previousSecret, purpose)] : [current];
 
   return {
-    /** The same bytes always give the same text. */
-    seal(bytes: Uint8Array): string {
+    /** The same value always gives the same text. */
+    seal(value: T): string {
+      // JSON may end with spaces.
+      const bytes = Buffer.from(JSON.stringify(value).padEnd(CONTENT_BYTES));
       const tag = tagOf(bytes, current);
       return Buffer.concat([tag, encrypt(bytes, tag, current)]).toString('base64url');
     },
 
     /** `undefined` for any text that `seal` did not make for the same purpose. */
-    open(text: string): Buffer | undefined {
-      if (text.length > MAX_SEALED_CHARACTERS) return undefined;
+    open(text: string): T | undefined {
+      if (text.length !== SEALED_CHARACTERS) return undefined;
       const sealed = Buffer.from(text, 'base64url');
-      // The decoder skips other characters and ignores spare bits; only the one canonical spelling is accepted.
-      if (sealed.length <= TAG_BYTES || sealed.toString('base64url') !== text) return undefined;
+      // The decoder skips other characters; only the one canonical spelling is accepted.
+      if (sealed.toString('base64url') !== text) return undefined;
       const tag = sealed.subarray(0, TAG_BYTES);
       for (const keys of accepted) {
         // In CTR mode, encrypting again decrypts.
         const bytes = encrypt(sealed.subarray(TAG_BYTES), tag, keys);
-        if (timingSafeEqual(tagOf(bytes, keys), tag)) return bytes;
+        if (timingSafeEqual(tagOf(bytes, keys), tag)) return JSON.parse(bytes.toString()) as T;
       }
       return undefined;
     },

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Config, readConfig } from './config.ts';
-import { createCursorCodec } from './connection/cursor.ts';
-import { createEventCursors } from './events/event-cursor.ts';
+import type { CursorPosition } from './connection/cursor.ts';
+import type { EventPosition } from './events/event-cursor.ts';
 import { openHub } from './events/event-hub.ts';
 import { createInvalidation } from './invalidation.ts';
 import { type Log, createLog } from './observability/log.ts';
@@ -52,7 +52,7 @@ export async function openServer(
   // Without ID_SECRET the client secret is used. While that one is rotated, the webhooks' previous secret is its old value.
   const oldSecret =
     previousSecret ?? (config.ids.secret ? undefined : config.webhook.previousSecret);
-  const sealerFor = (purpose: string) => createSealer(secret, purpose, oldSecret);
+  const sealerFor = <T>(purpose: string) => createSealer<T>(secret, purpose, oldSecret);
 
   const { redisUrl } = config;
   const broken = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ export async function openServer(
   const hub = opened.use(
     await openHub({
       log: store.log,
-      cursors: createEventCursors(sealerFor('event cursor')),
+      cursors: sealerFor<EventPosition>('event position'),
       apply: invalidation.apply,
       async addToQuarantine(entry) {
         metrics.eventsFailed();
@@ -113,7 +113,7 @@ export async function openServer(
       marks,
       invalidation,
       runOnce,
-      cursors: createCursorCodec(sealerFor('list cursor')),
+      cursors: sealerFor<CursorPosition>('list position'),
       ids: createGlobalIds(secret, oldSecret),
       recentLists,
       places,

@@ -1,7 +1,7 @@
 import { OperationError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
-import { hashOfList, hashedIds, type CursorCodec, type CursorPosition } from './cursor.ts';
+import { type CursorPosition, type CursorSealer, hashedIds, shortHash } from './cursor.ts';
 import { type ReadPage, changeSeenAt, dividingOffset } from './drift.ts';
 import {
   type Need,
@@ -37,10 +37,10 @@ export function loadConnection<T extends Row>(
   args: WindowArgs,
   need: Need,
   list: PagedList<T>,
-  codec: CursorCodec,
+  cursors: CursorSealer,
 ): Loaded<Connection<T>> {
-  const request = parseWindowArgs(args, codec, list.key);
-  const connection = new Connection(list, codec);
+  const request = parseWindowArgs(args, cursors, list.key);
+  const connection = new Connection(list, cursors);
   if (need === 'nothing') return connection;
   const first = firstPagesToRead(request, need, list.totalHint());
   return whenLoaded(connection.read(first), () => connection.locate(request, need, first));
@@ -52,7 +52,7 @@ export class Connection<T extends Row> implements PageInfo {
   /** From the newest answer; `undefined` until there is one. */
   total: number | undefined;
   private readonly list: PagedList<T>;
-  private readonly codec: CursorCodec;
+  private readonly cursors: CursorSealer;
   private window: Window = { start: 0, end: 0 };
   private rereads = 0;
   /** When the last of the pages that contradict each other was asked for. What is read again has to be newer. */
@@ -61,11 +61,11 @@ export class Connection<T extends Row> implements PageInfo {
   private totalWhenMissing: number | undefined;
   /** A cursor's page shows a change that cached pages may be older than. */
   private isChanged = false;
-  private listHash: number | undefined;
+  private listHash: string | undefined;
 
-  constructor(list: PagedList<T>, codec: CursorCodec) {
+  constructor(list: PagedList<T>, cursors: CursorSealer) {
     this.list = list;
-    this.codec = codec;
+    this.cursors = cursors;
   }
 
   get nodes(): readonly T[] {
@@ -103,8 +103,8 @@ export class Connection<T extends Row> implements PageInfo {
   cursorAt(offset: number): string | null {
     const page = this.pages.get(pageOf(offset));
     if (!page) return null;
-    const list = (this.listHash ??= hashOfList(this.list.key));
-    return this.codec.encode({ list, offset, total: page.total ?? 0, ids: hashedIds(page.rows) });
+    const list = (this.listHash ??= shortHash(this.list.key));
+    return this.cursors.seal({ list, offset, total: page.total ?? 0, ids: hashedIds(page.rows) });
   }
 
   private rows<R>(project: (row: T, offset: number) => R): R[] {

@@ -40,7 +40,7 @@ export function dividingOffset(
   // The total is the same, and the anchor's page is not needed. One row added and another removed since then can't be
   // told from no change; to detect it, every page-aligned step would have to read one more page.
   const isAssumedUnchanged = read.total === cursor.total && !read.pages.has(own);
-  if (isAssumedUnchanged || cursor.ids.every((id) => id === 0)) return atAnchor(cursor.offset);
+  if (isAssumedUnchanged || cursor.ids.every((id) => id === '')) return atAnchor(cursor.offset);
 
   const shifted = pageOf(Math.max(0, cursor.offset + total - cursor.total));
   const next = searchOrder(own, shifted).map(unread);
@@ -54,21 +54,21 @@ export function dividingOffset(
  */
 function anchorOffset(cursor: CursorPosition, read: ReadPages) {
   const index = cursor.offset % PAGE_SIZE;
-  const anchorId = cursor.ids[index] ?? 0;
+  const anchorId = cursor.ids[index] ?? '';
   const own = read.pages.get(pageOf(cursor.offset));
   const idAtOffset = own && hashedIds(own.rows)[index];
-  if (anchorId !== 0 && idAtOffset === anchorId) return { exact: cursor.offset };
+  if (anchorId !== '' && idAtOffset === anchorId) return { exact: cursor.offset };
 
   let low: number | undefined;
   let high: number | undefined;
   for (const [page, { rows }] of read.pages) {
     for (const [at, id] of hashedIds(rows).entries()) {
-      const oldIndex = id === 0 ? -1 : cursor.ids.indexOf(id);
+      const oldIndex = id === '' ? -1 : cursor.ids.indexOf(id);
       if (oldIndex === -1) continue;
       const offset = firstOffsetOf(page) + at;
       // A row without an id can't be found itself; it is taken to be where it was if a neighbour is.
       const hasNotMoved = offset - oldIndex === cursor.offset - index;
-      if (oldIndex === index || (anchorId === 0 && hasNotMoved))
+      if (oldIndex === index || (anchorId === '' && hasNotMoved))
         return { exact: offset - oldIndex + index };
       if (oldIndex < index) low = Math.max(low ?? 0, offset + 1);
       else high = Math.min(high ?? Infinity, offset);
@@ -82,7 +82,7 @@ export function changeSeenAt(cursor: CursorPosition | undefined, read: ReadPages
   const page = cursor && read.pages.get(pageOf(cursor.offset));
   if (!page || page.total !== cursor.total) return 0;
   const ids = hashedIds(page.rows);
-  return cursor.ids.some((id, at) => id !== (ids[at] ?? 0)) ? (page.askedAt ?? 0) : 0;
+  return cursor.ids.some((id, at) => id !== ids[at]) ? (page.askedAt ?? 0) : 0;
 }
 
 /**

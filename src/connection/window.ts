@@ -1,6 +1,6 @@
 import { BadInput } from '../errors.ts';
 import { PAGE_SIZE, pageOf, pagesBetween } from '../page.ts';
-import { hashOfList, type CursorCodec, type CursorPosition } from './cursor.ts';
+import { type CursorPosition, type CursorSealer, shortHash } from './cursor.ts';
 
 export interface WindowArgs {
   readonly first?: number | null | undefined;
@@ -21,13 +21,17 @@ const MAX_ROWS = 100;
 const DEFAULT_ROWS = 10;
 
 /** Throws `BadInput` with every problem. */
-export function parseWindowArgs(args: WindowArgs, codec: CursorCodec, key: string): WindowRequest {
+export function parseWindowArgs(
+  args: WindowArgs,
+  cursors: CursorSealer,
+  key: string,
+): WindowRequest {
   const issues = sizeIssues(args);
   const decoded = (name: 'after' | 'before') => {
     const text = args[name] ?? undefined;
     if (text === undefined) return undefined;
-    const position = codec.decode(text);
-    if (position?.list === hashOfList(key)) return position;
+    const position = cursors.open(text);
+    if (position?.list === shortHash(key)) return position;
     issues.push(`"${name}" must be a cursor of this list and its filter, but is not`);
     return undefined;
   };

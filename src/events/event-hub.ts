@@ -4,10 +4,11 @@ import { LRUCache } from 'lru-cache';
 
 import { BadInput, StoreUnavailable } from '../errors.ts';
 import type { Loaded } from '../loaded.ts';
+import type { Sealer } from '../sealed-text.ts';
 import type { EventLog, LogBounds, Position, StoredEvent } from '../store/event-log.ts';
 import type { QuarantineEntry } from '../store/store.ts';
 import type { Uuid } from '../uuid.ts';
-import { type EventCursors, EventsExpired } from './event-cursor.ts';
+import { type EventPosition, EventsExpired } from './event-cursor.ts';
 import { createListenerIndex } from './filter.ts';
 import {
   type PartnerEvent,
@@ -26,7 +27,7 @@ export type EventHub = Awaited<ReturnType<typeof openHub>>;
 
 export interface HubParts {
   readonly log: EventLog;
-  readonly cursors: EventCursors;
+  readonly cursors: Sealer<EventPosition>;
   /** Invalidates what the event makes stale. The event is delivered afterwards. */
   readonly apply: (event: PartnerEvent) => void | Promise<void>;
   /** Stores an event that can't be handled, for an operator to look at and replay. */
@@ -104,7 +105,7 @@ export async function openHub(parts: HubParts) {
     bounds.epoch === epoch && bounds.oldest <= after && after <= bounds.newest;
 
   const expired = (bounds: LogBounds) =>
-    new EventsExpired(cursors.encode(bounds.epoch, bounds.oldest));
+    new EventsExpired(cursors.seal({ epoch: bounds.epoch, position: bounds.oldest }));
 
   /** Runs the reads of one viewer one after another, and those of different viewers in parallel. */
   const inTurn = createTurns();
@@ -171,12 +172,12 @@ export async function openHub(parts: HubParts) {
       clearTimeout(timer);
       waiters.delete(resolve);
     },
-    cursorAt: (at: Position): string => cursors.encode(epoch, at),
+    cursorAt: (at: Position): string => cursors.seal({ epoch, position: at }),
     /** Live events only; a replay begins earlier. The returned function unsubscribes immediately. */
     subscribe: index.add,
     /** Where a cursor points. Throws EventsExpired if the log does not reach back to it, or BadInput. */
     async resume(cursor: string): Promise<Position> {
-      const decoded = cursors.decode(cursor);
+      const decoded = cursors.open(cursor);
       if (decoded === undefined) throw new BadInput('"after" must be an event cursor, but is not');
       const bounds = await log.bounds();
       if (decoded.epoch !== epoch || !reaches(bounds, decoded.position)) throw expired(bounds);

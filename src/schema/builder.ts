@@ -8,7 +8,7 @@ import { whenLoaded } from '../loaded.ts';
 import { attribute } from '../resolvers/records.ts';
 import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs.ts';
 import { calendarDateOf } from '../rest/lists.ts';
-import { MAX_SEALED_CHARACTERS } from '../sealed-text.ts';
+import { SEALED_CHARACTERS } from '../sealed-text.ts';
 import type { Uuid } from '../uuid.ts';
 
 type Text = { Input: string; Output: string };
@@ -131,5 +131,5 @@ inputScalar(
   'EventCursor',
   'An opaque position in the event log. Pass the last one you received as `after` to resume. Compare two cursors for equality only: their text has no order.',
   'a cursor of the event log',
-  (text) => text.length <= MAX_SEALED_CHARACTERS,
+  (text) => text.length <= SEALED_CHARACTERS,
 );

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 
 import { Connection, loadConnection } from '../../src/connection/connection.ts';
 import type { WindowArgs } from '../../src/connection/window.ts';
-import { ask, codec, createUpstream, cursorAt, notFound } from '../support/connection/upstream.ts';
+import {
+  ask,
+  cursors,
+  createUpstream,
+  cursorAt,
+  notFound,
+} from '../support/connection/upstream.ts';
 
 interface Asked {
   readonly size: number;
@@ -63,9 +69,9 @@ describe('a connection', () => {
         expect(answer.totalCount).toBe(asked.size);
         expect(answer.hasNextPage).toBe(end < asked.size);
         expect(answer.hasPreviousPage).toBe(start > 0);
-        const cursors = answer.edges.map(({ connection, offset }) => connection.cursorAt(offset));
-        expect(answer.startCursor).toBe(cursors[0] ?? null);
-        expect(answer.endCursor).toBe(cursors.at(-1) ?? null);
+        const made = answer.edges.map(({ connection, offset }) => connection.cursorAt(offset));
+        expect(answer.startCursor).toBe(made[0] ?? null);
+        expect(answer.endCursor).toBe(made.at(-1) ?? null);
       }),
     );
   });
@@ -87,7 +93,7 @@ describe('a connection', () => {
 
   it('reads the pages of a known length in parallel', () => {
     const list = createUpstream(100).open({ hint: 100 });
-    void loadConnection({ first: 25 }, 'rows', list, codec);
+    void loadConnection({ first: 25 }, 'rows', list, cursors);
     expect(list.asked).toEqual([1, 2, 3]);
   });
 
@@ -97,7 +103,7 @@ describe('a connection', () => {
       await fc.assert(
         fc.asyncProperty(windows, async (asked) => {
           const { args, list } = opened(asked);
-          const connection = await loadConnection(args, need, list, codec);
+          const connection = await loadConnection(args, need, list, cursors);
           expect(connection.totalCount).toBe(asked.size);
           expect(list.asked.length).toBe(1);
           const { touched, start, end } = expected(asked);
@@ -113,7 +119,7 @@ describe('a connection', () => {
 
   it('that needs nothing takes no call', async () => {
     const list = createUpstream(100).open();
-    await loadConnection({ first: 50 }, 'nothing', list, codec);
+    await loadConnection({ first: 50 }, 'nothing', list, cursors);
     expect(list.asked).toEqual([]);
   });
 
@@ -122,14 +128,14 @@ describe('a connection', () => {
     const after = cursorAt(upstream, 9);
     upstream.rows = upstream.rows.slice(1);
     const list = upstream.open();
-    const { totalCount } = await loadConnection({ first: 10, after }, 'total', list, codec);
+    const { totalCount } = await loadConnection({ first: 10, after }, 'total', list, cursors);
     expect(totalCount).toBe(49);
     expect(list.asked).toEqual([2]);
   });
 
   it('that needs its cursors alone reads the pages of the first and the last row', async () => {
     const list = createUpstream(100).open({ hint: 100 });
-    await loadConnection({ first: 50 }, 'cursors', list, codec);
+    await loadConnection({ first: 50 }, 'cursors', list, cursors);
     expect(list.asked).toEqual([1, 5]);
   });
 
@@ -140,7 +146,7 @@ describe('a connection', () => {
       { first: 3, after: cursorAt(createUpstream(60), 4) },
     ]) {
       const list = createUpstream(60).open({ atOnce: true });
-      expect(loadConnection(args, 'rows', list, codec)).toBeInstanceOf(Connection);
+      expect(loadConnection(args, 'rows', list, cursors)).toBeInstanceOf(Connection);
     }
   });
 

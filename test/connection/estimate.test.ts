@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { loadConnection } from '../../src/connection/connection.ts';
 import { type Need, type WindowArgs, maxPagesOfWindow } from '../../src/connection/window.ts';
-import { codec, createUpstream, cursorAt } from '../support/connection/upstream.ts';
+import { cursors, createUpstream, cursorAt } from '../support/connection/upstream.ts';
 
 describe('the estimate of a window', () => {
   it.each<[WindowArgs, Need, number]>([
@@ -44,7 +44,7 @@ describe('the estimate of a window', () => {
           offset === null ? null : cursorAt(upstream, offset % size);
         const args: WindowArgs = { [from]: count, after: at(after), before: at(before) };
         const list = upstream.open(hinted ? { hint: size } : {});
-        await loadConnection(args, need, list, codec);
+        await loadConnection(args, need, list, cursors);
         expect(list.asked.length).toBeLessThanOrEqual(maxPagesOfWindow(args, need));
       }),
     );

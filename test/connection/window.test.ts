@@ -5,7 +5,7 @@ import { loadConnection } from '../../src/connection/connection.ts';
 import type { WindowArgs } from '../../src/connection/window.ts';
 import {
   ask,
-  codec,
+  cursors,
   createUpstream,
   cursorAt,
   type OpenedList,
@@ -27,13 +27,13 @@ describe('arguments', () => {
     [{ before: 'garbage' }, '"before" must be a cursor of this list and its filter, but is not'],
   ])('%j are rejected before any call', (args, issue) => {
     const list = createUpstream(25).open();
-    expect(() => loadConnection(args, 'rows', list, codec)).toThrow(new BadInput(issue));
+    expect(() => loadConnection(args, 'rows', list, cursors)).toThrow(new BadInput(issue));
     expect(list.asked).toEqual([]);
   });
 
   it('are rejected with every problem at once, as bad input', () => {
     const list = createUpstream(1).open();
-    expect(() => loadConnection({ first: 0, after: 'x' }, 'rows', list, codec)).toThrow(
+    expect(() => loadConnection({ first: 0, after: 'x' }, 'rows', list, cursors)).toThrow(
       expect.objectContaining({
         code: 'BAD_USER_INPUT',
         issues: [expect.stringContaining('"first"'), expect.stringContaining('"after"')],

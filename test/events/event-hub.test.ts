@@ -212,7 +212,10 @@ describe('a cursor', () => {
     await using store = await openTestStore();
     await append(store.log, delivery('transcript_ready'));
     await using opened = await openTestHub(store.log);
-    for (const cursor of [eventCursors.encode('another', 1), opened.hub.cursorAt(2)]) {
+    for (const cursor of [
+      eventCursors.seal({ epoch: 'another', position: 1 }),
+      opened.hub.cursorAt(2),
+    ]) {
       const error = await opened.hub.resume(cursor).catch((cause: unknown) => cause);
       expect(error).toMatchObject({ code: 'EVENTS_EXPIRED', oldestCursor: opened.hub.cursorAt(0) });
     }

@@ -2,7 +2,7 @@ import { OperationError } from '../../../src/errors.ts';
 import { configureGlobal } from 'fast-check';
 
 import { pageOf, type PagedList, PAGE_SIZE, type Page } from '../../../src/page.ts';
-import { createCursorCodec, hashOfId, hashOfList } from '../../../src/connection/cursor.ts';
+import { type CursorPosition, hashedIds, shortHash } from '../../../src/connection/cursor.ts';
 import { loadConnection } from '../../../src/connection/connection.ts';
 import type { WindowArgs } from '../../../src/connection/window.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
@@ -34,7 +34,7 @@ configureGlobal({ seed: 19_700_101 });
 
 const KEY = 'clients of a clinic';
 
-export const codec = createCursorCodec(createSealer('a secret for tests', 'list cursor'));
+export const cursors = createSealer<CursorPosition>('a secret for tests', 'list position');
 
 export const rowsNamed = (names: readonly (string | number)[]): Row[] =>
   names.map((name) => ({ id: `row ${name}` }));
@@ -91,10 +91,9 @@ export function notFound() {
 /** The cursor of the row at `offset`, as an operation gets it now. */
 export function cursorAt(upstream: Upstream, offset: number): string {
   const { rows, total } = upstream.pageNow(pageOf(offset));
-  const ids = rows.map((row) => (row === undefined ? 0 : hashOfId(row.id)));
-  return codec.encode({ list: hashOfList(KEY), offset, total, ids });
+  return cursors.seal({ list: shortHash(KEY), offset, total, ids: hashedIds(rows) });
 }
 
 /** Opens a connection with all its rows. */
 export const ask = async (args: WindowArgs, list: PagedList<Row>) =>
-  loadConnection(args, 'rows', list, codec);
+  loadConnection(args, 'rows', list, cursors);

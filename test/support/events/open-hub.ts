@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { readEnvelope } from '../../../src/events/envelope.ts';
-import { createEventCursors } from '../../../src/events/event-cursor.ts';
+import type { EventPosition } from '../../../src/events/event-cursor.ts';
 import { openHub, type EventHub, type HubParts } from '../../../src/events/event-hub.ts';
 import { toNewEvent } from '../../../src/events/partner-event.ts';
 import { createSealer } from '../../../src/sealed-text.ts';
@@ -12,7 +12,7 @@ import { openEmbedded } from '../../../src/store/sqlite/open.ts';
 import type { QuarantineEntry } from '../../../src/store/store.ts';
 import { bytesOf } from './deliveries.ts';
 
-export const eventCursors = createEventCursors(createSealer('a secret for tests', 'event cursor'));
+export const eventCursors = createSealer<EventPosition>('a secret for tests', 'event position');
 
 /** A hub over a real log, with the problems it reported. */
 export async function openTestHub(log: EventLog, parts: Partial<HubParts> = {}) {
