@@ -53,7 +53,7 @@ export function requireClient(
 
 /** A note that is returned, if there is one. */
 export function noteRef(
-  record: NoteRecord | undefined,
+  record: NoteRecord | null,
   session: SessionRef | undefined,
   ctx: Context,
 ): NoteRef | null {
@@ -77,7 +77,7 @@ export function noteById(target: NoteTarget, ctx: Context): Loaded<NoteRef | nul
     auditDenial(audited, ctx);
     throw missingArgument('`sessionId` and `clientId`');
   }
-  const noteOf = (record: NoteRecord | undefined, open?: SessionRef) => {
+  const noteOf = (record: NoteRecord | null, open?: SessionRef) => {
     // The arguments may be wrong: the session has to hold this very note.
     if (record && (!noteId || record.id === noteId)) return noteRef(record, open, ctx);
     auditDenial(audited, ctx);
@@ -129,13 +129,9 @@ type ArtifactStatus = 'ready' | 'not_ready' | 'failed';
 function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
   const endpoint = type === 'MDM' ? endpoints.mdm : endpoints.transcript;
   const load = (session: SessionRef, ctx: Context) => {
-    const loaded = ctx.loaders.record<MdmRecord | TranscriptRecord | 'not-ready'>(
-      endpoint,
-      session.id,
-    );
+    const loaded = ctx.loaders.record<MdmRecord | TranscriptRecord | null>(endpoint, session.id);
     return whenLoaded(loaded, (record) => {
-      if (record === 'not-ready') return null;
-      requireClient(endpoint, session, record.clientId, ctx);
+      if (record) requireClient(endpoint, session, record.clientId, ctx);
       return record;
     });
   };

@@ -26,8 +26,8 @@ export interface Endpoint<T = unknown> {
   /** `page` counts for lists only. The body of a write is undefined if it is not JSON. */
   read(body: unknown, id: Uuid | undefined, page: number): Checked<T>;
   ttlMs(value: T): number;
-  /** What a 404 means, for the routes where it is a normal answer. */
-  readonly missing?: { readonly value: T };
+  /** A 404 is a normal answer: the record is null. */
+  readonly isNullable?: true;
   /** The note's other path: a change may name only the note, or only its session. The template if it has no id yet. */
   otherPath?(value: T): string | undefined;
 }
@@ -78,25 +78,25 @@ const FINISHED_TTL_MS = 10 * 60_000;
 /** Short, since a user may be waiting for it to finish. */
 const UNFINISHED_TTL_MS = 1000;
 
-function record<T, M extends 'not-ready' | undefined>(
+/** Null if it does not exist, or not yet. */
+function record<T>(
   template: string,
-  readRecord: (body: unknown, id: Uuid) => Checked<T>,
+  readRecord: (body: unknown, id: Uuid) => Checked<T | null>,
   finishedTtlMs: number,
-  missing: M,
-): Endpoint<T | M> {
+): Endpoint<T | null> {
   // The path was built first, so there is an id.
-  const read: Endpoint<T | M>['read'] = (body, id) => id && readRecord(body, id);
-  const ttlMs = (value: T | M): number =>
+  const read: Endpoint<T | null>['read'] = (body, id) => id && readRecord(body, id);
+  const ttlMs = (value: T | null): number =>
     !isObject(value) || value['isLoading'] === true ? UNFINISHED_TTL_MS : finishedTtlMs;
-  return { ...endpoint('GET', template, 3, read, ttlMs), missing: { value: missing } };
+  return { ...endpoint('GET', template, 3, read, ttlMs), isNullable: true };
 }
 
-const note: Endpoint<NoteRecord | undefined> = {
-  ...record('/progress-notes/:progressNoteId', readNote, CHANGING_TTL_MS, undefined),
+const note: Endpoint<NoteRecord | null> = {
+  ...record('/progress-notes/:progressNoteId', readNote, CHANGING_TTL_MS),
   otherPath: (value) => (value?.sessionId ? noteOfSession.path(value.sessionId) : undefined),
 };
-const noteOfSession: Endpoint<NoteRecord | undefined> = {
-  ...record('/sessions/:sessionId/progress-note', readNoteOfSession, CHANGING_TTL_MS, undefined),
+const noteOfSession: Endpoint<NoteRecord | null> = {
+  ...record('/sessions/:sessionId/progress-note', readNoteOfSession, CHANGING_TTL_MS),
   otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
 };
 
@@ -108,13 +108,8 @@ const readPartner = (body: unknown) =>
 export const endpoints = {
   note,
   noteOfSession,
-  transcript: record(
-    '/sessions/:sessionId/transcript',
-    readTranscript,
-    FINISHED_TTL_MS,
-    'not-ready',
-  ),
-  mdm: record('/sessions/:sessionId/mdm', readMdm, FINISHED_TTL_MS, 'not-ready'),
-  score: record('/assessment-scores/:assessmentScoreId', readScore, FINISHED_TTL_MS, undefined),
+  transcript: record('/sessions/:sessionId/transcript', readTranscript, FINISHED_TTL_MS),
+  mdm: record('/sessions/:sessionId/mdm', readMdm, FINISHED_TTL_MS),
+  score: record('/assessment-scores/:assessmentScoreId', readScore, FINISHED_TTL_MS),
   partner: endpoint('GET', '/partners', 3, readPartner, () => FINISHED_TTL_MS),
 };

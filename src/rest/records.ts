@@ -10,7 +10,7 @@ export type Checked<T> = T | typeof anotherRecord | undefined;
 
 type RecordReadBy<Read extends (body: never, id: never) => unknown> = Exclude<
   ReturnType<Read>,
-  symbol | string | undefined
+  symbol | null | undefined
 >;
 
 /** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
@@ -61,14 +61,14 @@ function noteOf(raw: JsonObject, id: Uuid | undefined) {
 
 /**
  * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So
- * the presence of the field shows whether it is ready, not the status.
+ * the presence of the field shows whether it is ready, not the status. Null if it is not.
  */
 export type TranscriptRecord = RecordReadBy<typeof readTranscript>;
 export type TranscriptItem = TranscriptRecord['items'][number];
 export function readTranscript(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
   if (isOther(body['sessionId'], sessionId)) return anotherRecord;
-  if (!Array.isArray(body['transcriptItems'])) return 'not-ready';
+  if (!Array.isArray(body['transcriptItems'])) return null;
   const items = objectsOf(body['transcriptItems']).map((item) => ({
     // Number or text: the unit is not documented, so both are passed through.
     startTime: item['startTime'] ?? null,
@@ -85,7 +85,7 @@ export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
 export function readMdm(body: unknown, sessionId: Uuid) {
   if (!isObject(body)) return undefined;
   if (isOther(body['sessionId'], sessionId)) return anotherRecord;
-  if (!Array.isArray(body['problemsAddressed'])) return 'not-ready';
+  if (!Array.isArray(body['problemsAddressed'])) return null;
   const problemsAddressed = objectsOf(body['problemsAddressed']).map((problem) => ({
     rationale: textOf(problem['rationale']),
     level: textOf(problem['level']),

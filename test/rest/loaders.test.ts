@@ -55,7 +55,7 @@ describe('cached responses', () => {
     const clock = createFakeClock();
     let body: unknown = envelope(404, 'no transcript');
     await using setup = await setUp((_, response) => answer(response, 200, body), { clock });
-    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toBe('not-ready');
+    expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toBeNull();
     body = { transcriptItems: [] };
     clock.advance(1001);
     expect(await loadersOf(setup.partner).record(endpoints.transcript, id(1))).toMatchObject({

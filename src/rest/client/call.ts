@@ -198,8 +198,8 @@ export class Call implements QueuedCall {
 
   private fail(error: unknown): void {
     if (this.isOver) return;
-    const { isWrite, missing, template } = this.target.endpoint;
-    if (missing && error instanceof PartnerNotFound) return this.resolve(missing.value, 0);
+    const { isNullable, isWrite, template } = this.target.endpoint;
+    if (isNullable && error instanceof PartnerNotFound) return this.resolve(null, 0);
     this.isOver = true;
     this.isWaiting = false;
     this.cancelTimer?.();
