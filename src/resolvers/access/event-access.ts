@@ -4,7 +4,7 @@ import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts
 import { RECORD_KINDS } from '../../viewer/viewer.ts';
 import { NotFound } from '../../errors.ts';
 import { isClientUnder } from '../lookup/search.ts';
-import type { ListedRef } from '../refs.ts';
+import { type ListedRef, kindOf } from '../refs.ts';
 import { isOpen } from './prove.ts';
 
 /**
@@ -43,20 +43,14 @@ export async function requireFilterAccess(filter: EventFilter, ctx: Context): Pr
   }
 }
 
+/** The most specific type first. */
+const TYPES = ['Session', 'Client', 'Clinician', 'Clinic', 'Organization'] as const;
+
 /** The most specific record first: the others narrow it further, and say where to look for it. */
 function recordsIn(filter: EventFilter): readonly ListedRef[] {
-  const { sessionId, clientId, clinicianId, clinicId, organizationId } = filter;
-  const records: readonly (ListedRef | undefined)[] = [
-    sessionId && {
-      type: 'Session',
-      id: sessionId,
-      clientId: filter.clientOfSession,
-      namedParents: { clientId },
-    },
-    clientId && { type: 'Client', id: clientId, namedParents: { clinicianId, clinicId } },
-    clinicianId && { type: 'Clinician', id: clinicianId, namedParents: { clinicId } },
-    clinicId && { type: 'Clinic', id: clinicId, namedParents: { organizationId } },
-    organizationId && { type: 'Organization', id: organizationId },
-  ];
-  return records.filter((record) => record !== undefined);
+  return TYPES.flatMap((type) => {
+    const id = filter[`${kindOf(type)}Id`];
+    const clientId = type === 'Session' ? filter.clientOfSession : undefined;
+    return id ? [{ type, id, clientId, namedParents: filter }] : [];
+  });
 }
