@@ -1,7 +1,7 @@
 import { OperationError, hasCode } from '../errors.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { PAGE_SIZE, type Page, type PagedList, type Row, firstOffsetOf, pageOf } from '../page.ts';
-import { type CursorPosition, type CursorSealer, hashedIds, shortHash } from './cursor.ts';
+import { type CursorSealer, hashedIds, shortHash } from './cursor.ts';
 import { type ReadPage, changeSeenAt, dividingOffset } from './drift.ts';
 import {
   type Need,
@@ -59,7 +59,7 @@ export class Connection<T extends Row> implements PageInfo {
   private contradictedAt = 0;
   /** The list's length when a page that it calls for was last not found. */
   private totalWhenMissing: number | undefined;
-  /** A cursor's page shows a change that cached pages may be older than. */
+  /** A repeated row, or a cursor's page, shows a change that cached pages may be older than. */
   private isChanged = false;
   private listHash: string | undefined;
 
@@ -119,12 +119,10 @@ export class Connection<T extends Row> implements PageInfo {
   /** Finds the window in the list as it is now. While nothing changed, the first pages are all it takes. */
   locate(request: WindowRequest, need: Need, wanted: readonly number[]): Loaded<Connection<T>> {
     const again = () => this.locate(request, need, wanted);
-    const contradicted = this.dropContradicting(wanted);
+    const contradicted = this.dropContradicting(request, wanted);
     if (contradicted) return whenLoaded(this.read(contradicted), again);
     if (need === 'total') return this;
     const { after, before } = request;
-    const older = this.dropOlderThanChange(after, before);
-    if (older.length > 0) return whenLoaded(this.read(older), again);
     const low = after ? dividingOffset(after, 'after', this) : 0;
     if (typeof low !== 'number') return whenLoaded(this.read(low, true), again);
     const high = before ? dividingOffset(before, 'before', this) : Infinity;
@@ -156,45 +154,43 @@ export class Connection<T extends Row> implements PageInfo {
   }
 
   /**
-   * Drops the pages that contradict the newest one, in the list's length or by having the same row: the list changed
-   * between two reads, or one came from the cache. Returns the pages to read next, from now on past the cache; undefined
-   * if there is nothing to read again. If a page is not found that the others call for, the list may have become shorter
-   * since they were read, and page one shows it.
+   * Drops the pages that contradict others: the list changed between two reads, or a page came from the cache. Returns the
+   * pages to read next, from now on past the cache; undefined if there is nothing to read again.
    */
-  private dropContradicting(wanted: readonly number[]): readonly number[] | undefined {
+  private dropContradicting(
+    { after, before }: WindowRequest,
+    wanted: readonly number[],
+  ): readonly number[] | undefined {
     const { pages, total: newest } = this;
     // If every page read was past the end: page one exists as long as the list does.
     if (newest === undefined) return [1];
     if (this.rereads === MAX_REREADS) return undefined;
+    const missing = [...pages.keys()].filter((page) => pages.get(page)?.total === undefined);
+    if (missing.some((page) => firstOffsetOf(page) < newest)) {
+      // The list may have become shorter since the others were read. Page one shows it, unless it says the same again.
+      if (this.totalWhenMissing === newest) return undefined;
+      this.totalWhenMissing = newest;
+      this.drop([1, ...missing]);
+      return [1];
+    }
     // Once only: the list itself may have a row twice.
-    const changedAt = pages.size > 1 && this.rereads === 0 ? repeatedAt(pages.values()) : 0;
-    const isAnyMissing = [...pages].some(
-      ([page, { total }]) => total === undefined && firstOffsetOf(page) < newest,
-    );
-    // Page one was read again and says the same.
-    if (isAnyMissing && this.totalWhenMissing === newest) return undefined;
-    const isDropped = ([page, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
-      isAnyMissing
-        ? page === 1 || total === undefined
-        : total !== undefined && (total !== newest || askedAt < changedAt);
+    const changedAt = this.isChanged
+      ? 0
+      : Math.max(repeatedAt(pages), changeSeenAt(after, this), changeSeenAt(before, this));
+    this.isChanged ||= changedAt > 0;
+    const isDropped = ([, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
+      total !== undefined && (total !== newest || askedAt < changedAt);
     const dropped = [...pages].filter(isDropped).map(([page]) => page);
     if (dropped.length === 0) return undefined;
-    if (isAnyMissing) this.totalWhenMissing = newest;
-    this.rereads += 1;
-    this.contradictedAt = Math.max(...Array.from(pages.values(), ({ askedAt = 0 }) => askedAt));
-    for (const page of dropped) pages.delete(page);
-    return isAnyMissing ? [1] : dropped.filter((page) => wanted.includes(page));
+    this.drop(dropped);
+    return dropped.filter((page) => wanted.includes(page));
   }
 
-  /** Drops, once, the pages that are older than the one that shows a change. From then on pages are read past the cache. */
-  private dropOlderThanChange(after?: CursorPosition, before?: CursorPosition): readonly number[] {
-    const changed = Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
-    if (changed === 0 || this.isChanged) return [];
-    this.isChanged = true;
-    const isOlder = ([, { askedAt = 0 }]: [number, ReadPage<T>]) => askedAt < changed;
-    const older = [...this.pages].filter(isOlder).map(([page]) => page);
-    for (const page of older) this.pages.delete(page);
-    return older;
+  private drop(pages: readonly number[]): void {
+    this.rereads += 1;
+    const askedAt = Array.from(this.pages.values(), (page) => page.askedAt ?? 0);
+    this.contradictedAt = Math.max(...askedAt);
+    for (const page of pages) this.pages.delete(page);
   }
 
   private async storeLater(page: number, answer: Promise<Page<T>>): Promise<void> {
@@ -213,9 +209,10 @@ export class Connection<T extends Row> implements PageInfo {
 }
 
 /** When the newer of two pages with the same row was asked for, or 0. Pages that are older are from before the change. */
-function repeatedAt(pages: Iterable<ReadPage<Row>>): number {
+function repeatedAt(pages: ReadonlyMap<number, ReadPage<Row>>): number {
+  if (pages.size === 1) return 0;
   const seen = new Map<string, number>();
-  for (const { rows, askedAt = 0 } of pages) {
+  for (const { rows, askedAt = 0 } of pages.values()) {
     for (const row of rows) {
       const other = row && seen.get(row.id);
       if (other !== undefined && other !== askedAt) return Math.max(other, askedAt);

@@ -54,6 +54,20 @@ describe('pages that disagree on the length', () => {
     expect(list.asked).toEqual(asked);
   });
 
+  it('are read again once more when they agree, but have the same row', async () => {
+    const upstream = createUpstream(18);
+    const cache = new Map([[2, upstream.pageNow(2)]]);
+    upstream.rows.push(...rowsNamed(['new']));
+    const list = upstream.open({
+      cache,
+      onCall: () => {
+        if (list.asked.length === 2) upstream.rows.splice(3, 1);
+      },
+    });
+    expect(ids((await ask({ first: 20 }, list)).nodes)).toEqual(ids(upstream.rows));
+    expect(list.asked).toEqual([1, 1, 2]);
+  });
+
   it('are left as they are after three rounds, and what the window needs is read', async () => {
     const upstream = createUpstream(30);
     const list = upstream.open({
