@@ -2,13 +2,13 @@ import type { Context } from '../context.ts';
 import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
 import { type Endpoint, endpoints } from '../rest/endpoints.ts';
-import type { MdmRecord, NoteRecord, TranscriptRecord } from '../rest/records.ts';
+import type { NoteRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';
 import { missingArgument } from '../errors.ts';
 import { linkTo } from './records.ts';
-import type { NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
+import type { ArtifactRef, NodeOfType, NoteRef, ScoreRef, SessionRef } from './refs.ts';
 
 /**
  * Records with a route of their own: notes, transcripts, MDM and scores. The Partner API returns any of the partner's,
@@ -126,10 +126,12 @@ type ArtifactStatus = 'ready' | 'not_ready' | 'failed';
  * The resolvers of a transcript or MDM, which is null until it exists: in its session, in an event of the session, and
  * by its own global id.
  */
-function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
-  const endpoint = type === 'MDM' ? endpoints.mdm : endpoints.transcript;
+function artifact<T extends ArtifactRef['type']>(
+  type: T,
+  endpoint: Endpoint<NodeOfType<T>['record'] | null>,
+) {
   const load = (session: SessionRef, ctx: Context) => {
-    const loaded = ctx.loaders.record<MdmRecord | TranscriptRecord | null>(endpoint, session.id);
+    const loaded = ctx.loaders.record<ArtifactRef['record'] | null>(endpoint, session.id);
     return whenLoaded(loaded, (record) => {
       if (record) requireClient(endpoint, session, record.clientId, ctx);
       return record;
@@ -163,8 +165,8 @@ function artifact<T extends 'Transcript' | 'MDM'>(type: T) {
       ifOpen(session, ctx, (open) => requireAccess(open, ctx, read), { type, id: session.id }),
   };
 }
-export const transcripts = artifact('Transcript');
-export const mdms = artifact('MDM');
+export const transcripts = artifact('Transcript', endpoints.transcript);
+export const mdms = artifact('MDM', endpoints.mdm);
 
 export interface ScoreTarget {
   readonly id: Uuid;

@@ -57,7 +57,7 @@ export interface NoteRef extends Fetched<'ProgressNote', NoteRecord> {
   readonly session: SessionRef | undefined;
   readonly auditName: string;
 }
-type ArtifactRef = (Fetched<'Transcript', TranscriptRecord> | Fetched<'MDM', MdmRecord>) & {
+export type ArtifactRef = (Fetched<'Transcript', TranscriptRecord> | Fetched<'MDM', MdmRecord>) & {
   readonly session: SessionRef;
 };
 export interface ScoreRef extends Fetched<'AssessmentScore', ScoreRecord> {

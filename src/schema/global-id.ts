@@ -20,29 +20,26 @@ export interface NodeId extends Parents {
 export type GlobalIds = ReturnType<typeof createGlobalIds>;
 
 /** The first byte of an id, and the fields that follow it. The second one may be missing. */
-const LAYOUTS = {
-  O: ['Organization', 'id'],
-  K: ['Clinic', 'id'],
-  R: ['Program', 'id'],
-  D: ['Clinician', 'id'],
-  C: ['Client', 'id'],
-  S: ['Session', 'id', 'clientId'],
-  P: ['ProgressNote', 'sessionId', 'clientId'],
-  /** A note whose session is not known. */
-  N: ['ProgressNote', 'noteId'],
-  T: ['Transcript', 'sessionId', 'clientId'],
-  M: ['MDM', 'sessionId', 'clientId'],
-  A: ['AssessmentScore', 'id', 'clientId'],
-  Q: ['Assessment', 'clinicId', 'id'],
-  E: ['MagicEdit', 'clinicianId', 'id'],
-} as const satisfies Record<string, readonly [NodeType, keyof NodeId, (keyof NodeId)?]>;
-type Code = keyof typeof LAYOUTS;
-const CODES = new Map<string, Code>();
-for (const code of Object.keys(LAYOUTS) as Code[]) {
-  if (code !== 'N') CODES.set(LAYOUTS[code][0], code);
-}
-/** Ids without parents. */
-const UNSIGNED: ReadonlySet<string> = new Set(['O', 'K', 'R', 'D', 'C']);
+type Layout = readonly [code: string, first: keyof NodeId, second?: keyof NodeId];
+const LAYOUTS: Readonly<Record<NodeType, Layout>> = {
+  Organization: ['O', 'id'],
+  Clinic: ['K', 'id'],
+  Program: ['R', 'id'],
+  Clinician: ['D', 'id'],
+  Client: ['C', 'id'],
+  Session: ['S', 'id', 'clientId'],
+  ProgressNote: ['P', 'sessionId', 'clientId'],
+  Transcript: ['T', 'sessionId', 'clientId'],
+  MDM: ['M', 'sessionId', 'clientId'],
+  AssessmentScore: ['A', 'id', 'clientId'],
+  Assessment: ['Q', 'clinicId', 'id'],
+  MagicEdit: ['E', 'clinicianId', 'id'],
+};
+/** A note whose session is not known. */
+const NOTE_ALONE: Layout = ['N', 'noteId'];
+const BY_CODE = new Map<string, readonly [NodeType, Layout]>([['N', ['ProgressNote', NOTE_ALONE]]]);
+for (const type of Object.keys(LAYOUTS) as NodeType[])
+  BY_CODE.set(LAYOUTS[type][0], [type, LAYOUTS[type]]);
 
 const UUID_BYTES = 16;
 const MAC_BYTES = 8;
@@ -72,11 +69,12 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
 }
 
 function encode(node: NodeId, key: KeyObject): Buffer {
-  const code: Code = node.noteId ? 'N' : CODES.get(node.type)!;
-  const [, first, second] = LAYOUTS[code];
+  const layout = node.noteId ? NOTE_ALONE : LAYOUTS[node.type];
+  const [code, first, second] = layout;
   const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
   const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
-  if (UNSIGNED.has(code)) return bytes;
+  // An id without parents.
+  if (!second && layout !== NOTE_ALONE) return bytes;
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
   const mac = createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
   return Buffer.concat([body, mac]);
@@ -84,9 +82,9 @@ function encode(node: NodeId, key: KeyObject): Buffer {
 
 /** What the bytes say, whoever made them. */
 function contentOf(bytes: Buffer): NodeId | undefined {
-  const code = String.fromCharCode(bytes[0] ?? 0) as Code;
-  if (!Object.hasOwn(LAYOUTS, code)) return undefined;
-  const [type, first, second] = LAYOUTS[code];
+  const known = BY_CODE.get(String.fromCharCode(bytes[0] ?? 0));
+  if (!known) return undefined;
+  const [type, [code, first, second]] = known;
   const firstId = uuidAt(bytes, 1);
   const rest = bytes.subarray(1 + UUID_BYTES, -MAC_BYTES);
   const secondId = code === 'Q' ? rest.toString() : uuidAt(rest, 0);

@@ -17,6 +17,7 @@ import {
 
 import type { Need } from '../connection/window.ts';
 import type { Context } from '../context.ts';
+import type { ListedRef } from '../resolvers/refs.ts';
 
 /** A field as it is executed, however often the document selects it. */
 export interface CollectedField {
@@ -102,7 +103,7 @@ const isId = ({ field }: CollectedField): boolean => field.name === 'id';
  */
 export function wantsAttributes(
   info: GraphQLResolveInfo,
-  type: string,
+  type: ListedRef['type'],
   { executionArgs: operation }: Context,
   orId = false,
 ): boolean {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { artifactId, plainId, sessionId } from '../support/global-id.ts';
 import { counted, failures } from '../support/graph/counted.ts';
-import { leavesOf } from '../support/graph/leaves.ts';
+import { NODE_TYPES, leavesOf } from '../support/graph/leaves.ts';
 
 const NOWHERE = 'd0d0d0d0-aaaa-4bbb-8ccc-dddddddddddd';
 
@@ -47,24 +47,10 @@ afterAll(() => gateway.close());
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not computed with
 type Json = any;
 
-const TYPES = [
-  'Organization',
-  'Program',
-  'Clinic',
-  'Assessment',
-  'Clinician',
-  'MagicEdit',
-  'Client',
-  'Session',
-  'ProgressNote',
-  'Transcript',
-  'MDM',
-  'AssessmentScore',
-];
 const NODE = 'query($id: ID!) { node(id: $id) { __typename id } }';
 
 describe('node', () => {
-  it.each(TYPES)('finds a %s by the id from another result', async (type) => {
+  it.each([...NODE_TYPES])('finds a %s by the id from another result', async (type) => {
     const { id } = found[type]!;
     const document = `query($id: ID!) { node(id: $id) { __typename ... on ${type} { ${leavesOf(type)} } } }`;
     const { data, errors } = await counted(gateway, document, { id });

@@ -44,11 +44,7 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
 }
 
 /** The id of a session or of its note, transcript or MDM, including the session's client if that is proven. */
-function idWithSession(
-  type: 'Session' | 'ProgressNote' | 'Transcript' | 'MDM',
-  session: SessionRef,
-  ctx: Context,
-): Loaded<string> {
+function idWithSession(type: NodeType, session: SessionRef, ctx: Context): Loaded<string> {
   const { id } = session;
   // A viewer whose grant names the session may not know its client.
   if (ctx.reach.holds('session', id)) return encode(type, id, undefined, ctx);

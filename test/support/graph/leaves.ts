@@ -12,7 +12,10 @@ export const printed = buildSchema(
   readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8'),
 );
 
-const NODES = new Set(printed.getPossibleTypes(typeNamed('Node')).map(({ name }) => name));
+/** The types that implement Node. */
+export const NODE_TYPES = new Set(
+  printed.getPossibleTypes(typeNamed('Node')).map(({ name }) => name),
+);
 
 /** Every field of a type that takes no argument and leads to no other node: the fields of the record itself. */
 export function leavesOf(name: string): string {
@@ -27,7 +30,8 @@ export function leavesOf(name: string): string {
 }
 
 /** Parts of a record, such as the answers of a score: in no list, and no nodes. */
-const isOwn = ({ name }: GraphQLObjectType) => !NODES.has(name) && !name.endsWith('Connection');
+const isOwn = ({ name }: GraphQLObjectType) =>
+  !NODE_TYPES.has(name) && !name.endsWith('Connection');
 
 function typeNamed(name: string) {
   return printed.getType(name) as Parameters<typeof printed.getPossibleTypes>[0];
