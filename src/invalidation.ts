@@ -36,13 +36,15 @@ export function createInvalidation(
   };
 }
 
+const ofSession = Object.values(endpoints).filter(({ template }) =>
+  template.startsWith('/sessions/'),
+);
+
 function stalePaths(event: EventFacts): string[] {
   if (!isSessionEvent(event)) return [endpoints.score.path(event.scoreId)];
   const { sessionId, clientId } = event;
   return [
-    endpoints.noteOfSession.path(sessionId),
-    endpoints.transcript.path(sessionId),
-    endpoints.mdm.path(sessionId),
+    ...ofSession.map(({ path }) => path(sessionId)),
     ...('progressNoteId' in event ? [endpoints.note.path(event.progressNoteId)] : []),
     cachePathOf({ name: 'sessionsOfClient', id: clientId }),
     cachePathOf({ name: 'magicEditsOfClinician' }),
