@@ -24,7 +24,7 @@ const resolveType = ({ type }: Events.PartnerEvent): string => TYPE_NAMES[type];
 
 export const PartnerEventType = builder.enumType('PartnerEventType', {
   description: 'The seven types of events, as the Partner API names them.',
-  values: enumValues({
+  values: enumValues<Events.EventType>({
     progress_note_generated: 'A note was generated.',
     progress_note_regenerated: 'A note was generated again.',
     progress_note_finalized: 'A note was finalized and is locked.',

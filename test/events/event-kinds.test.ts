@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { SessionIds } from '../../sandbox/sandbox.ts';
+import { EVENT_TYPES } from '../../src/events/partner-event.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { clientOf, cursorNow, subscribeTo } from '../support/ws/graphql-client.ts';
 
@@ -88,6 +89,10 @@ const kinds: readonly (readonly [string, string, string, () => object])[] = [
 ];
 
 describe('an event', () => {
+  it('is of one of the types tested here', () => {
+    expect(kinds.map(([type]) => type.toLowerCase())).toEqual(EVENT_TYPES);
+  });
+
   it.each(kinds)(
     '%s is delivered as %s, linked to its nodes',
     async (type, field, links, expected) => {
