@@ -70,7 +70,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
 
   function store(
     key: string,
-    { data }: ExecutionResult,
+    { data, extensions: others }: ExecutionResult,
     { operation, resolverContext }: ExecutionContext,
   ): void {
     const ttl = expiryOf(resolverContext) - parts.clock.now();
@@ -79,7 +79,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     if (ttl <= 0 || !isValid(basis, services)) return;
     const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
-    const extensions = { upstream: { estimated, ...usage } };
+    const extensions = { ...others, upstream: { estimated, ...usage } };
     const text = JSON.stringify({ data: data ?? null, extensions });
     const auditHit = resolverContext.audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };

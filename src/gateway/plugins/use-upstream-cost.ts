@@ -63,7 +63,8 @@ export function useUpstreamCost({ config }: GatewayParts): GatewayPlugin {
           const { operation, resolverContext } = contextValue as ExecutionContext;
           const { calls, cached, coalesced, retried } = resolverContext.usage;
           const upstream = { estimated: operation.estimated, calls, cached, coalesced, retried };
-          setResult({ ...result, data: result.data ?? null, extensions: { upstream } });
+          const extensions = { ...result.extensions, upstream };
+          setResult({ ...result, data: result.data ?? null, extensions });
         },
       };
     },
