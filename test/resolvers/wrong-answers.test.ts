@@ -9,7 +9,7 @@ import { viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway, tokenFor } from '../support/gateway.ts';
 import { artifactId, idsOf } from '../support/global-id.ts';
 import { failures } from '../support/graph/counted.ts';
-import { change, changes, countOf, magicEdit } from '../support/mutation/edits.ts';
+import { allChanges, change, changes, countOf, magicEdit } from '../support/mutation/edits.ts';
 import { cursorNow } from '../support/ws/graphql-client.ts';
 
 const NOTE = 'query($id: ID!) { progressNote(id: $id) { progressNoteId note } }';
@@ -125,23 +125,20 @@ describe('an answer that names another client than the arguments do', () => {
     expect((await own(query, named)).errors).toBeUndefined();
   });
 
-  it.each(['magicEdit', 'regenerate', 'update'] as const)(
-    'is no note to be shown, nor one that a %s is sent to',
-    async (name) => {
-      const own = { authorization: `Bearer ${await tokenFor([`clinician:${ids.clinician(1)}`])}` };
-      const body = { progressNoteId: ids.note(1, 3), isLoading: false, note: ['not theirs'] };
-      const wrong = { times: 2, body: { ...body, patientId: ids.client(14) } };
-      gateway.sandbox.answerNext('GET /sessions/:id/progress-note', wrong);
-      const named = { sessionId: ids.session(1, 3), clientId: ids.client(1) };
-      const query = `query ($id: ID!, $sessionId: ID, $clientId: ID) {
+  it.each(allChanges)('is no note to be shown, nor one that a %s is sent to', async (name) => {
+    const own = { authorization: `Bearer ${await tokenFor([`clinician:${ids.clinician(1)}`])}` };
+    const body = { progressNoteId: ids.note(1, 3), isLoading: false, note: ['not theirs'] };
+    const wrong = { times: 2, body: { ...body, patientId: ids.client(14) } };
+    gateway.sandbox.answerNext('GET /sessions/:id/progress-note', wrong);
+    const named = { sessionId: ids.session(1, 3), clientId: ids.client(1) };
+    const query = `query ($id: ID!, $sessionId: ID, $clientId: ID) {
         progressNote(id: $id, sessionId: $sessionId, clientId: $clientId) { note } }`;
-      const shown = await gateway.query(query, { id: ids.note(1, 3), ...named }, own);
-      expect(failures(shown)).toEqual(['progressNote: UPSTREAM_BAD_RESPONSE']);
-      const changed = await change(gateway, name, ids.note(1, 3), named, own);
-      expect(failures(changed)).toEqual(['result: UPSTREAM_BAD_RESPONSE']);
-      expect(countOf(gateway, name)).toBe(0);
-    },
-  );
+    const shown = await gateway.query(query, { id: ids.note(1, 3), ...named }, own);
+    expect(failures(shown)).toEqual(['progressNote: UPSTREAM_BAD_RESPONSE']);
+    const changed = await change(gateway, name, ids.note(1, 3), named, own);
+    expect(failures(changed)).toEqual(['result: UPSTREAM_BAD_RESPONSE']);
+    expect(countOf(gateway, name)).toBe(0);
+  });
 });
 
 it.each(['sessionId', 'clientId', 'patientId'] as const)(

@@ -7,7 +7,7 @@ import { viewerWith } from '../support/access/viewers.ts';
 import { type Gateway, openGateway } from '../support/gateway.ts';
 import { artifactId, sessionId } from '../support/global-id.ts';
 import { counted, failures } from '../support/graph/counted.ts';
-import { change } from '../support/mutation/edits.ts';
+import { allChanges, change } from '../support/mutation/edits.ts';
 
 const uuid = () => randomUUID() as Uuid;
 const SECRET = 'a secret that signs ids in this test only';
@@ -130,7 +130,7 @@ describe('an id that a client sends', () => {
       for (const args of [other, { ...own, ...other }]) {
         const read = await counted(gateway, READ, { id: note, ...args });
         expect([failures(read), read.calls]).toEqual([['progressNote: BAD_USER_INPUT'], 0]);
-        for (const name of ['magicEdit', 'regenerate', 'update'] as const)
+        for (const name of allChanges)
           expect(failures(await change(gateway, name, note, args))).toEqual([
             'result: BAD_USER_INPUT',
           ]);

@@ -13,6 +13,7 @@ import {
   countOf,
   envelope,
   magicEdit,
+  posts,
 } from '../../support/mutation/edits.ts';
 
 let gateway: Gateway;
@@ -36,7 +37,7 @@ const asViewer = async (subject: string, ...grants: readonly string[]) => ({
   authorization: `Bearer ${await tokenFor(grants, { subject })}`,
 });
 
-describe.each(['magicEdit', 'regenerate'] as const)('an idempotency key of %s', (name) => {
+describe.each(posts)('an idempotency key of %s', (name) => {
   it('turns twenty mutations into one call, with twenty equal results', async () => {
     const [noteId, key] = [gateway.sandbox.ids.note(0, 0), newKey()];
     const answer = Promise.withResolvers<void>();

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { artifactId, plainId } from '../../support/global-id.ts';
-import { change, changes, codesOf, countOf, magicEdit } from '../../support/mutation/edits.ts';
+import {
+  allChanges,
+  change,
+  changes,
+  codesOf,
+  countOf,
+  magicEdit,
+} from '../../support/mutation/edits.ts';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -130,7 +137,7 @@ describe('a regeneration', () => {
   });
 });
 
-describe.each(['magicEdit', 'regenerate', 'update'] as const)('%s', (name) => {
+describe.each(allChanges)('%s', (name) => {
   it('rejects an invalid note id, without a call', async () => {
     expect(codesOf(await change(gateway, name, '../partners'))).toEqual(['BAD_USER_INPUT']);
     expect(gateway.sandbox.countOf()).toBe(0);

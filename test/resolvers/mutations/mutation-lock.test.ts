@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Gateway, openGateway } from '../../support/gateway.ts';
-import { type Change, change, countOf } from '../../support/mutation/edits.ts';
+import { allChanges, change, countOf } from '../../support/mutation/edits.ts';
 import { redisAvailable, startRedis } from '../../support/redis-server.ts';
-
-const all: readonly Change[] = ['magicEdit', 'regenerate', 'update'];
 
 async function isLocked(gateway: Gateway, id: string): Promise<boolean | null> {
   const document = 'query($id: ID!) { progressNote(id: $id) { isLocked } }';
@@ -22,10 +20,10 @@ describe('a finalized note', () => {
   });
   afterAll(() => gateway.close());
 
-  it.each(all)(
+  it.each(allChanges)(
     'answers ProgressNoteLocked to %s, sent once, and is reported as locked from then on',
     async (name) => {
-      const noteId = gateway.sandbox.ids.note(all.indexOf(name), 5);
+      const noteId = gateway.sandbox.ids.note(allChanges.indexOf(name), 5);
       expect(await isLocked(gateway, noteId)).toBeNull();
       expect((await change(gateway, name, noteId)).result).toEqual({
         type: 'ProgressNoteLocked',

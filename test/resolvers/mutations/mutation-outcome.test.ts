@@ -3,12 +3,14 @@ import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { type Gateway, openGateway } from '../../support/gateway.ts';
 import {
   type Change,
+  allChanges,
   change,
   changes,
   codesOf,
   countOf,
   envelope,
   magicEdit,
+  posts,
   unclearAnswers,
 } from '../../support/mutation/edits.ts';
 
@@ -22,12 +24,11 @@ afterEach(() => {
   gateway.sandbox.resetCounts();
 });
 
-const all: readonly Change[] = ['magicEdit', 'regenerate', 'update'];
 const answerNext = (name: Change, answer: object) =>
   gateway.sandbox.answerNext(changes[name].route, answer);
 const noteId = () => gateway.sandbox.ids.note(0, 0);
 
-describe.each(all)('%s', (name) => {
+describe.each(allChanges)('%s', (name) => {
   it('that is rejected is InvalidInput with the reasons', async () => {
     const issues = ['a is wrong', 'b is missing'];
     answerNext(name, { status: 400, body: envelope(400, { message: issues, statusCode: 400 }) });
@@ -96,10 +97,10 @@ describe('an edit', () => {
   });
 });
 
-describe('an edit or a regeneration', () => {
+describe('a POST', () => {
   it.each([
-    ...unclearAnswers.map((each) => ['magicEdit', ...each] as const),
-    ['regenerate', ...unclearAnswers[0]] as const,
+    ...posts.map((name) => [name, ...unclearAnswers[0]] as const),
+    ...unclearAnswers.slice(1).map((each) => ['magicEdit', ...each] as const),
   ])('by %s, after %s, is sent once and has an unknown outcome', async (name, _, answer) => {
     // The breaker would treat seven failures in a row as an outage.
     await using own = await openGateway();

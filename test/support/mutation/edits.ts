@@ -8,7 +8,7 @@ const CHANGE = `type: __typename
 const document = (field: string, type: string): string =>
   `mutation($input: ${type}!) { result: ${field}(input: $input) { ${CHANGE} } }`;
 
-/** The three mutations of a note, each with its route and a valid input. */
+/** The mutations of a note, each with its route and a valid input. */
 export const changes = {
   magicEdit: {
     document: document('magicEdit', 'MagicEditInput'),
@@ -28,6 +28,9 @@ export const changes = {
 } as const;
 
 export type Change = keyof typeof changes;
+export const allChanges = Object.keys(changes) as Change[];
+/** Each of them is sent once, and takes an idempotency key. */
+export const posts = allChanges.filter((name) => changes[name].route.startsWith('POST '));
 
 export interface Changed extends GraphQLAnswer {
   /** The result of the mutation; null with an error. */
