@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
+import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { schema } from '../../src/schema/schema.ts';
 import {
   type Gateway,
   type GraphQLAnswer,
@@ -10,7 +12,8 @@ import {
 } from '../support/gateway.ts';
 import { fastestMs } from '../support/fastest.ts';
 import { callsTo, counted, failures } from '../support/graph/counted.ts';
-import { queryFrom } from '../support/graph/random-query.ts';
+import { NODE_TYPES } from '../support/graph/leaves.ts';
+import { ELSEWHERE, queryFrom } from '../support/graph/random-query.ts';
 
 let gateway: Gateway;
 let ids: Gateway['sandbox']['ids'];
@@ -29,6 +32,18 @@ const CROSS = `{ organizations { nodes { clinics { nodes { clinicians { nodes { 
   progressNote { isLoading } } } } } } } } } } } }`;
 
 describe('the worst case', () => {
+  it('counts every field that leads to other records', () => {
+    const records = [...NODE_TYPES, ...[...NODE_TYPES].map((name) => `${name}Connection`)];
+    const fields = [...NODE_TYPES].flatMap((name) =>
+      Object.values((schema.getType(name) as GraphQLObjectType).getFields()),
+    );
+    const uncounted = fields.filter(
+      ({ name, type, extensions }) =>
+        records.includes(getNamedType(type).name) && !ELSEWHERE.has(name) && !extensions['cost'],
+    );
+    expect(uncounted.map(({ name }) => name)).toEqual([]);
+  });
+
   it('over the limit is rejected before any call, with both figures', async () => {
     const before = callsTo(gateway);
     const headers = { authorization: `Bearer ${await tokenFor(['partner'])}` };

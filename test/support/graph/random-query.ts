@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from 'graphql';
 
-import { printed } from './leaves.ts';
+import { NODE_TYPES, printed } from './leaves.ts';
 
 /** Upward links and events: what they lead to may have to be searched for, which no estimate foresees. */
-const ELSEWHERE = new Set(['clinic', 'organization', 'client', 'session', 'events']);
-const ARTIFACTS = new Set(['ProgressNote', 'Transcript', 'MDM']);
+export const ELSEWHERE = new Set(['clinic', 'organization', 'client', 'session', 'events']);
 
 export interface Start {
   readonly field: string;
@@ -32,7 +31,7 @@ function selectionOf(name: string, depth: number, isWhole: boolean): fc.Arbitrar
     if (isLeafType(of)) {
       return isWhole || isOfTheIdAlone(field.name) ? [fc.constant(field.name)] : [];
     }
-    if (ARTIFACTS.has(of.name)) return [fc.constant(`${field.name} { id raw }`)];
+    if (NODE_TYPES.has(of.name)) return [fc.constant(`${field.name} { id raw }`)];
     if (!isObjectType(of) || !of.name.endsWith('Connection') || depth === 0) return [];
     const inner = connectionOf(of, depth - 1);
     return [
