@@ -10,7 +10,7 @@ import { invalid } from '../http/errors.ts';
 import type { Routes } from '../http/router.ts';
 import { clientFilter, clinicianFilter, clinicianIdIn, isDefaultOnly } from './filters.ts';
 
-/** The ten paginated lists. */
+/** The paginated lists. */
 export function listRoutes(data: PartnerData): Routes {
   const { ids, records, roster, sessions, edits, find } = data;
 

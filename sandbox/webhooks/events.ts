@@ -14,7 +14,7 @@ type NoteEventType = `progress_note_${'generated' | 'regenerated' | 'finalized'}
 
 export type EventFactory = ReturnType<typeof createEventFactory>;
 
-/** The seven kinds of events, as the API documents them. */
+/** The events, as the API documents them. */
 export function createEventFactory({ ids, notes }: PartnerData, baseUrl: () => string) {
   const urlOf = ({ record }: Session, part: string) =>
     `${baseUrl()}/sessions/${record.sessionId}/${part}`;

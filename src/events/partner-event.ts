@@ -19,7 +19,7 @@ export const text = (max: number) =>
 /** The sender's time as ISO 8601 in UTC, or the time of receipt if the sender's is not usable. */
 const occurredAt = z.string();
 
-/** The ids that six of the seven events share. */
+/** The ids that all events of a session share. */
 const ofSession = z.object({
   occurredAt,
   sessionId: uuid,

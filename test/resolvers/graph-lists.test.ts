@@ -14,7 +14,7 @@ afterAll(() => gateway.close());
 
 const record = (fields: Readonly<Record<string, unknown>>) => expect.objectContaining(fields);
 
-describe('the ten lists', () => {
+describe('a list', () => {
   it('returns organizations', async () => {
     const { data, calls } = await counted(
       gateway,
