@@ -39,6 +39,9 @@ function showState(name) {
 const showTitle = (text) => (document.title = text ? `${text} · Live notes` : 'Live notes');
 
 function askForToken(message) {
+  feed.close();
+  // The next token may be another person's.
+  void detail.show({});
   showState('signedOut');
   showTitle('');
   signIn.ask(message);

@@ -67,6 +67,25 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await close();
     });
 
+    it('shows the next viewer nothing that the one before had open', async () => {
+      const { page, close } = await openPage();
+      const signIn = async (nth: number) => {
+        const token = await tokenFor([`clinician:${gateway.sandbox.ids.clinician(nth)}`]);
+        await page.getByLabel('Access token').fill(token);
+        await page.keyboard.press('Enter');
+      };
+      await page.goto(gateway.url);
+      await signIn(2);
+      await page.locator('#sessions a').first().click();
+      await page.locator('#note h4').first().waitFor();
+      await page.evaluate(`sessionStorage.setItem('live-notes-token', 'no longer valid')`);
+      await page.getByRole('button', { name: 'Show more clients' }).click();
+      await signIn(3);
+      await page.getByText('There is no such session').waitFor();
+      expect(await page.locator('#note').isVisible()).toBe(false);
+      await close();
+    });
+
     it('asks for nothing in a sandbox without AUTH_*', async () => {
       const dir = mkdtempSync(join(tmpdir(), 'partner-graph-open-'));
       const config = readConfig({ PORT: '0', EVENT_STORE_DIR: dir, SANDBOX_PULSE_MS: '0' });

@@ -54,7 +54,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
       return explain(
         'This link is incomplete: it does not say which client the session belongs to.',
       );
-    if (!session) return;
+    if (!session) return sidePanel.showScores();
     await load();
   }
 

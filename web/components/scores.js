@@ -24,6 +24,7 @@ export function createScores(panel, onFailure) {
       list.replaceChildren(empty('Loading …'));
     }
     problem.hidden = true;
+    if (!client) return;
     try {
       const { newest, failure } = await read(client, () => asked === turn);
       if (asked !== turn) return;

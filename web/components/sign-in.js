@@ -13,7 +13,7 @@ export function createSignIn(onToken, onSignOut) {
 
   function ask(message) {
     // The first visit is no mistake.
-    problem.textContent = token.get() ? message : '';
+    if (token.get()) problem.textContent = message;
     token.clear();
     form.hidden = false;
     panes.hidden = true;
