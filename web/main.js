@@ -54,10 +54,10 @@ function fail(error, place = failure, again) {
   place.hidden = false;
 }
 
-function refused(message, code) {
+function refused(message, code, again) {
   showState('refused');
   if (code === 'UNAUTHENTICATED' || code === 4401 || code === 4403) return askForToken(message);
-  fail(new Error(message));
+  fail(new Error(message), failure, again);
 }
 
 function apply(event) {

@@ -123,6 +123,27 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await tryAgain(page.locator('#found'), page.getByText(/^\d+ clinicians$/));
     });
 
+    it('follows the events again after a subscription that failed', async () => {
+      const fresh = await openLiveNotes(gateway);
+      const { page } = fresh;
+      let hasFailed = false;
+      await page.routeWebSocket('**/graphql', (socket) => {
+        const server = socket.connectToServer();
+        socket.onMessage((message) => {
+          if (hasFailed || !String(message).includes('"subscribe"')) return server.send(message);
+          hasFailed = true;
+          socket.send(JSON.stringify({ id: '1', type: 'error', payload: [{ message: MESSAGE }] }));
+        });
+      });
+      await page.reload();
+      await page.locator('#failure').getByText(MESSAGE).waitFor();
+      expect(await page.locator('#state').textContent()).toBe('Disconnected');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await fresh.live();
+      expect(await page.locator('#failure').isVisible()).toBe(false);
+      await fresh.close();
+    });
+
     it('says at the start that the clinics could not be loaded', async () => {
       await using other = await openGateway();
       other.sandbox.answerNext('GET /organizations', { status: 500, times: 1_000 });

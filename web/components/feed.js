@@ -144,7 +144,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       onState,
       // The log no longer has what came after our cursor: read everything again, and go on from there.
       onExpired: () => load(pages),
-      onRefused,
+      onRefused: (message, code) => onRefused(message, code, reload),
     });
   }
 
