@@ -84,6 +84,7 @@ const detail = createDetail({
 });
 const feed = createFeed({
   onEvent: apply,
+  onMissed: () => detail.catchUp(true),
   onState: showState,
   onRefused: refused,
   onFailure: fail,

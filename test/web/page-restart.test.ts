@@ -21,6 +21,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
     let server: ServerProcess;
     let storeDir: string;
     let notes: LiveNotes;
+    let sessionId: string;
     const folders: string[] = [];
 
     const newFolder = () => {
@@ -62,7 +63,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await server.kill();
       await notes.page.locator('#state[data-state=waiting]').waitFor();
       sandbox.startSession(sandbox.ids.client(0));
-      sandbox.startSession(sandbox.ids.client(13));
+      ({ sessionId } = sandbox.startSession(sandbox.ids.client(13)));
       await startAt(port, storeDir);
       for (const name of names) await todayOf(name).waitFor({ timeout: 30_000 });
       await notes.live();
@@ -71,13 +72,17 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
 
     it('reloads everything when the log itself is lost', async () => {
       const name = await nameOfClient(serving(), 26);
+      await todayOf(await nameOfClient(serving(), 13)).click();
+      await notes.page.locator('#note [data-status=ready]').waitFor();
       const { port } = new URL(server.url);
       await server.kill();
       sandbox.deliverTo(undefined);
       sandbox.startSession(sandbox.ids.client(26));
+      sandbox.finalize(sandbox.noteIdOf(sessionId) ?? '');
       await startAt(port, newFolder());
       await todayOf(name).waitFor({ timeout: 30_000 });
       await notes.live();
+      await notes.page.locator('#note [data-status=locked]').waitFor();
       sandbox.startSession(sandbox.ids.client(0));
       const today = () => notes.rows.filter({ hasText: 'Today' }).count();
       await expect.poll(today, { timeout: 20_000 }).toBe(4);

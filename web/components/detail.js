@@ -142,8 +142,8 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   }
 
   /** After a reconnect. */
-  function catchUp() {
-    if (isOutdated) void load();
+  function catchUp(hasMissed = isOutdated) {
+    if (hasMissed && open.session) void load();
   }
 
   return { show, apply, catchUp };

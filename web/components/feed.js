@@ -12,7 +12,7 @@ const INVALID_LINK =
   'This link leads to no record, or to one that you may not see. Choose a clinician from the list.';
 
 /** The sessions of a clinic, a clinician or a client: read once, then kept up to date by events. */
-export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) {
+export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, onTitle }) {
   const [title, hint, problem, list, more] = [
     'feed-title',
     'feed-hint',
@@ -143,7 +143,7 @@ export function createFeed({ onEvent, onState, onRefused, onFailure, onTitle }) 
       onEvent: apply,
       onState,
       // The log no longer has what came after our cursor: read everything again, and go on from there.
-      onExpired: () => load(pages),
+      onExpired: () => Promise.all([load(pages), onMissed()]),
       onRefused: (message, code) => onRefused(message, code, reload),
     });
   }
