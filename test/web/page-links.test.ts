@@ -42,6 +42,18 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await page.getByText('25 sessions, newest first').waitFor();
   });
 
+  it('counts a page once that was asked for by a double click', async () => {
+    const { page } = notes;
+    await notes.follow({ clinician: clinician() });
+    await page.getByText(/^Sessions of 10 of/).waitFor();
+    let finished = 0;
+    page.on('requestfinished', () => (finished += 1));
+    // Both requests are sent before the first response is there.
+    await page.evaluate(`for (const _ of [1, 2]) document.querySelector('#more').click()`);
+    await expect.poll(() => finished).toBe(2);
+    await page.getByText('Sessions of 20 of').waitFor();
+  });
+
   it.each(['rubbish', UNKNOWN_ID])('says that session %s does not exist', async (session) => {
     const { page } = notes;
     await notes.follow({

@@ -103,7 +103,8 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
       after,
     };
     const { data, errors } = await ask(SESSIONS_OF[scope.kind], variables);
-    if (asked !== turn) return {};
+    // Of another list, or of a page that two clicks asked for.
+    if (asked !== turn || (after && after !== next)) return {};
     const { eventCursor, scope: record } = data;
     // A record that is known by its id only has no lists.
     const page = record?.clients ?? record?.sessions;
