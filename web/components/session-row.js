@@ -6,7 +6,8 @@ import { dateTimeWords, nameOf, plainWords } from '../words.js';
 export function drawRows(list, rows, route, scope) {
   const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
   const items = rows.map((row) => {
-    const look = JSON.stringify([row, row.id === route.session]);
+    // A row says "Today" until the day ends.
+    const look = JSON.stringify([row, row.id === route.session, new Date().toDateString()]);
     const item = known.get(row.id);
     if (item?.dataset.look === look) return item;
     const entry = sessionRow(row, route, scope);
