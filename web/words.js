@@ -2,7 +2,7 @@ export const nameOf = (person) =>
   [person?.firstName, person?.lastName].filter(Boolean).join(' ') || 'Name not shown';
 
 export const initialsOf = (person) =>
-  [person?.firstName, person?.lastName].map((name) => name?.[0] ?? '').join('') || '·';
+  [person?.firstName, person?.lastName].map((name) => [...(name ?? '')][0]).join('') || '·';
 
 /** The status of a session's note, in the order in which it changes. */
 export const STATUS = {

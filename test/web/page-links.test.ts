@@ -42,6 +42,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await page.getByText('25 sessions, newest first').waitFor();
   });
 
+  it('writes out that a level is not applicable', async () => {
+    const { page } = notes;
+    await notes.openSession(1);
+    await page.getByRole('tab', { name: 'Decision making' }).click();
+    await page.locator('.problems').getByText('Not applicable').waitFor();
+  });
+
   it('counts a page once that was asked for by a double click', async () => {
     const { page } = notes;
     await notes.follow({ clinician: clinician() });
@@ -97,12 +104,12 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     expect(await page.locator('#more').isVisible()).toBe(false);
   });
 
-  it('writes acronyms as clinicians do', async () => {
+  it('writes acronyms as clinicians do, and initials of any script', async () => {
     const words = await notes.page.evaluate<
       readonly string[]
     >(`import('/assets/words.js').then((w) =>
-      [w.plainWords('soap'), w.plainWords('dap_note'), w.plainWords('birp'), w.plainWords('medication_management'), w.assessmentName('phq9')])`);
-    expect(words).toEqual(['SOAP', 'DAP note', 'BIRP', 'Medication management', 'PHQ-9']);
+      [w.plainWords('soap'), w.plainWords('dap_note'), w.plainWords('birp'), w.plainWords('medication_management'), w.assessmentName('phq9'), w.initialsOf({ firstName: '𠮷野', lastName: 'O’Brien' })])`);
+    expect(words).toEqual(['SOAP', 'DAP note', 'BIRP', 'Medication management', 'PHQ-9', '𠮷O']);
   });
 
   it('reaches the magic edit at 1024 × 768 without scrolling', async () => {

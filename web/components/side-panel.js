@@ -120,7 +120,13 @@ function mdmOf({ mdm, mdmStatus, missing }) {
 }
 
 const levelOf = (level) =>
-  level ? el('span', { class: 'level', 'data-level': level }, plainWords(level)) : undefined;
+  level
+    ? el(
+        'span',
+        { class: 'level', 'data-level': level },
+        level === 'NA' ? 'Not applicable' : plainWords(level),
+      )
+    : undefined;
 
 function riskOf(risk) {
   if (risk === null || typeof risk !== 'object')
