@@ -42,7 +42,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     await click();
     await page.locator('#note').getByText('The next appointment.').waitFor();
     await click();
-    await state().getByText('The first call with this key ended without a clear answer').waitFor();
+    await state().getByText('It is not known whether this was accepted.').waitFor();
     expect(gateway.sandbox.countOf(EDIT)).toBe(1);
     await field().fill('Make the plan shorter.');
     await click();

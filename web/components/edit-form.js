@@ -3,6 +3,12 @@ import { ask, Unreachable } from '../graphql.js';
 import { MAGIC_EDIT } from '../operations.js';
 
 const AGAIN_AFTER_MS = [1_000, 3_000, 6_000];
+/** Instead of the server's messages about keys and events, which are for programs. */
+const MESSAGES = {
+  OUTCOME_UNKNOWN:
+    'It is not known whether this was accepted. If it was, the new version appears here by itself. To ask again, change the wording.',
+  TIMEOUT: 'No answer yet. Try again in a moment: the note is rewritten only once.',
+};
 
 /** Requests a magic edit of the open note. */
 export function createEditForm({ onAccepted, onLocked }) {
@@ -33,7 +39,7 @@ export function createEditForm({ onAccepted, onLocked }) {
       keys.delete(edit);
       report(result, asked);
     } catch (error) {
-      say(asked, error.message);
+      say(asked, MESSAGES[error.code] ?? error.message);
     } finally {
       isBusy = false;
       refresh();
