@@ -74,7 +74,10 @@ function announce(text) {
   }, NEWS_MS);
 }
 
-const signIn = createSignIn(start, () => feed.close());
+const signIn = createSignIn(
+  () => start().then(focusContent),
+  () => feed.close(),
+);
 const picker = createPicker(fail);
 const clients = createClients(fail);
 const detail = createDetail({
@@ -155,6 +158,12 @@ function leaveFor(before) {
   else byId(viewOf(route) === 'picker' ? 'picker-title' : 'feed-title').focus();
 }
 
+/** A phone shows one pane at a time. */
+function focusContent() {
+  const titles = ['feed-title', 'detail-title', 'picker-title'].map(byId);
+  titles.find((title) => title.checkVisibility())?.focus();
+}
+
 async function start() {
   // A request without a token would only be refused.
   if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken('');
@@ -174,6 +183,6 @@ async function start() {
 addEventListener('hashchange', () => void go(true).catch(fail));
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
-  byId('feed-title').focus();
+  focusContent();
 });
 await start();

@@ -128,6 +128,8 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await button.click();
     const first = phone.page.locator('.transcript li').first();
     await expect.poll(async () => (await first.boundingBox())?.y).toBeLessThan(300);
+    await phone.page.locator('#skip').press('Enter');
+    await phone.page.locator('#detail-title:focus').waitFor();
     await phone.close();
   });
 
