@@ -7,7 +7,9 @@ export const token = {
   clear: () => sessionStorage.removeItem(TOKEN),
 };
 
-export const authorization = () => (token.get() ? { authorization: `Bearer ${token.get()}` } : {});
+/** Encoded, since a header can't have all characters that a person may paste. A JWT stays the same. */
+export const authorization = () =>
+  token.get() ? { authorization: `Bearer ${encodeURI(token.get())}` } : {};
 
 /** The server rejected the request; `code` says why. */
 export class Refused extends Error {
