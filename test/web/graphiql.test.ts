@@ -141,6 +141,20 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     await phone.close();
   });
 
+  it('scrolls in a low window instead of overlapping', async () => {
+    // 1280 × 800 at a zoom of 200 %.
+    const zoomed = await openPage({ width: 640, height: 400 });
+    await zoomed.page.goto(`${gateway.url}/graphql`);
+    const box = (selector: string) => zoomed.page.locator(selector).boundingBox();
+    await zoomed.page.getByRole('tab', { name: names[0]! }).waitFor();
+    const [tools, response] = await Promise.all([
+      box('.graphiql-editor-tools'),
+      box('.graphiql-response'),
+    ]);
+    expect(response?.y).toBeGreaterThanOrEqual(tools!.y + tools!.height);
+    await zoomed.close();
+  });
+
   it('shows the same tabs after a reload', async () => {
     const tabs = page.getByRole('tab');
     // Any request makes GraphiQL store its tabs.
