@@ -32,6 +32,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     await click();
     await expect.poll(() => field().inputValue()).toBe('');
     expect(gateway.sandbox.countOf(EDIT)).toBe(2);
+    expect(await notes.page.locator('#ask:focus').count()).toBe(1);
   });
 
   it('is sent once when its outcome is unknown, however often the button is clicked', async () => {

@@ -18,19 +18,19 @@ export function createEditForm({ onAccepted, onLocked }) {
   const drafts = new Map();
   /** Keys of edits without a known outcome, by session and text. */
   const keys = new Map();
-  let isBusy = false;
+  /** Sessions whose edit is being sent. The button is not disabled meanwhile: it would lose the focus. */
+  const sending = new Set();
   let hadReason = false;
 
   async function submit() {
     const asked = target;
     const userInstructions = field.value.trim();
-    if (!asked?.noteId || isBusy || userInstructions === '') return;
+    if (!asked?.noteId || sending.has(asked.sessionId) || userInstructions === '') return;
     const edit = JSON.stringify([asked.sessionId, userInstructions]);
     // The same text keeps its key until its outcome is known: however often it is sent, the note is edited once.
     const idempotencyKey = keys.get(edit) ?? newKey();
     keys.set(edit, idempotencyKey);
-    isBusy = true;
-    refresh();
+    sending.add(asked.sessionId);
     state.textContent = 'Sending …';
     try {
       // The global id: the note's UUID may change with each version, and a key is for one input.
@@ -41,8 +41,7 @@ export function createEditForm({ onAccepted, onLocked }) {
     } catch (error) {
       say(asked, MESSAGES[error.code] ?? error.message);
     } finally {
-      isBusy = false;
-      refresh();
+      sending.delete(asked.sessionId);
     }
   }
 
@@ -63,8 +62,6 @@ export function createEditForm({ onAccepted, onLocked }) {
   /** Another session may be open by now. */
   const say = (asked, text) => isOpen(asked) && (state.textContent = text);
 
-  const refresh = () => (button.disabled = isBusy || field.disabled);
-
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit();
@@ -83,7 +80,7 @@ export function createEditForm({ onAccepted, onLocked }) {
       hadReason = reason !== undefined;
       if (reason) state.textContent = reason;
       field.disabled = hadReason;
-      refresh();
+      button.disabled = hadReason;
     },
     clearMessage() {
       if (!hadReason) state.textContent = '';
