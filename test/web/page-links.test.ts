@@ -22,6 +22,9 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await page.getByRole('link', { name }).click();
     await page.getByRole('heading', { name }).waitFor();
     await notes.rows.first().waitFor();
+    // In another list the search starts anew.
+    await notes.follow({ clinician: gateway.sandbox.ids.clinician(4), show: 'clients' });
+    await page.getByText(/^20 of 3\d clients$/).waitFor();
   });
 
   it('shows all sessions of a client, page by page', async () => {
