@@ -87,18 +87,24 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     expect(await page.locator('.score dt').count()).toBeGreaterThan(0);
   });
 
-  it('shows markup in a note as the text it is', async () => {
+  it('shows markup in a note as the text it is, and breaks long words', async () => {
     const { page } = notes;
     const text = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
     const edit = `mutation ($id: ID!, $patch: JSON!) {
       updateProgressNote(input: { progressNoteId: $id, patch: $patch }) { __typename }
     }`;
     const id = gateway.sandbox.noteIdOf(sessionId);
-    await gateway.query(edit, { id, patch: { note: [{ title: text, text }, text, 7, [text]] } });
+    await gateway.query(edit, {
+      id,
+      patch: { note: [{ title: text, text }, text, 7, [text], 'x'.repeat(500)] },
+    });
     await page.reload();
     await page.locator('#note h4').filter({ hasText: text }).waitFor();
     await notes.rowOf(text).waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    await page.setViewportSize({ width: 1280, height: 800 });
     expect(await page.title()).toBe(
       `${await notes.nameOf(14)}, ${await dateIn(page)} · Live notes`,
     );
