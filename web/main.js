@@ -4,7 +4,7 @@ import { byId, failed } from './dom.js';
 import { createFeed } from './components/feed.js';
 import { token } from './graphql.js';
 import { createPicker } from './components/picker.js';
-import { hrefOf, readRoute, scopeOf, viewOf } from './route.js';
+import { hrefOf, readRoute, scopeOf, showsClients, viewOf } from './route.js';
 import { createSignIn } from './components/sign-in.js';
 import { eventWords, nameOf } from './words.js';
 
@@ -119,14 +119,15 @@ async function go(isByPerson) {
   if (isByPerson && !route.session) leaveFor(before);
   await Promise.all([
     isOther && scopeOf(route) && feed.show(route),
-    route.show === 'clients' && (isOther || before.show !== 'clients') && clients.show(route),
+    showsClients(route) && (isOther || !showsClients(before)) && clients.show(route),
     open(route, isByPerson),
   ]);
 }
 
 /** The links around the list. */
 function link({ clinic, clinician, list, show }) {
-  const isClients = show === 'clients';
+  const hasClients = Boolean(clinic || clinician);
+  const isClients = showsClients({ clinic, clinician, show });
   const hrefs = {
     'to-picker': { clinic, show: 'clinicians' },
     'to-clients': { clinic, clinician, show: 'clients' },
@@ -137,9 +138,9 @@ function link({ clinic, clinician, list, show }) {
   for (const [id, parts] of Object.entries(hrefs)) byId(id).href = hrefOf(parts);
   byId('show-sessions').ariaCurrent = isClients ? null : 'page';
   byId('show-clients').ariaCurrent = isClients ? 'page' : null;
-  byId('to-clients').hidden = !list;
-  byId('to-picker').hidden = Boolean(list);
-  byId('feed-tabs').hidden = Boolean(list) || !(clinic || clinician);
+  byId('to-clients').hidden = !list || !hasClients;
+  byId('to-picker').hidden = Boolean(list) && hasClients;
+  byId('feed-tabs').hidden = Boolean(list) || !hasClients;
   byId('session-list').hidden = isClients;
   byId('client-list').hidden = !isClients;
 }

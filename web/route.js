@@ -17,6 +17,10 @@ export function hrefOf(parts) {
   return `#${new URLSearchParams(given)}`;
 }
 
+/** Clients are listed of a clinic or a clinician. */
+export const showsClients = ({ clinic, clinician, show }) =>
+  show === 'clients' && Boolean(clinic || clinician);
+
 /** Which pane a phone shows. */
 export function viewOf({ clinic, clinician, list, session, show }) {
   if (session) return 'detail';

@@ -75,6 +75,16 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     expect(await page.title()).toBe('Session not found · Live notes');
   });
 
+  it('leads from a client to the clinicians if the link names none', async () => {
+    const { page } = notes;
+    await notes.follow({ list: gateway.sandbox.ids.client(0) });
+    await notes.rows.first().waitFor();
+    expect(await page.locator('#to-clients').isVisible()).toBe(false);
+    await notes.follow({ show: 'clients' });
+    await page.getByText('Choose a clinician to see notes').waitFor();
+    expect(await page.locator('#failure').isVisible()).toBe(false);
+  });
+
   it('says that a link to a session is incomplete', async () => {
     await notes.follow({ session: gateway.sandbox.ids.session(0, 0) });
     await notes.page.getByText('This link is incomplete').waitFor();
