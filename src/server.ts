@@ -165,7 +165,10 @@ async function openSandbox(pulseMs: number) {
 /** The sandbox makes new sessions at every start, so its event log is temporary too. */
 function temporaryDir() {
   const path = mkdtempSync(join(tmpdir(), 'partner-graph-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  // Also after a second SIGINT (`node --watch` repeats that of Ctrl-C), or when audit lines were spooled at the end.
+  process.once('exit', remove);
+  return { path, [Symbol.dispose]: remove };
 }
 
 /** How long load balancers may go on sending new requests after SIGTERM. */

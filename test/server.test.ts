@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +40,21 @@ it('begins the sandbox’s event log empty at every start, in a folder that is r
   expect(readdirSync(dir)).toEqual([]);
   await using server = await open({ SANDBOX_PULSE_MS: '0' });
   expect(await eventsOf(server)).toBe(0);
+});
+
+it('removes that folder, too, if nobody reads stdout at the end', async () => {
+  const env = { ...process.env, PORT: '0', SANDBOX_PULSE_MS: '0' };
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  // Leaving the loop closes the pipe.
+  for await (const line of child.stdout) if (String(line).includes('serving')) break;
+  expect(readdirSync(dir)).toHaveLength(1);
+  child.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+  expect(readdirSync(dir)).toEqual([]);
 });
 
 it('names the variables of an address that it can’t listen on', async () => {
