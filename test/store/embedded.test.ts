@@ -46,7 +46,7 @@ describe('the embedded store', () => {
   it('is for one process at a time, and the error says what to do', async () => {
     await using store = await open(dir);
     await expect(open(dir)).rejects.toThrow(
-      `${dir} is in use by another process: set EVENT_STORE_DIR to another directory`,
+      `${dir} is in use by another process: stop that process, set EVENT_STORE_DIR to another directory`,
     );
     await store.check();
   });

@@ -58,7 +58,7 @@ function prepareDatabase(db: DatabaseSync): void {
 /** A process that is about to end may still have the file locked. */
 const LOCK_MS = 1_000;
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
-const LOCKED = `is in use by another process: ${OTHER_DIR}, or REDIS_URL to share one store`;
+const LOCKED = `is in use by another process: stop that process, ${OTHER_DIR}, or REDIS_URL to share one store`;
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
 const REFUSALS: Readonly<Record<string, string>> = {
   EEXIST: `is a file or a broken link, or lies below one, and must be a directory: remove it, or ${OTHER_DIR}`,
