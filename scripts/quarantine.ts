@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { readConfig } from '../src/config.ts';
 import { redrive } from '../src/events/quarantine.ts';
@@ -21,7 +21,9 @@ try {
   if (!redisUrl && !dir)
     throw new Error('EVENT_STORE_DIR must be set: a sandbox without it keeps no events');
   if (!redisUrl && !existsSync(join(dir, 'events.db')))
-    throw new Error('EVENT_STORE_DIR must be the directory of a store, but has no events.db');
+    throw new Error(
+      `EVENT_STORE_DIR must be the directory of a store, but ${resolve(dir)} has no events.db`,
+    );
   await using store = await openStore(redisUrl, dir, { retentionMs: eventRetentionMs });
   if (command === 'replay') {
     const { deliveries, events, left } = await redrive(store);

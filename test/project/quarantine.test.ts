@@ -34,7 +34,9 @@ it.each([['reply'], ['replay', 'all']])('prints its usage for %j', async (...arg
 it('creates no store where there is none', async () => {
   const { code, stdout, stderr } = await quarantine();
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toBe('EVENT_STORE_DIR must be the directory of a store, but has no events.db\n');
+  expect(stderr).toBe(
+    `EVENT_STORE_DIR must be the directory of a store, but ${dir} has no events.db\n`,
+  );
   expect(readdirSync(dir)).toEqual([]);
 });
 
