@@ -36,15 +36,16 @@ function readArguments(args: string[]) {
     },
   });
   if (values.grant.length === 0)
-    throw new ConfigError(`--grant must be given at least once, but was not\n${USAGE}`);
+    throw new Error('--grant must be given at least once, but was not');
   for (const text of values.grant)
     if (!parseGrant(text))
-      throw new ConfigError(
+      throw new Error(
         `--grant must be "partner", or organization, clinic, clinician, client or session with ":" and a UUID, but got ${JSON.stringify(text)}`,
       );
+  if (!values.subject) throw new Error('--subject must not be empty, but is');
   const minutes = Number(values.minutes);
   if (!Number.isInteger(minutes) || minutes < 1)
-    throw new ConfigError(
+    throw new Error(
       `--minutes must be a whole number from 1, but got ${JSON.stringify(values.minutes)}`,
     );
   return { ...values, minutes };
@@ -53,6 +54,7 @@ function readArguments(args: string[]) {
 try {
   console.log(await token(process.argv.slice(2)));
 } catch (error) {
-  console.error(error instanceof Error ? error.message : 'The token could not be made.');
+  const { message } = Object(error);
+  console.error(error instanceof ConfigError ? message : `${message}\n${USAGE}`);
   process.exitCode = 1;
 }

@@ -32,6 +32,8 @@ it.each([
   [[], {}, '--grant must be given at least once'],
   [['--grant', 'clinic:x'], {}, 'but got "clinic:x"'],
   [['--grant', 'partner', '--minutes', '0'], {}, '--minutes must be a whole number from 1'],
+  [['--grant', 'partner', '--subject='], {}, '--subject must not be empty'],
+  [['--help'], {}, "Unknown option '--help'\nUsage: npm run token -- --grant"],
   [['--grant', 'partner'], {}, 'AUTH_JWT_SECRET must be set to sign with, but is not'],
   [['--grant', 'partner'], { AUTH_JWT_SECRET: 'short' }, 'must have at least 32 bytes'],
   [
