@@ -1,19 +1,20 @@
 import { openSandbox } from './sandbox.ts';
 
 /** The sandbox as a program: `npm run sandbox [port]`, or PORT; webhooks go to WEBHOOK_URL. */
-const DEFAULT_PORT = 4010;
+const port = process.argv[2] || process.env['PORT'] || '4010';
+const receiver = process.env['WEBHOOK_URL'] || undefined;
 
-const given = process.argv[2] ?? process.env['PORT'];
-const port = given === undefined ? DEFAULT_PORT : Number(given);
-if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-  process.stderr.write('The port must be an integer from 0 to 65535.\n');
+function refuse(message: string): never {
+  process.stderr.write(`${message}\n`);
   process.exit(1);
 }
+if (!/^\d+$/.test(port)) refuse(`The port must be a whole number, but got ${JSON.stringify(port)}`);
+if (receiver && !/^https?:/.test(URL.parse(receiver)?.protocol ?? ''))
+  refuse('WEBHOOK_URL must be an https:// or http:// URL, but is not');
 
-const sandbox = await openSandbox({ port });
+const sandbox = await openSandbox({ port: Number(port) }).catch(({ message }) => refuse(message));
 const { baseUrl, clientId, clientSecret, apiKey } = sandbox.connection;
-const receiver = process.env['WEBHOOK_URL'];
-if (receiver !== undefined) sandbox.deliverTo(receiver);
+sandbox.deliverTo(receiver);
 
 process.stdout.write(`An imitation of the Partner API, with made-up data.
 
@@ -22,11 +23,10 @@ process.stdout.write(`An imitation of the Partner API, with made-up data.
   PARTNER_CLIENT_SECRET=${clientSecret}
   PARTNER_API_KEY=${apiKey}
 
-  Webhooks: ${receiver === undefined ? 'set WEBHOOK_URL to receive them' : 'sent, signed, to WEBHOOK_URL'}
+  Webhooks: ${receiver ? 'sent, signed, to WEBHOOK_URL' : 'set WEBHOOK_URL to receive them'}
 
   Switches: curl -s ${new URL('/_sandbox/switches', baseUrl).href} -H 'Content-Type: application/json' -d '{"latencyMs":200}'
 `);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void sandbox.close());
-}
+process.once('SIGINT', () => void sandbox.close());
+process.once('SIGTERM', () => void sandbox.close());

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQuietSandbox, type Caller } from '../support/sandbox/caller.ts';
 
@@ -70,6 +70,18 @@ describe('the sandbox as a process', () => {
     expect(await (await fetch(`${baseUrl}/partners`)).json()).toEqual({ message: 'Forbidden' });
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
+  });
+
+  it.each([
+    ['12x', '', 'The port must be a whole number, but got "12x"'],
+    ['70000', '', 'options.port should be >= 0 and < 65536.'],
+    ['0', 'localhost', 'WEBHOOK_URL must be an https:// or http:// URL, but is not'],
+  ])('says in one line what is wrong with %s and %j', (port, WEBHOOK_URL, message) => {
+    const args = ['sandbox/main.ts', port];
+    const options = { env: { ...process.env, WEBHOOK_URL }, encoding: 'utf8' } as const;
+    const { status, stderr } = spawnSync(process.execPath, args, options);
+    expect(status).toBe(1);
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(message)]);
   });
 });
 
