@@ -5,6 +5,7 @@ import { comparisonSections } from './capacity/compare.ts';
 import { readFigures } from './capacity/figures.ts';
 import { arithmeticSections } from './capacity/tables.ts';
 import { svgOf } from './growth/svg.ts';
+import { runProgram } from './program.ts';
 
 const PAGE = new URL('../docs/capacity.md', import.meta.url);
 const PLOTS = new URL('plots/', import.meta.url);
@@ -41,4 +42,4 @@ async function capacity(): Promise<void> {
   for (const plot of plots) writeFileSync(new URL(`${plot.name}.svg`, PLOTS), svgOf(plot));
 }
 
-await capacity();
+await runProgram(capacity, 'Usage: npm run capacity -- [--measure] [--write]');

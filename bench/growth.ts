@@ -8,6 +8,7 @@ import { logPlots } from './growth/log.ts';
 import type { Plot } from './growth/plot.ts';
 import { subscriberPlots } from './growth/subscribers.ts';
 import { svgOf } from './growth/svg.ts';
+import { runProgram } from './program.ts';
 import { openUpstream } from './upstream-control.ts';
 
 const ALL = { lists: listPlots, depth: depthPlots, subscribers: subscriberPlots, log: logPlots };
@@ -38,4 +39,4 @@ async function growth(args: string[]): Promise<void> {
 const figuresOf = (plots: readonly Plot[]): string =>
   `${JSON.stringify(plots, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value), 1)}\n`;
 
-await growth(process.argv.slice(2));
+await runProgram(growth, `Usage: npm run growth -- [--only ${Object.keys(ALL).join(',')}]`);

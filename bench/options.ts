@@ -14,7 +14,7 @@ export interface Options {
   readonly profile: string | undefined;
 }
 
-const USAGE = `Usage: npm run bench -- [--quick] [--only ${ROWS.join(',')}] [--target ${TARGETS.join(',')}] [--json file] [--profile directory]`;
+export const USAGE = `Usage: npm run bench -- [--quick] [--only ${ROWS.join(',')}] [--target ${TARGETS.join(',')}] [--json file] [--profile directory]`;
 
 /** The raw limits are always there: without them there is no ratio. */
 export function readOptions(args: readonly string[]): Options {
@@ -48,8 +48,6 @@ function chosen<T extends string>(
   const names = given.split(',');
   const wrong = names.filter((name) => !known.some((each) => each === name));
   if (wrong.length > 0)
-    throw new Error(
-      `${option} must be of ${known.join(', ')}, but got ${wrong.join(', ')}\n${USAGE}`,
-    );
+    throw new Error(`${option} must be of ${known.join(', ')}, but got ${wrong.join(', ')}`);
   return known.filter((each) => names.includes(each));
 }

@@ -7,7 +7,8 @@ import { ROOT } from './child.ts';
 import type { Figure } from './figures.ts';
 import { installPeers } from './install.ts';
 import { openLoader } from './loader.ts';
-import { readOptions } from './options.ts';
+import { USAGE, readOptions } from './options.ts';
+import { runProgram } from './program.ts';
 import { broadcastRows } from './rows/broadcast.ts';
 import { coldRows } from './rows/cold.ts';
 import { filteredRows } from './rows/filtered.ts';
@@ -61,9 +62,4 @@ async function run(args: readonly string[]): Promise<void> {
     writeFileSync(options.json, `${JSON.stringify({ commit, machine, figures }, null, 2)}\n`);
 }
 
-try {
-  await run(process.argv.slice(2));
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runProgram(run, USAGE);
