@@ -1,11 +1,12 @@
 import { fuzz, openTarget } from '../test/support/fuzz/properties.ts';
+import { amountOf } from './amount.ts';
 
 /**
  * Sends the gateway documents, variables, requests, frames and webhooks at random, for a number of minutes:
  * `node scripts/fuzz.ts [minutes]`. Ends with 1, the seed and the case as soon as an answer is not in the gateway's own
  * words, or a line in its log says that something unexpected happened.
  */
-const minutes = Number(process.argv[2] ?? 5);
+const minutes = amountOf('minutes', 5);
 const SCALE = 50;
 
 let unexpected: string | undefined;

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redisAvailable, startRedis } from '../test/support/redis-server.ts';
 import { killRound, tally } from '../test/support/store/kill-round.ts';
+import { amountOf } from './amount.ts';
 
 /**
  * Repeatedly kills a process that appends, and counts acknowledged events that are not in the log.
  * `node scripts/kill-rounds.ts [rounds]`; ends with 1 if anything was lost or repeated, or a
  * process ended before it was killed.
  */
-const rounds = Number(process.argv[2] ?? 50);
+const rounds = amountOf('rounds', 50);
 const dir = await mkdtemp(join(tmpdir(), 'kill-rounds-'));
 
 async function report(name: string, redisUrl?: string, fault?: () => Promise<void>) {

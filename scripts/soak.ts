@@ -1,12 +1,13 @@
 import { cpus, totalmem } from 'node:os';
 
 import { soak } from '../test/support/faults/soak/soak.ts';
+import { amountOf } from './amount.ts';
 
 /**
  * Webhooks, edits, queries, subscribers and faults, at the same time for a number of minutes: `node scripts/soak.ts [minutes]`.
  * Ends with 1 if an acknowledged event was lost or repeated, or a record returned to a viewer who may not read it.
  */
-const minutes = Number(process.argv[2] ?? 5);
+const minutes = amountOf('minutes', 5);
 const report = await soak({
   seconds: minutes * 60,
   faultMs: 1_000,
