@@ -18,5 +18,5 @@ VOLUME /data
 USER node
 EXPOSE 4000
 # Docker itself only marks the container as unhealthy; Swarm or another orchestrator replaces it.
-HEALTHCHECK --interval=10s --timeout=3s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:4000/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=3s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 4000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "--max-semi-space-size=32", "--import", "./scripts/check-node.mjs", "src/server.ts"]

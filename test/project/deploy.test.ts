@@ -10,6 +10,7 @@ describe('deploy/kubernetes.yaml', () => {
     'allowPrivilegeEscalation: false',
     'automountServiceAccountToken: false',
     'capabilities: { drop: [ALL] }',
+    'enableServiceLinks: false',
     'readOnlyRootFilesystem: true',
     'runAsNonRoot: true',
     'seccompProfile: { type: RuntimeDefault }',
