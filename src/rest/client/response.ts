@@ -56,13 +56,14 @@ const MEANINGS: Readonly<Record<Outcome, readonly [Failure['kind'], ErrorClass, 
 };
 
 export function failureOf(route: string, attempt: Attempt, wallNow: number): Failure {
-  const { outcome = 'aborted', status } = attempt;
+  const { outcome = 'aborted', status, unsentCode } = attempt;
   if (outcome === 'answered' && (status < 200 || status >= 300)) {
     return statusFailureOf(route, attempt, wallNow);
   }
   const [kind, ErrorClass, what] = MEANINGS[outcome];
   const mayHaveTakenEffect = outcome !== 'unsent' && outcome !== 'aborted';
-  return { kind, error: new ErrorClass(route, what), mayHaveTakenEffect };
+  const error = new ErrorClass(route, unsentCode ? `${what} (${unsentCode})` : what);
+  return { kind, error, mayHaveTakenEffect };
 }
 
 /** Another attempt would not help. */
@@ -82,7 +83,8 @@ function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Fail
       if (layer === 'unknown') break;
       return final(new PartnerRejected(route, messages));
     case 401: {
-      const error = new PartnerCredentialsRefused(route, 'the access token was refused');
+      const what = attempt.token ? 'the access token' : 'the client id or secret';
+      const error = new PartnerCredentialsRefused(route, `${what} was refused`);
       return { kind: 'unauthorized', error, mayHaveTakenEffect: layer !== 'application' };
     }
     case 403:

@@ -31,6 +31,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   retryAfter: string | undefined;
   body: Buffer = EMPTY;
   receivedBytes = 0;
+  /** Why no connection could be made: a code of Node's, such as `ENOTFOUND` or `CERT_HAS_EXPIRED`. */
+  unsentCode: string | undefined;
   private readonly chunks: Buffer[] = [];
   private controller: Dispatcher.DispatchController | undefined;
   readonly token: string;
@@ -85,7 +87,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.finish('answered');
   }
 
-  onResponseError(_: unknown, error: Error): void {
+  onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
+    if (!this.isSent) this.unsentCode = error.code;
     if (this.holdsSlot) this.call.release();
     else if (!this.isSent) this.finish('unsent');
     else if (GARBLED.has(error.name)) this.finish('garbled');
