@@ -58,15 +58,21 @@ function prepareDatabase(db: DatabaseSync): void {
 /** A process that is about to end may still have the file locked. */
 const LOCK_MS = 1_000;
 const OTHER_DIR = 'set EVENT_STORE_DIR to another directory';
-const LOCKED = `is in use by another process: stop that process, ${OTHER_DIR}, or REDIS_URL to share one store`;
+// https://sqlite.org/rescode.html
+const [BUSY, FULL] = [5, 13];
+/** I/O error, corrupt, not a database. */
+const DAMAGES = [10, 11, 26];
 const NOT_PERMITTED = `can't be created or written to by this user: change the owner or the mode of the directory and its files, or ${OTHER_DIR}`;
+const ON_FULL_DISK = `is on a full disk: free space, or ${OTHER_DIR}`;
 const REFUSALS: Readonly<Record<string, string>> = {
+  [BUSY]: `is in use by another process: stop that process, ${OTHER_DIR}, or REDIS_URL to share one store`,
+  [FULL]: ON_FULL_DISK,
   EEXIST: `is a file or a broken link, or lies below one, and must be a directory: remove it, or ${OTHER_DIR}`,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   ENOENT: `can't be created there: ${OTHER_DIR}`,
   EROFS: `is on a read-only file system: mount it for writing, or ${OTHER_DIR}`,
-  ENOSPC: `is on a full disk: free space, or ${OTHER_DIR}`,
+  ENOSPC: ON_FULL_DISK,
 };
 
 /** Throws `StoreUnavailable` with the reason, and what to do about it. */
@@ -75,11 +81,10 @@ export function openDatabase(path: string): DatabaseSync {
   try {
     return openIn(dir);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const refusal = isLocked(error)
-      ? LOCKED
-      : (REFUSALS[code] ??
-        `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`);
+    const code = isSqliteError(error) ? error.errcode & 0xff : Object(error).code;
+    const refusal =
+      REFUSALS[code] ??
+      `cannot be opened as event store: ${sqliteFailureOf(error).reason}. Check events.db in it, or ${OTHER_DIR}`;
     throw new StoreUnavailable(`${dir} ${refusal}`, { cause: error });
   }
 }
@@ -110,15 +115,8 @@ export interface SqliteFailure {
   readonly reason: string;
 }
 
-// https://sqlite.org/rescode.html
-const BUSY = 5;
-/** I/O error, corrupt, not a database. */
-const DAMAGES = [10, 11, 26];
-
 const isSqliteError = (error: unknown): error is { errcode: number; errstr: string } =>
   error instanceof Error && 'errcode' in error;
-
-const isLocked = (error: unknown) => isSqliteError(error) && (error.errcode & 0xff) === BUSY;
 
 /** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost. */
 export function sqliteFailureOf(error: unknown): SqliteFailure {

@@ -64,6 +64,15 @@ describe.concurrent('a start that fails exits with 1', { timeout: 120_000 }, () 
     rmSync(parent, { recursive: true });
   });
 
+  it.skipIf(!ownMounts)('and says that the disk is full', async () => {
+    const dir = createStoreDir();
+    const mount = 'mount -t tmpfs -o size=16k tmpfs "$0" && exec "$@"';
+    expect(await storeRefusal(dir, [...(ownMounts ?? []), 'sh', '-c', mount, dir])).toContain(
+      `${dir} is on a full disk: free space, or set EVENT_STORE_DIR to another directory`,
+    );
+    rmSync(dir, { recursive: true });
+  });
+
   it.skipIf(!ownMounts)('and says that the file system is read-only', async () => {
     const dir = createStoreDir();
     const mount = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
