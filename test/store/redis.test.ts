@@ -479,6 +479,12 @@ describe.skipIf(!redisAvailable).concurrent('a store on a Redis that refuses or 
     await expect(open(server.url)).rejects.toThrow('cannot be reached: ECONNREFUSED');
   });
 
+  it('says that a server, which may be no Redis, closed the connection', async () => {
+    await using server = createServer((socket) => void socket.destroy()).listen(0);
+    const { port } = server.address() as AddressInfo;
+    await expect(open(`redis://127.0.0.1:${port}`)).rejects.toThrow('it closed the connection (');
+  });
+
   it('says why a server refuses it, and never the password', async () => {
     await using server = await startRedis('--requirepass', 'correct');
     const openWith = (user: string, path = '') =>

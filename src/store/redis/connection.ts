@@ -247,6 +247,7 @@ const REASONS = new Map([
   ['WRONGPASS', 'it refuses the user name or password'],
   ['NOPERM', 'the user may not run this command'],
   ['MOVED', 'it is a cluster, and one server is wanted'],
+  ['SocketClosedUnexpectedlyError', 'it closed the connection'],
   ['ERR DB index', 'it does not have the database that is named'],
 ]);
 
