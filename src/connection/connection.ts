@@ -174,15 +174,20 @@ export class Connection<T extends Row> implements PageInfo {
       return [1];
     }
     // Once only: the list itself may have a row twice.
-    const changedAt = this.isChanged
+    const repeated = this.isChanged ? 0 : repeatedAt(pages);
+    const seen = this.isChanged
       ? 0
-      : Math.max(repeatedAt(pages), changeSeenAt(after, this), changeSeenAt(before, this));
-    this.isChanged ||= changedAt > 0;
+      : Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
+    this.isChanged ||= repeated + seen > 0;
     const isDropped = ([, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
-      total !== undefined && (total !== newest || askedAt < changedAt);
+      total !== undefined && (total !== newest || askedAt < Math.max(repeated, seen));
     const dropped = [...pages].filter(isDropped).map(([page]) => page);
     if (dropped.length === 0) return undefined;
-    this.drop(dropped);
+    // A change since the cursor was made contradicts only cached pages, not those that this operation has read.
+    const isContradicted =
+      repeated > 0 || dropped.some((page) => pages.get(page)?.total !== newest);
+    if (isContradicted) this.drop(dropped);
+    else for (const page of dropped) pages.delete(page);
     return dropped.filter((page) => wanted.includes(page));
   }
 

@@ -134,6 +134,15 @@ describe('pages with the same row', () => {
     expect(list.asked).toEqual([1]);
   });
 
+  it('are not read again if one operation has read them all since a cursor was made', async () => {
+    const upstream = createUpstream(50);
+    const before = cursorAt(upstream, 35);
+    shift(upstream);
+    const list = upstream.open();
+    expect((await ask({ last: 20, before }, list)).nodes).toEqual(upstream.rows.slice(16, 36));
+    expect(list.asked).toEqual([2, 3, 4]);
+  });
+
   it('are read again only once, since the list itself may have a row twice', async () => {
     const upstream = createUpstream(40);
     upstream.rows[35] = upstream.rows[15];
