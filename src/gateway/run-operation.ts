@@ -36,8 +36,7 @@ export async function runOperation(
 }
 
 /** For logs, metrics and traces. A name may be as long as the document. */
-export const nameForLogs = (name: string): string =>
-  /^\w{1,64}$/.test(name) ? name : '[withheld]';
+const nameForLogs = (name: string): string => (/^\w{1,64}$/.test(name) ? name : '[withheld]');
 
 const NO_OPERATION =
   'A document must hold one operation, or "operationName" must be the name of one that it holds.';
