@@ -126,7 +126,8 @@ async function openThread(
 
 /** The thread's first message. Under `node --watch` it also posts objects with the names of its files, at any time. */
 async function openedBy(worker: Worker): Promise<LogBounds> {
-  for await (const [message] of on(worker, 'message')) if ('epoch' in message) return message;
+  for await (const [message] of on(worker, 'message', { close: ['exit'] }))
+    if ('epoch' in message) return message;
   throw new StoreUnavailable('the event store is closed');
 }
 
