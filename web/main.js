@@ -4,7 +4,7 @@ import { byId, failed } from './dom.js';
 import { createFeed } from './components/feed.js';
 import { token } from './graphql.js';
 import { createPicker } from './components/picker.js';
-import { hrefOf, readRoute, scopeOf, showsClients, viewOf } from './route.js';
+import { hrefOf, readRoute, scopeOf, showsClients, useUuids, viewOf } from './route.js';
 import { createSignIn } from './components/sign-in.js';
 import { eventWords, nameOf } from './words.js';
 
@@ -170,6 +170,7 @@ async function start() {
   if (document.documentElement.dataset.auth === 'token' && !token.get()) return askForToken('');
   failure.hidden = true;
   try {
+    await useUuids();
     const first = await picker.load(readRoute());
     signIn.done();
     byId('panes').hidden = false;
@@ -181,7 +182,13 @@ async function start() {
   }
 }
 
-addEventListener('hashchange', () => void go(true).catch(fail));
+addEventListener('hashchange', () => {
+  void useUuids()
+    // Whatever it was, reading the lists fails too and says so.
+    .catch(() => undefined)
+    .then(() => go(true))
+    .catch(fail);
+});
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   focusContent();

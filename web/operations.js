@@ -1,17 +1,28 @@
+/** Ids are UUIDs, as in links. Only a note has its global id, since its UUID may change. */
 const NOTE = `progressNote { id progressNoteId isLoading isLocked note }`;
 const PAGE = `totalCount pageInfo { hasNextPage endCursor }`;
 
 export const START = `query Start {
   viewer {
-    organizations(first: 20) { nodes { id name clinics(first: 50) { nodes { id name } } } }
-    clinics { id name }
-    clinicians { id firstName lastName }
+    organizations(first: 20) { nodes { id: organizationId name clinics(first: 50) { nodes { id: clinicId name } } } }
+    clinics { id: clinicId name }
+    clinicians { id: clinicianId firstName lastName }
+  }
+}`;
+
+/** For links with global ids. */
+export const UUIDS = `query Uuids($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    ... on Clinic { id: clinicId }
+    ... on Clinician { id: clinicianId }
+    ... on Client { id: clientId }
+    ... on Session { id: sessionId }
   }
 }`;
 
 export const CLINICIANS = `query Clinicians($clinicId: ID!, $after: String) {
   clinic(id: $clinicId) {
-    clinicians(first: 50, after: $after) { ${PAGE} nodes { id firstName lastName } }
+    clinicians(first: 50, after: $after) { ${PAGE} nodes { id: clinicianId firstName lastName } }
   }
 }`;
 
@@ -20,26 +31,28 @@ export const SESSIONS_OF = {
   clinic: `query SessionsOfClinic($clinic: ID!, $after: String) {
     eventCursor
     scope: clinic(id: $clinic) {
-      id name
+      id: clinicId name
       clients(first: 10, after: $after) {
-        ${PAGE} nodes { id firstName lastName sessions(first: 1) { nodes { id raw ${NOTE} } } }
+        ${PAGE}
+        nodes { id: clientId firstName lastName sessions(first: 1) { nodes { id: sessionId raw ${NOTE} } } }
       }
     }
   }`,
   clinician: `query SessionsOfClinician($clinician: ID!, $clinic: ID, $after: String) {
     eventCursor
     scope: clinician(id: $clinician, clinicId: $clinic) {
-      id firstName lastName
+      id: clinicianId firstName lastName
       clients(first: 10, after: $after) {
-        ${PAGE} nodes { id firstName lastName sessions(first: 2) { nodes { id raw ${NOTE} } } }
+        ${PAGE}
+        nodes { id: clientId firstName lastName sessions(first: 2) { nodes { id: sessionId raw ${NOTE} } } }
       }
     }
   }`,
   client: `query SessionsOfClient($list: ID!, $clinician: ID, $clinic: ID, $after: String) {
     eventCursor
     scope: client(id: $list, clinicianId: $clinician, clinicId: $clinic) {
-      id firstName lastName
-      sessions(first: 10, after: $after) { ${PAGE} nodes { id raw ${NOTE} } }
+      id: clientId firstName lastName
+      sessions(first: 10, after: $after) { ${PAGE} nodes { id: sessionId raw ${NOTE} } }
     }
   }`,
 };
@@ -48,14 +61,14 @@ export const CLIENTS_OF = {
   clinic: `query ClientsOfClinic($clinic: ID!, $name: String, $after: String) {
     scope: clinic(id: $clinic) {
       clients(first: 20, after: $after, filter: { name: $name }) {
-        ${PAGE} nodes { id firstName lastName dateOfBirth }
+        ${PAGE} nodes { id: clientId firstName lastName dateOfBirth }
       }
     }
   }`,
   clinician: `query ClientsOfClinician($clinician: ID!, $clinic: ID, $name: String, $after: String) {
     scope: clinician(id: $clinician, clinicId: $clinic) {
       clients(first: 20, after: $after, filter: { name: $name }) {
-        ${PAGE} nodes { id firstName lastName dateOfBirth }
+        ${PAGE} nodes { id: clientId firstName lastName dateOfBirth }
       }
     }
   }`,
@@ -65,19 +78,19 @@ export const EVENTS = `subscription Events($filter: EventFilter, $after: EventCu
   events(filter: $filter, after: $after) {
     cursor type occurredAt
     ... on SessionEvent {
-      session { id }
-      client { id firstName lastName }
-      clinician { id firstName lastName }
+      session { id: sessionId }
+      client { id: clientId firstName lastName }
+      clinician { id: clinicianId firstName lastName }
     }
     ... on ProgressNoteEvent { ${NOTE} }
-    ... on AssessmentCompleted { client { id firstName lastName } }
+    ... on AssessmentCompleted { client { id: clientId firstName lastName } }
   }
 }`;
 
 export const SESSION = `query OneSession($id: ID!, $clientId: ID!) {
   session(id: $id, clientId: $clientId) {
-    id raw
-    client { id firstName lastName dateOfBirth }
+    id: sessionId raw
+    client { id: clientId firstName lastName dateOfBirth }
     ${NOTE}
     transcriptStatus
     transcript { items { startTime speaker transcript } }

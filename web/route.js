@@ -1,3 +1,6 @@
+import { ask } from './graphql.js';
+import { UUIDS } from './operations.js';
+
 /**
  * What is open is written behind the # of the address: Back works, a reload stays, and since that part never leaves the
  * browser, no id gets into a server's log.
@@ -15,6 +18,20 @@ export function readRoute() {
 export function hrefOf(parts) {
   const given = Object.entries(parts).filter(([, value]) => value);
   return `#${new URLSearchParams(given)}`;
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A link may have global ids: the address gets the UUIDs instead, by which records are found in the lists. */
+export async function useUuids() {
+  const { hash } = location;
+  const { show: _, ...named } = readRoute();
+  const others = Object.entries(named).filter(([, id]) => id && !UUID.test(id));
+  if (others.length === 0) return;
+  const { data } = await ask(UUIDS, { ids: others.map(([, id]) => id) });
+  const found = others.map(([name, id], at) => [name, data.nodes[at]?.id ?? id]);
+  if (location.hash === hash)
+    history.replaceState(null, '', hrefOf({ ...readRoute(), ...Object.fromEntries(found) }));
 }
 
 /** Clients are listed of a clinic or a clinician. */

@@ -85,6 +85,40 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     expect(await page.locator('#failure').isVisible()).toBe(false);
   });
 
+  it('marks what is open in its lists, with UUIDs and with global ids in the link', async () => {
+    const { page } = notes;
+    const { ids } = gateway.sandbox;
+    const uuids = { clinic: ids.clinic(0), clinician: ids.clinician(2), client: ids.client(2) };
+    const session = ids.session(2, 0);
+    const { data } = await gateway.query(
+      `query ($clinic: ID!, $clinician: ID!, $client: ID!, $session: ID!) {
+        clinic(id: $clinic) { id }
+        clinician(id: $clinician) { id }
+        client(id: $client) { id }
+        session(id: $session, clientId: $client) { id }
+      }`,
+      { ...uuids, session },
+    );
+    const globalIds = Object.entries<{ id: string }>(data).map(([name, { id }]) => [name, id]);
+    const links = [{ ...uuids, session }, Object.fromEntries(globalIds)];
+    for (const [nth, link] of links.entries()) {
+      await notes.follow({ clinician: clinician() });
+      await notes.follow(link as Readonly<Record<string, string>>);
+      await page.locator('#note h4').first().waitFor();
+      await page.locator('#sessions [aria-current=true]').waitFor();
+      await page.locator('#clinicians [aria-current=true]').waitFor();
+      await notes.live();
+      await gateway.query(
+        `mutation ($id: ID!) {
+          magicEdit(input: { progressNoteId: $id, userInstructions: "Shorter." }) { __typename }
+        }`,
+        { id: gateway.sandbox.noteIdOf(session) },
+      );
+      await page.locator('#note .version', { hasText: `Version ${nth + 2}` }).waitFor();
+      expect(await notes.rowOf('(new)').count()).toBe(0);
+    }
+  });
+
   it('says that a link to a session is incomplete', async () => {
     await notes.follow({ session: gateway.sandbox.ids.session(0, 0) });
     await notes.page.getByText('This link is incomplete').waitFor();

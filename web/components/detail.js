@@ -132,9 +132,9 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
   }
 
   function apply(event) {
-    // A link may have UUIDs; an event has global ids.
-    const { id, client } = shown ?? { id: open.session, client: { id: open.client } };
-    const isAboutThis = event.session ? event.session.id === id : event.client?.id === client?.id;
+    const isAboutThis = event.session
+      ? event.session.id === open.session
+      : event.client?.id === open.client;
     if (!open.session || !isAboutThis) return;
     if (event.type === 'PROGRESS_NOTE_REGENERATED') form.clearMessage();
     if (event.session) void refresh();
