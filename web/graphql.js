@@ -11,11 +11,12 @@ export const token = {
 export const authorization = () =>
   token.get() ? { authorization: `Bearer ${encodeURI(token.get())}` } : {};
 
-/** The server rejected the request; `code` says why. */
+/** The server rejected the request; `code` says why. An id that is not valid leads to no record either. */
 export class Refused extends Error {
   constructor(errors) {
     super(errors[0]?.message ?? 'The server’s response is empty.');
     this.code = errors[0]?.extensions?.code;
+    this.isNotFound = ['BAD_USER_INPUT', 'NOT_FOUND'].includes(this.code);
   }
 }
 

@@ -9,13 +9,15 @@ import { createSignIn } from './components/sign-in.js';
 import { eventWords, nameOf } from './words.js';
 
 const STATES = {
-  idle: 'Choose a clinician',
+  idle: 'Nothing selected',
   connecting: 'Connecting …',
   live: 'Live',
   waiting: 'Reconnecting …',
   refused: 'Disconnected',
   signedOut: 'Not signed in',
 };
+
+const CHOOSE = 'Choose from the list to see notes as they become ready.';
 
 const NEWS_MS = 3_000;
 
@@ -97,7 +99,7 @@ const feed = createFeed({
   },
 });
 
-const listKey = ({ clinic, clinician, list }) => [clinic, clinician, list].join();
+const listKey = (wanted) => JSON.stringify([wanted.clinic, wanted.clinician, scopeOf(wanted)]);
 
 /** Shows what the address says. The focus moves only if a person caused the change. */
 async function go(isByPerson) {
@@ -112,7 +114,7 @@ async function go(isByPerson) {
   const isOther = listKey(route) !== listKey(before);
   if (!scopeOf(route)) {
     feed.close();
-    feed.explain('Sessions', 'Choose a clinician to see notes as they become ready.');
+    feed.explain('Sessions', picker.isEmpty() ? '' : CHOOSE);
     showState('idle');
   }
   if (!route.session) showTitle(feedTitle);
@@ -178,6 +180,7 @@ async function start() {
     if (first && !location.hash) history.replaceState(null, '', hrefOf(first));
     await go(false);
   } catch (error) {
+    showState('refused');
     fail(error, failure, start);
   }
 }

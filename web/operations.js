@@ -1,5 +1,7 @@
 /** Ids are UUIDs, as in links. Only a note has its global id, since its UUID may change. */
 const NOTE = `progressNote { id progressNoteId isLoading isLocked note }`;
+/** Looked up in the lists of the client. */
+const RAW = `raw @include(if: $hasClient)`;
 const PAGE = `totalCount pageInfo { hasNextPage endCursor }`;
 
 export const START = `query Start {
@@ -7,6 +9,8 @@ export const START = `query Start {
     organizations(first: 20) { nodes { id: organizationId name clinics(first: 50) { nodes { id: clinicId name } } } }
     clinics { id: clinicId name }
     clinicians { id: clinicianId firstName lastName }
+    clients { id: clientId firstName lastName }
+    sessions { id: sessionId client { id: clientId } }
   }
 }`;
 
@@ -55,6 +59,12 @@ export const SESSIONS_OF = {
       sessions(first: 10, after: $after) { ${PAGE} nodes { id: sessionId raw ${NOTE} } }
     }
   }`,
+  session: `query SessionOfLink($session: ID!, $client: ID, $hasClient: Boolean!) {
+    eventCursor
+    scope: session(id: $session, clientId: $client) {
+      id: sessionId ${RAW} client { id: clientId firstName lastName } ${NOTE} events { cursor }
+    }
+  }`,
 };
 
 export const CLIENTS_OF = {
@@ -87,9 +97,9 @@ export const EVENTS = `subscription Events($filter: EventFilter, $after: EventCu
   }
 }`;
 
-export const SESSION = `query OneSession($id: ID!, $clientId: ID!) {
-  session(id: $id, clientId: $clientId) {
-    id: sessionId raw
+export const SESSION = `query OneSession($session: ID!, $client: ID, $hasClient: Boolean!) {
+  session(id: $session, clientId: $client) {
+    id: sessionId ${RAW}
     client { id: clientId firstName lastName dateOfBirth }
     ${NOTE}
     transcriptStatus

@@ -44,9 +44,10 @@ export function viewOf({ clinic, clinician, list, session, show }) {
   return show !== 'clinicians' && (clinic || clinician || list) ? 'feed' : 'picker';
 }
 
-/** What the sessions are listed of, and the filter of its events. */
-export function scopeOf({ clinic, clinician, list }) {
+/** What the sessions are listed of, and the filter of its events. A link may name a session only. */
+export function scopeOf({ clinic, clinician, list, session }) {
   if (list) return { kind: 'client', filter: { clientId: list } };
   if (clinician) return { kind: 'clinician', filter: { clinicianId: clinician } };
-  return clinic ? { kind: 'clinic', filter: { clinicId: clinic } } : undefined;
+  if (clinic) return { kind: 'clinic', filter: { clinicId: clinic } };
+  return session ? { kind: 'session', filter: { sessionId: session } } : undefined;
 }

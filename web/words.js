@@ -70,11 +70,12 @@ export const assessmentName = (id) =>
 
 export const countWords = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What a list of sessions shows: of a client, or of the clients of `kind`. `count` is set if there are more. */
+/** What a list of sessions shows: its own sessions, or those of the clients of a clinic or clinician. `count` is set if there are more. */
 export function listWords(kind, count, total, isNewestFirst) {
   const of = count ? `${count} of ` : '';
   const order = isNewestFirst ? ', newest first' : '';
-  if (kind === 'client') return `${of}${countWords(total, 'session')}${order}`;
+  if (kind === 'client' || kind === 'session')
+    return `${of}${countWords(total, 'session')}${order}`;
   const whose = kind === 'clinic' ? 'All clinicians. ' : '';
   return `${whose}Sessions of ${of}${countWords(total, 'client')}${order}. New notes appear here by themselves.`;
 }

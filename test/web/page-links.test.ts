@@ -81,7 +81,7 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     await notes.rows.first().waitFor();
     expect(await page.locator('#to-clients').isVisible()).toBe(false);
     await notes.follow({ show: 'clients' });
-    await page.getByText('Choose a clinician to see notes').waitFor();
+    await page.getByText('Choose from the list to see notes').waitFor();
     expect(await page.locator('#failure').isVisible()).toBe(false);
   });
 
@@ -119,16 +119,30 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
     }
   });
 
-  it('says that a link to a session is incomplete', async () => {
-    await notes.follow({ session: gateway.sandbox.ids.session(0, 0) });
-    await notes.page.getByText('This link is incomplete').waitFor();
+  it('follows the events of a link that names a session only', async () => {
+    const { page } = notes;
+    const { ids, noteIdOf } = gateway.sandbox;
+    const session = ids.session(4, 0);
+    await notes.follow({ client: ids.client(4), session });
+    await page.locator('#note h4').first().waitFor();
+    await notes.live();
+    await page.getByText('1 session', { exact: true }).waitFor();
+    await notes.follow({ session });
+    await notes.live();
+    await gateway.query(
+      `mutation ($id: ID!) {
+        magicEdit(input: { progressNoteId: $id, userInstructions: "Shorter." }) { __typename }
+      }`,
+      { id: noteIdOf(session) },
+    );
+    await page.locator('#note .version').waitFor();
   });
 
   it.each(['rubbish', UNKNOWN_ID])('explains a link to clinician %s', async (id) => {
     const { page } = notes;
     await notes.follow({ clinician: id });
-    await page.getByRole('heading', { name: 'Link not valid' }).waitFor();
-    expect(await page.locator('#state').textContent()).toBe('Choose a clinician');
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    expect(await page.locator('#state').textContent()).toBe('Nothing selected');
     await notes.follow({ clinician: clinician() });
     await notes.live();
   });
@@ -140,13 +154,13 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes by link', { timeout: 6
       `sessionStorage.setItem('live-notes-token', '${await tokenFor(grants)}')`,
     );
     await page.goto(gateway.url);
-    await page.getByText('Choose a clinician to see notes').waitFor();
-    expect(await page.locator('#state').textContent()).toBe('Choose a clinician');
+    await page.getByText('Choose from the list to see notes').waitFor();
+    expect(await page.locator('#state').textContent()).toBe('Nothing selected');
     expect(await page.locator('#clinicians a').count()).toBe(2);
     await page.locator('#clinicians a').first().click();
     await notes.rows.first().waitFor();
     await page.goBack();
-    await page.getByText('Choose a clinician to see notes').waitFor();
+    await page.getByText('Choose from the list to see notes').waitFor();
     expect(await notes.rows.count()).toBe(0);
     expect(await page.locator('#more').isVisible()).toBe(false);
   });

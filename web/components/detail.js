@@ -1,6 +1,7 @@
 import { byId } from '../dom.js';
 import { createEditForm } from './edit-form.js';
 import { ask, Refused, Unreachable } from '../graphql.js';
+import { hasContent } from './sessions.js';
 import { noteView, statusOf } from './note-view.js';
 import { SESSION } from '../operations.js';
 import { createSidePanel } from './side-panel.js';
@@ -15,6 +16,7 @@ const CANNOT_EDIT = {
 };
 
 const NO_SESSION = 'There is no such session, or you may not see it.';
+const NO_CLIENT = 'This link is incomplete: it does not say which client the session belongs to.';
 
 /** One session: its note, transcript, decision making and scores. */
 export function createDetail({ onFailure, onTitle, onStatus }) {
@@ -50,10 +52,6 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     versions = [];
     box.hidden = true;
     blank.hidden = false;
-    if (session && !client)
-      return explain(
-        'This link is incomplete: it does not say which client the session belongs to.',
-      );
     if (!session) return sidePanel.showScores();
     await load();
   }
@@ -75,13 +73,11 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     const turn = (reading += 1);
     if (!shown) blank.textContent = 'Loading …';
     try {
-      const variables = { id: open.session, clientId: open.client };
-      const { data, errors } = await ask(SESSION, variables);
+      const { data, errors } = await ask(SESSION, { ...open, hasClient: Boolean(open.client) });
       if (turn !== reading) return;
       isOutdated = false;
       const { session } = data;
-      // A session that no list has is known by its id only: it has nothing to show.
-      const isThere = session && (session.raw ?? session.progressNote ?? session.events.length > 0);
+      const isThere = session && hasContent(session);
       if (!isThere && errors.length > 0) throw new Refused(errors);
       if (!isThere) return explain(NO_SESSION);
       draw({ ...session, missing: new Set(errors.map(({ path }) => path?.[1])) });
@@ -89,7 +85,7 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
       if (errors.length > 0) onFailure(new Refused(errors), problem, load);
     } catch (error) {
       if (turn !== reading) return;
-      if (error.code === 'BAD_USER_INPUT') return explain(NO_SESSION);
+      if (error.isNotFound) return explain(open.client ? NO_SESSION : NO_CLIENT);
       isOutdated = error instanceof Unreachable;
       onFailure(error, shown ? problem : blank, load);
     }

@@ -1,25 +1,20 @@
 import { byId } from '../dom.js';
 import { ask, Refused, Unreachable } from '../graphql.js';
 import { EVENTS, SESSIONS_OF } from '../operations.js';
-import { scopeOf } from '../route.js';
+import { hrefOf, scopeOf } from '../route.js';
 import { drawRows } from './session-row.js';
-import { createSessions } from './sessions.js';
+import { createSessions, pageOfOne } from './sessions.js';
 import { subscribe } from '../subscribe.js';
 import { listWords, nameOf } from '../words.js';
 
 const RETRY_MS = 2_000;
-const INVALID_LINK =
-  'This link leads to no record, or to one that you may not see. Choose a clinician from the list.';
+const NOT_FOUND =
+  'There is no such record, or you may not see it. Choose another one from the list.';
 
-/** The sessions of a clinic, a clinician or a client: read once, then kept up to date by events. */
+/** The sessions of a clinic, a clinician or a client, or one session: read once, then kept up to date by events. */
 export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, onTitle }) {
-  const [title, hint, problem, list, more] = [
-    'feed-title',
-    'feed-hint',
-    'feed-problem',
-    'sessions',
-    'more',
-  ].map(byId);
+  const ids = ['feed-title', 'feed-hint', 'feed-problem', 'sessions', 'more'];
+  const [title, hint, problem, list, more] = ids.map(byId);
   const sessions = createSessions();
   let route = {};
   let scope;
@@ -57,13 +52,13 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
       const { cursor, record } = await read();
       if (!cursor) return;
       if (!record) return invalid();
-      title.textContent = record.name ?? nameOf(record);
+      title.textContent = scope.kind === 'session' ? 'Session' : (record.name ?? nameOf(record));
       onTitle(title.textContent);
       while (asked === turn && next && pages < open) await read(next);
       if (asked === turn) listen(cursor);
     } catch (error) {
       if (asked !== turn) return;
-      if (error.code === 'BAD_USER_INPUT') return invalid();
+      if (error.isNotFound) return invalid();
       const isUnreachable = error instanceof Unreachable;
       onState(isUnreachable ? 'waiting' : 'refused');
       if (sessions.all().length === 0) hint.textContent = '';
@@ -78,8 +73,11 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
   }
 
   function invalid() {
+    const { session, client } = route;
+    // The session itself may be open to this viewer.
+    if (session && scope.kind !== 'session') return location.replace(hrefOf({ client, session }));
     onState('idle');
-    explain('Link not valid', INVALID_LINK);
+    explain('Not found', NOT_FOUND);
   }
 
   /** Instead of a list. */
@@ -96,18 +94,13 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
 
   async function read(after) {
     const asked = turn;
-    const variables = {
-      clinic: route.clinic,
-      clinician: route.clinician,
-      list: route.list,
-      after,
-    };
+    const variables = { ...route, hasClient: Boolean(route.client), after };
     const { data, errors } = await ask(SESSIONS_OF[scope.kind], variables);
     // Of another list, or of a page that two clicks asked for.
     if (asked !== turn || (after && after !== next)) return {};
     const { eventCursor, scope: record } = data;
     // A record that is known by its id only has no lists.
-    const page = record?.clients ?? record?.sessions;
+    const page = record?.clients ?? record?.sessions ?? pageOfOne(record);
     if (!page && errors.length > 0) throw new Refused(errors);
     if (after === undefined) {
       sessions.clear();
@@ -118,7 +111,8 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
     pages += 1;
     if (errors.length > 0) missing = new Refused(errors);
     if (!page) return { cursor: eventCursor };
-    const clients = record.clients ? page.nodes : [{ ...record, sessions: page }];
+    const owner = record.sessions ? record : (record.client ?? { id: route.client });
+    const clients = record.clients ? page.nodes : [{ ...owner, sessions: page }];
     for (const client of clients)
       for (const session of client.sessions?.nodes ?? [])
         sessions.read(client, session, errors.length === 0);
@@ -128,7 +122,7 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
     more.hidden = next === undefined;
     more.textContent = scope.kind === 'client' ? 'Show more sessions' : 'Show more clients';
     draw();
-    const count = scope.kind === 'client' ? sessions.all().length : clientsRead;
+    const count = record.sessions ? sessions.all().length : clientsRead;
     hint.textContent = listWords(scope.kind, next && count, total, sessions.isNewestFirst());
     problem.hidden = true;
     if (missing) onFailure(missing, problem, reload);

@@ -4,10 +4,10 @@ import { CLINICIANS, START } from '../operations.js';
 import { hrefOf } from '../route.js';
 import { countWords, initialsOf, nameOf } from '../words.js';
 
-/** The clinicians that the token itself names. */
+/** The records that the token itself names. */
 const OWN = 'own';
 
-/** The clinics that the viewer may open, and the clinicians of the chosen one. */
+/** The clinics that the viewer may open, with the clinicians of the chosen one, and what else the token names. */
 export function createPicker(onFailure) {
   const [select, find, list, found, problem] = [
     'clinic',
@@ -18,14 +18,16 @@ export function createPicker(onFailure) {
   ].map(byId);
   let own = [];
   /** Undefined until they are loaded. */
-  let people;
+  let entries;
   let chosen = {};
 
-  /** Returns what to open on a first visit: the first clinic, or the only clinician. */
+  /** Returns what to open on a first visit: the only clinician, the first clinic, or the only record. */
   async function load(route) {
-    const { data, errors } = await ask(START);
+    const { data, errors: all } = await ask(START);
     const { viewer } = data;
-    own = viewer.clinicians;
+    // A token may name records that do not exist.
+    const errors = all.filter(({ extensions }) => extensions?.code !== 'NOT_FOUND');
+    own = ownOf(viewer);
     const groups = viewer.organizations?.nodes ?? [];
     const listed = groups.flatMap(({ clinics }) => clinics?.nodes ?? []);
     const others = viewer.clinics.filter(({ id }) => !listed.some((clinic) => clinic.id === id));
@@ -44,13 +46,18 @@ export function createPicker(onFailure) {
       );
     const options = [...select.options].map(({ value }) => value);
     if (options.includes(route.clinic)) select.value = route.clinic;
+    const clinic = options.find((value) => value !== OWN);
+    for (const part of [select, select.labels[0]]) part.hidden = !clinic;
+    const hasOthersOnly = !clinic && own.length > 0 && viewer.clinicians.length === 0;
+    for (const id of ['picker-title', 'to-picker'])
+      byId(id).textContent = hasOthersOnly ? 'Open to you' : 'Clinicians';
     await show();
-    if (own.length > 0) return own.length === 1 ? { clinician: own[0].id } : undefined;
-    return options.length > 0 ? { clinic: options[0] } : undefined;
+    const first = viewer.clinicians.length > 0 || !clinic ? own : [{ route: { clinic } }];
+    return first.length === 1 ? first[0].route : undefined;
   }
 
   async function show() {
-    people = undefined;
+    entries = undefined;
     found.textContent = 'Loading …';
     list.replaceChildren();
     const clinicId = select.value;
@@ -58,7 +65,7 @@ export function createPicker(onFailure) {
       const loaded = clinicId === OWN ? own : clinicId ? await cliniciansOf(clinicId) : [];
       // Another clinic was chosen while this one was read.
       if (select.value !== clinicId) return;
-      people = loaded.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+      entries = loaded;
       draw();
     } catch (error) {
       if (select.value === clinicId) onFailure(error, found, show);
@@ -67,24 +74,26 @@ export function createPicker(onFailure) {
 
   function draw() {
     const wanted = find.value.trim().toLowerCase();
-    const shown = (people ?? []).filter((person) => nameOf(person).toLowerCase().includes(wanted));
+    const shown = (entries ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
     const clinic = select.value === OWN ? undefined : select.value;
     const all =
-      clinic && !wanted ? [entryOf(hrefOf({ clinic }), '∗', 'All clinicians', isAll())] : [];
-    const each = shown.map((person) => {
-      const href = hrefOf({ clinic, clinician: person.id });
-      return entryOf(href, initialsOf(person), nameOf(person), person.id === chosen.clinician);
-    });
-    list.replaceChildren(...all, ...each);
-    if (people) found.textContent = wordsFor(shown.length);
+      clinic && !wanted
+        ? [entryOf({ initials: '∗', name: 'All clinicians', route: { clinic } }, isAll())]
+        : [];
+    list.replaceChildren(...all, ...shown.map((entry) => entryOf(entry, isChosen(entry))));
+    if (entries) found.textContent = wordsFor(shown.length);
   }
 
   const isAll = () => chosen.clinic === select.value && !chosen.clinician;
+  const isChosen = ({ key, route }) => chosen[key] === route[key];
 
   function wordsFor(count) {
-    if (select.options.length === 0) return 'Your token gives access to no clinician.';
+    if (select.options.length === 0) return 'Your token gives access to no record.';
     if (count === 0) return find.value ? 'Nobody by that name here.' : 'Nobody works here yet.';
-    return countWords(count, 'clinician');
+    return countWords(
+      count,
+      entries.every(({ key }) => key === 'clinician') ? 'clinician' : 'record',
+    );
   }
 
   select.addEventListener('change', () => {
@@ -100,6 +109,7 @@ export function createPicker(onFailure) {
 
   return {
     load,
+    isEmpty: () => select.options.length === 0,
     mark(route) {
       chosen = route;
       const isOther = [...select.options].some(({ value }) => value === route.clinic);
@@ -110,17 +120,41 @@ export function createPicker(onFailure) {
   };
 }
 
-function entryOf(href, initials, name, isChosen) {
+function entryOf({ initials, name, kind, route }, isChosen) {
   return el(
     'li',
     {},
     el(
       'a',
-      { href, class: 'person', 'aria-current': isChosen ? 'true' : undefined },
+      { href: hrefOf(route), class: 'person', 'aria-current': isChosen ? 'true' : undefined },
       el('span', { class: 'initials', 'aria-hidden': 'true' }, initials),
-      name,
+      el('span', {}, name),
+      kind ? el('span', { class: 'born' }, kind) : undefined,
     ),
   );
+}
+
+/** `key` is the part of the route that has the record's id. */
+const personOf = (key, person, route) => ({
+  key,
+  initials: initialsOf(person),
+  name: nameOf(person),
+  route: { ...route, [key]: person.id },
+});
+
+const byName = (a, b) => a.name.localeCompare(b.name);
+
+function ownOf({ clinicians, clients, sessions }) {
+  return [
+    ...clinicians.map((clinician) => personOf('clinician', clinician)).toSorted(byName),
+    ...clients.map((client) => ({ ...personOf('list', client), kind: 'Client' })).toSorted(byName),
+    ...sessions.map(({ id, client }, index) => ({
+      key: 'session',
+      initials: '·',
+      name: sessions.length > 1 ? `Session ${index + 1}` : 'Session',
+      route: { session: id, client: client?.id },
+    })),
+  ];
 }
 
 const optionOf = ({ id, name }) => el('option', { value: id }, name ?? 'Clinic');
@@ -131,8 +165,9 @@ async function cliniciansOf(clinicId) {
     const { data, errors } = await ask(CLINICIANS, { clinicId, after });
     if (errors.length > 0) throw new Refused(errors);
     const { clinic } = data;
-    all.push(...(clinic?.clinicians?.nodes ?? []));
+    const people = clinic?.clinicians?.nodes ?? [];
+    all.push(...people.map((person) => personOf('clinician', person, { clinic: clinicId })));
     after = clinic?.clinicians?.pageInfo.hasNextPage && clinic.clinicians.pageInfo.endCursor;
-    if (!after) return all;
+    if (!after) return all.toSorted(byName);
   }
 }

@@ -24,7 +24,7 @@ export function createScores(panel, onFailure) {
       list.replaceChildren(empty('Loading …'));
     }
     problem.hidden = true;
-    if (!client) return;
+    if (!client) return list.replaceChildren(empty(NOT_OPEN));
     try {
       const { newest, failure } = await read(client, () => asked === turn);
       if (asked !== turn) return;
@@ -34,6 +34,7 @@ export function createScores(panel, onFailure) {
       if (asked !== turn) return;
       // The log was lost, or no longer goes back that far: from its beginning.
       if (error.code === 'EVENTS_EXPIRED' && known.after) return forget(client);
+      if (error.isNotFound) return list.replaceChildren(empty(NOT_OPEN));
       if (known.newest.length === 0 && list.querySelector('.empty')) list.replaceChildren();
       onFailure(error, problem, () => show(client));
     }
@@ -68,6 +69,7 @@ const newestOf = (scores) =>
   scores.toSorted((a, b) => b.occurredAt.localeCompare(a.occurredAt)).slice(0, MAX_SHOWN);
 
 const NONE = 'No scores yet. They appear when the client completes an assessment.';
+const NOT_OPEN = 'Scores are shown to those who may see the client.';
 const empty = (text) => el('p', { class: 'empty' }, text);
 
 function scoreOf({ assessmentId, assessmentScore: score, occurredAt }) {

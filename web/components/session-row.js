@@ -25,7 +25,7 @@ export function drawRows(list, rows, route, scope) {
 function sessionRow(row, { clinic, clinician, list, session }, scope) {
   const isOpen = row.id === session;
   const isNew = row.isNew && !isOpen;
-  const isClient = scope?.kind === 'client';
+  const isClient = scope?.kind === 'client' || scope?.kind === 'session';
   const date = row.at && dateTimeWords(row.at);
   const who = isClient ? (date ?? 'Session') : nameOf(row.client);
   const facts = [

@@ -60,6 +60,14 @@ export function createSessions() {
   };
 }
 
+/** A session that no list has is known by its id only: it has nothing to show. */
+export const hasContent = ({ raw, progressNote, events }) =>
+  Boolean(raw ?? progressNote ?? events?.length);
+
+/** A list with this session only. */
+export const pageOfOne = (session) =>
+  session && hasContent(session) && { nodes: [session], totalCount: 1, pageInfo: {} };
+
 export function noteStatusOf(note, known) {
   // A finalized note stays finalized.
   if (note?.isLocked || known?.status === 'locked') return 'locked';
