@@ -138,6 +138,8 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('GraphiQL in a browser', { timeout
     expect(response?.y).toBeGreaterThanOrEqual(editors!.y + editors!.height - 1);
     expect(response!.y + response!.height).toBeLessThanOrEqual(844);
     expect(settings!.y + settings!.height).toBeLessThanOrEqual(844);
+    await phone.page.getByRole('link', { name: 'Live notes' }).click();
+    await phone.page.getByLabel('Access token').waitFor();
     await phone.close();
   });
 
