@@ -96,12 +96,22 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('live notes', { timeout: 60_000 },
     const id = gateway.sandbox.noteIdOf(sessionId);
     await gateway.query(edit, {
       id,
-      patch: { note: [{ title: text, text }, text, 7, [text], 'x'.repeat(500)] },
+      patch: {
+        note: [
+          { title: text, text },
+          text,
+          7,
+          [text],
+          'x'.repeat(500),
+          { title: 'Plan', text: null },
+        ],
+      },
     });
     await page.reload();
     await page.locator('#note h4').filter({ hasText: text }).waitFor();
     await notes.rowOf(text).waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.locator('#note').getByText('null').count()).toBe(0);
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     await page.setViewportSize({ width: 1280, height: 800 });

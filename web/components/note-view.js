@@ -35,7 +35,7 @@ export function statusOf(session) {
 }
 
 function bodyOf(note, status, before) {
-  const sections = note?.note ?? [];
+  const sections = (note?.note ?? []).filter((section) => section !== null);
   if (sections.length === 0) return [el('p', { class: 'empty' }, EMPTY[status] ?? EMPTY.waiting)];
   // While it is being rewritten only a part of it is returned: that is no change.
   const comparable = note.isLoading ? undefined : before;
@@ -66,11 +66,11 @@ function sectionOf(section, isChanged) {
 }
 
 function partsOf(section) {
-  if (section === null || typeof section !== 'object') return { rest: [paragraph(section)] };
+  if (typeof section !== 'object') return { rest: [paragraph(section)] };
   const entries = Object.entries(section);
   const [titleKey, title] = entries.find(([key]) => /title|heading|name|label/i.test(key)) ?? [];
   const rest = entries
-    .filter(([key]) => key !== titleKey)
+    .filter(([key, value]) => key !== titleKey && value !== null)
     .map(([key, value]) =>
       /text|content|body|value/i.test(key) && typeof value !== 'object'
         ? paragraph(value)

@@ -36,10 +36,16 @@ export function createSidePanel(onFailure) {
 
   for (const [index, tab] of tabs.entries()) {
     tab.addEventListener('click', () => select(index));
-    tab.addEventListener('keydown', ({ key }) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-      if (!step) return;
-      const other = (index + step + tabs.length) % tabs.length;
+    tab.addEventListener('keydown', (event) => {
+      const last = tabs.length - 1;
+      const other = {
+        ArrowRight: index === last ? 0 : index + 1,
+        ArrowLeft: index === 0 ? last : index - 1,
+        Home: 0,
+        End: last,
+      }[event.key];
+      if (other === undefined) return;
+      event.preventDefault();
       select(other);
       tabs[other].focus();
     });
@@ -137,9 +143,11 @@ function riskOf(risk) {
       'div',
       {},
       levelOf(level && String(level).toUpperCase()),
-      ...Object.values(others).map((value) =>
-        el('p', {}, typeof value === 'object' ? JSON.stringify(value) : String(value)),
-      ),
+      ...Object.values(others)
+        .filter((value) => value !== null)
+        .map((value) =>
+          el('p', {}, typeof value === 'object' ? JSON.stringify(value) : String(value)),
+        ),
     ),
   ];
 }
