@@ -18,7 +18,6 @@ const STATES = {
 };
 
 const CHOOSE = 'Choose from the list to see notes as they become ready.';
-
 const NEWS_MS = 3_000;
 
 const state = byId('state');
@@ -42,9 +41,9 @@ const showTitle = (text) => (document.title = text ? `${text} · Live notes` : '
 
 function askForToken(message) {
   feed.close();
-  // The next token may be another person's.
-  void detail.show({});
+  detail.close();
   showState('signedOut');
+  feedTitle = '';
   showTitle('');
   signIn.ask(message);
 }
@@ -103,6 +102,7 @@ const listKey = (wanted) => JSON.stringify([wanted.clinic, wanted.clinician, sco
 
 /** Shows what the address says. The focus moves only if a person caused the change. */
 async function go(isByPerson) {
+  await useUuids();
   const before = route;
   route = readRoute();
   failure.hidden = true;
@@ -186,11 +186,8 @@ async function start() {
 }
 
 addEventListener('hashchange', () => {
-  void useUuids()
-    // Whatever it was, reading the lists fails too and says so.
-    .catch(() => undefined)
-    .then(() => go(true))
-    .catch(fail);
+  // Signing in reads the address.
+  if (!byId('panes').hidden) void go(true).catch(fail);
 });
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();

@@ -28,8 +28,9 @@ export async function useUuids() {
   const { show: _, ...named } = readRoute();
   const others = Object.entries(named).filter(([, id]) => id && !UUID.test(id));
   if (others.length === 0) return;
-  const { data } = await ask(UUIDS, { ids: others.map(([, id]) => id) });
-  const found = others.map(([name, id], at) => [name, data.nodes[at]?.id ?? id]);
+  // If this fails, reading the lists fails too and says so.
+  const { data } = await ask(UUIDS, { ids: others.map(([, id]) => id) }).catch(() => ({}));
+  const found = others.map(([name, id], at) => [name, data?.nodes[at]?.id ?? id]);
   if (location.hash === hash)
     history.replaceState(null, '', hrefOf({ ...readRoute(), ...Object.fromEntries(found) }));
 }

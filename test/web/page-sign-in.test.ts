@@ -80,11 +80,17 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await signIn(2);
       await page.locator('#sessions a').first().click();
       await page.locator('#note h4').first().waitFor();
+      await page.getByLabel('Magic edit').fill('A draft.');
       await page.evaluate(`sessionStorage.setItem('live-notes-token', 'no longer valid')`);
       await page.getByRole('button', { name: 'Show more clients' }).click();
+      await page.getByLabel('Access token').waitFor();
+      await page.goBack();
+      await page.goForward();
+      expect(await page.title()).toBe('Live notes');
       await signIn(3);
       await page.getByText('There is no such session').waitFor();
       expect(await page.locator('#note').isVisible()).toBe(false);
+      expect(await page.locator('#instructions').inputValue()).toBe('');
       await close();
     });
 

@@ -142,5 +142,11 @@ export function createDetail({ onFailure, onTitle, onStatus }) {
     if (hasMissed && open.session) void load();
   }
 
-  return { show, apply, catchUp };
+  /** The next viewer may be another person. */
+  function close() {
+    form.clear();
+    void show({});
+  }
+
+  return { show, close, apply, catchUp };
 }

@@ -82,6 +82,14 @@ export function createEditForm({ onAccepted, onLocked }) {
       field.disabled = hadReason;
       button.disabled = hadReason;
     },
+    /** The next viewer may be another person. */
+    clear() {
+      target = {};
+      drafts.clear();
+      keys.clear();
+      field.value = '';
+      state.textContent = '';
+    },
     clearMessage() {
       if (!hadReason) state.textContent = '';
     },
