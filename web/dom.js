@@ -45,8 +45,26 @@ export const statusChip = (status) =>
 /** Why something could not be loaded, with a button to load it again. */
 export function failed(message, again) {
   const button = el('button', { type: 'button', class: 'again' }, 'Try again');
-  button.addEventListener('click', again);
+  button.addEventListener('click', async () => {
+    const part = button.closest('section, nav, main');
+    button.remove();
+    await again();
+    // With the button, the focus is gone, unless a person has moved it meanwhile.
+    if (document.activeElement !== document.body) return;
+    const places = [
+      ...part.querySelectorAll('.again'),
+      ...part.querySelectorAll('[tabindex="-1"]'),
+    ];
+    places.find((place) => place.checkVisibility())?.focus();
+  });
   return el('span', { class: 'failed' }, message, ' ', button);
+}
+
+/** "Show more" is hidden after the last page. Its focus then goes to the row before it. */
+export function showMore(button, list, hasMore) {
+  const hadFocus = document.activeElement === button;
+  button.hidden = !hasMore;
+  if (hadFocus && !hasMore) list.querySelector('li:last-child a')?.focus();
 }
 
 /** Moves only what is at another position: an element that is moved loses the focus. */

@@ -51,8 +51,10 @@ function askForToken(message) {
 /** Shows a failure where its part of the page is, or at the top. `again` loads that part again. */
 function fail(error, place = failure, again) {
   if (error.code === 'UNAUTHENTICATED') return askForToken(error.message);
+  const hadFocus = place.contains(document.activeElement);
   place.replaceChildren(again ? failed(error.message, again) : error.message);
   place.hidden = false;
+  if (hadFocus) place.querySelector('.again')?.focus();
 }
 
 function refused(message, code, again) {

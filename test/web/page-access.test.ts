@@ -72,6 +72,10 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await page.keyboard.press('Tab');
       await page.keyboard.press('ArrowRight');
       await page.getByRole('tabpanel', { name: 'Decision making' }).waitFor();
+      await page.keyboard.press('End');
+      await page.getByRole('tabpanel', { name: 'Scores' }).waitFor();
+      await page.keyboard.press('Home');
+      await page.getByRole('tabpanel', { name: 'Transcript' }).waitFor();
       await notes.close();
     });
 
@@ -85,6 +89,22 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       gateway.sandbox.startSession(gateway.sandbox.ids.client(27));
       await notes.rows.filter({ hasText: 'Today' }).filter({ hasText: 'Ready' }).first().waitFor();
       expect(await focusedText(page)).toBe(held);
+      await notes.close();
+    });
+
+    it('leaves the focus at the last row after the last "Show more"', async () => {
+      const notes = await openLiveNotes(gateway);
+      const { page } = notes;
+      await notes.follow({ list: gateway.sandbox.ids.client(0) });
+      const more = page.getByRole('button', { name: 'Show more sessions' });
+      await more.press('Enter');
+      await more.waitFor({ state: 'hidden' });
+      await page.locator('#sessions li:last-child a:focus').waitFor();
+      await notes.follow({ clinician: gateway.sandbox.ids.clinician(1), show: 'clients' });
+      const moreClients = page.getByRole('button', { name: 'Show more clients' });
+      await moreClients.press('Enter');
+      await moreClients.waitFor({ state: 'hidden' });
+      await page.locator('#clients li:last-child a:focus').waitFor();
       await notes.close();
     });
 

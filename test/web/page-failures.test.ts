@@ -91,6 +91,24 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])(
       await tryAgain(page.locator('#feed-problem'), notes.rows);
     });
 
+    it.each(['feed', 'detail'])('keeps the focus in the %s after "Try again"', async (part) => {
+      const { page } = notes;
+      await page.route('**/graphql', (route) =>
+        route.fulfill({ json: { errors: [{ message: MESSAGE }] } }),
+      );
+      if (part === 'feed') await notes.follow({ clinician: gateway.sandbox.ids.clinician(8) });
+      else await notes.openSession(34);
+      const again = page.locator(`.${part}`).getByRole('button', { name: 'Try again' });
+      await again.press('Enter');
+      await page.locator(`.${part} .again:focus`).waitFor();
+      await page.unroute('**/graphql');
+      const hasTitleFocus = async () => {
+        if (await again.isVisible()) await again.press('Enter');
+        return page.locator(`#${part}-title:focus`).count();
+      };
+      await expect.poll(hasTitleFocus, { timeout: 25_000, interval: 500 }).toBe(1);
+    });
+
     it('marks the rows whose notes could not be loaded', async () => {
       const { page } = notes;
       fail('GET /sessions/:sessionId/progress-note');

@@ -1,4 +1,4 @@
-import { byId, el } from '../dom.js';
+import { byId, el, showMore } from '../dom.js';
 import { ask, Refused } from '../graphql.js';
 import { CLIENTS_OF } from '../operations.js';
 import { hrefOf, scopeOf } from '../route.js';
@@ -47,7 +47,7 @@ export function createClients(onFailure) {
   function draw(clients, name) {
     list.append(...(clients?.nodes ?? []).map(entryOf));
     next = clients?.pageInfo.hasNextPage ? clients.pageInfo.endCursor : undefined;
-    more.hidden = next === undefined;
+    showMore(more, list, next !== undefined);
     found.textContent = wordsFor(clients?.totalCount ?? 0, name);
   }
 

@@ -1,4 +1,4 @@
-import { byId } from '../dom.js';
+import { byId, showMore } from '../dom.js';
 import { ask, Refused, Unreachable } from '../graphql.js';
 import { EVENTS, SESSIONS_OF } from '../operations.js';
 import { hrefOf, scopeOf } from '../route.js';
@@ -119,9 +119,9 @@ export function createFeed({ onEvent, onMissed, onState, onRefused, onFailure, o
     clientsRead += clients.length;
     total = page.totalCount;
     next = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : undefined;
-    more.hidden = next === undefined;
     more.textContent = scope.kind === 'client' ? 'Show more sessions' : 'Show more clients';
     draw();
+    showMore(more, list, next !== undefined);
     const count = record.sessions ? sessions.all().length : clientsRead;
     hint.textContent = listWords(scope.kind, next && count, total, sessions.isNewestFirst());
     problem.hidden = true;
