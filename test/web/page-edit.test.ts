@@ -45,10 +45,28 @@ describe.skipIf(process.env['SKIP_CHROMIUM'])('the magic edit', { timeout: 60_00
     await click();
     await state().getByText('It is not known whether this was accepted.').waitFor();
     expect(gateway.sandbox.countOf(EDIT)).toBe(1);
-    await field().fill('Make the plan shorter.');
-    await click();
+    await page.getByRole('button', { name: 'Send again anyway' }).click();
     await expect.poll(() => field().inputValue()).toBe('');
     expect(gateway.sandbox.countOf(EDIT)).toBe(2);
+    expect(await page.locator('#ask:focus').count()).toBe(1);
+  });
+
+  it('asks again while the server waits for its first call, and says so', async () => {
+    const { page } = notes;
+    await open(5);
+    let edits = 0;
+    await page.route('**/graphql', (route) => {
+      const isEdit = route.request().postData()?.includes('MagicEdit') ?? false;
+      edits += Number(isEdit);
+      const errors = [{ message: 'Still running.', extensions: { code: 'TIMEOUT' } }];
+      return isEdit && edits === 1 ? route.fulfill({ json: { errors } }) : route.continue();
+    });
+    await field().fill('Make the plan shorter.');
+    await click();
+    await state().getByText('No answer yet. Asking again').waitFor();
+    await expect.poll(() => field().inputValue()).toBe('');
+    await page.unroute('**/graphql');
+    expect(gateway.sandbox.countOf(EDIT)).toBe(1);
   });
 
   it('keeps its key when the connection fails', async () => {

@@ -1,12 +1,13 @@
-import { byId } from '../dom.js';
+import { byId, el } from '../dom.js';
 import { ask, Unreachable } from '../graphql.js';
 import { MAGIC_EDIT } from '../operations.js';
 
 const AGAIN_AFTER_MS = [1_000, 3_000, 6_000];
 /** Instead of the server's messages about keys and events, which are for programs. */
+const NO_ANSWER = 'No answer yet. Asking again: the note is rewritten only once.';
 const MESSAGES = {
   OUTCOME_UNKNOWN:
-    'It is not known whether this was accepted. If it was, the new version appears here by itself. To ask again, change the wording.',
+    'It is not known whether this was accepted. If it was, the new version appears here by itself.',
   TIMEOUT: 'No answer yet. Try again in a moment: the note is rewritten only once.',
 };
 
@@ -35,11 +36,12 @@ export function createEditForm({ onAccepted, onLocked }) {
     try {
       // The global id: the note's UUID may change with each version, and a key is for one input.
       const input = { progressNoteId: asked.noteId, userInstructions, idempotencyKey };
-      const result = await sendEdit(input);
+      const result = await sendEdit(input, () => say(asked, NO_ANSWER));
       keys.delete(edit);
       report(result, asked);
     } catch (error) {
       say(asked, MESSAGES[error.code] ?? error.message);
+      if (error.code === 'OUTCOME_UNKNOWN' && isOpen(asked)) state.append(' ', sendAnyway(edit));
     } finally {
       sending.delete(asked.sessionId);
     }
@@ -56,6 +58,17 @@ export function createEditForm({ onAccepted, onLocked }) {
     }
     say(asked, [result.message, ...(result.issues ?? [])].join(' '));
     if (result.outcome === 'ProgressNoteLocked') onLocked(asked.sessionId);
+  }
+
+  /** A second edit is only sent by a button of its own: the first may have been accepted. */
+  function sendAnyway(edit) {
+    const again = el('button', { type: 'button', class: 'again' }, 'Send again anyway');
+    again.addEventListener('click', () => {
+      keys.delete(edit);
+      button.focus();
+      void submit();
+    });
+    return again;
   }
 
   const isOpen = ({ sessionId }) => sessionId === target.sessionId;
@@ -96,13 +109,14 @@ export function createEditForm({ onAccepted, onLocked }) {
   };
 }
 
-/** Retries while the server can't be reached. The key is the same, so the note is edited once. */
-async function sendEdit(input) {
+/** Retries while there is no answer. The key is the same, so the note is edited once. */
+async function sendEdit(input, onRetry) {
   for (const waitMs of AGAIN_AFTER_MS) {
     try {
       return (await ask(MAGIC_EDIT, { input })).data.magicEdit;
     } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
+      if (!(error instanceof Unreachable) && error.code !== 'TIMEOUT') throw error;
+      onRetry();
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
