@@ -5,8 +5,11 @@ import { CodedError } from '../errors.ts';
  * or an id, which can all carry patient data. For the same reason there is no `cause`.
  */
 export abstract class PartnerError extends CodedError {
+  readonly what: string;
+
   constructor(route: string, what: string) {
     super(`${route}: ${what}`);
+    this.what = what;
   }
 }
 

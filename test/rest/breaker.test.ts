@@ -61,7 +61,7 @@ describe('the breaker', () => {
     expect([probe, enter(breaker)]).toEqual([{}, undefined]);
     breaker.leave(probe!, 'healthy');
     expect(enter(breaker)).toBeDefined();
-    expect(states).toEqual(['open', 'half-open', 'closed']);
+    expect(states).toEqual(['open', 'closed']);
   });
 
   it('stays open if the probe fails, and allows another if it was inconclusive', () => {

@@ -236,12 +236,14 @@ describe('an outage', () => {
     );
     await askFor(40, setup);
     isDown = false;
-    expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(
-      'UPSTREAM_UNAVAILABLE',
+    const refused = await failureOf(loadersOf(setup.partner).record(endpoints.note, id(1)));
+    expect(refused.code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(refused.what).toBe(
+      'not sent, since the circuit is open (last attempt: answered with status 500)',
     );
     clock.advance(2000);
     expect(await loadersOf(setup.partner).record(endpoints.note, id(1))).toBeDefined();
-    expect(circuit).toEqual(['open', 'half-open', 'closed']);
+    expect(circuit).toEqual(['open', 'closed']);
   });
 
   it('fails the calls that are queued when the circuit opens, without sending them', async () => {

@@ -9,6 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import type { PartnerError } from '../../src/rest/errors.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
@@ -52,24 +53,24 @@ describe.skipIf(!hasOpenssl)('the certificate of the Partner API', () => {
     const { port } = server.address() as AddressInfo;
     const secrets = { clientId: 'id', clientSecret: 'secret', apiKey: 'key' };
     await using partner = createPartner({ baseUrl: `https://127.0.0.1:${port}/v2`, ...secrets });
-    const code = await partner.check().then(
+    const outcome = await partner.check().then(
       () => 'ok',
-      (error: { readonly code: string }) => error.code,
+      (error: PartnerError) => error.what,
     );
     server.close();
-    return { code, received };
+    return { outcome, received };
   }
 
   it('is accepted if it is valid', async () => {
-    expect(await check('IP:127.0.0.1', 1, true)).toEqual({ code: 'ok', received: 1 });
+    expect(await check('IP:127.0.0.1', 1, true)).toEqual({ outcome: 'ok', received: 1 });
   });
 
   it.each([
-    ['expired', 'IP:127.0.0.1', -1, true],
-    ['of another host', 'DNS:other.example', 1, true],
-    ['self-signed', 'IP:127.0.0.1', 1, false],
-  ] as const)('gets no byte of a request if it is %s', async (_, name, days, isSigned) => {
-    const refused = { code: 'UPSTREAM_UNAVAILABLE', received: 0 };
+    ['expired', 'IP:127.0.0.1', -1, true, 'CERT_HAS_EXPIRED'],
+    ['of another host', 'DNS:other.example', 1, true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['self-signed', 'IP:127.0.0.1', 1, false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ] as const)('gets no byte of a request if it is %s', async (_, name, days, isSigned, code) => {
+    const refused = { outcome: `no connection could be made (${code})`, received: 0 };
     expect(await check(name, days, isSigned)).toEqual(refused);
   });
 });

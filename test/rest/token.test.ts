@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/endpoints.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
@@ -278,6 +278,18 @@ describe('the partner token', () => {
     expect(await codeOf(loadersOf(setup.partner).record(endpoints.note, id(1)))).toBe(code);
     expect(setup.upstream.authenticated).toBe(asked);
     expect(setup.upstream.seen).toEqual([]);
+  });
+
+  it('that is denied with a 401 is reported as refused credentials, since no token was sent', async () => {
+    const failed = vi.fn();
+    await using setup = await setUp(
+      tokensFrom(1),
+      { observer: { failed } },
+      { authenticate: (response) => answer(response, 401, envelope(401, 'no')) },
+    );
+    await codeOf(setup.partner.check());
+    const reason = '/partners/authenticate: the client id or secret was refused';
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ reason }));
   });
 
   it('that is valid does not hide a rejected API key from the readiness check, which tries it every five seconds', async () => {

@@ -13,6 +13,8 @@ const OPEN_MS = 2000;
 /** A circuit breaker. Each route has its own: failing transcripts must not block the notes. */
 export class Breaker {
   state: BreakerState = 'closed';
+  /** Why the last attempt failed, for messages while it is open. */
+  reason = '';
   private openedAt = 0;
   private consecutive = 0;
   /** The last attempts: true for a failure. */
@@ -20,9 +22,10 @@ export class Breaker {
   /** The one attempt that decides whether an open breaker closes. */
   private probe: object | undefined;
   private readonly clock: Clock;
-  private readonly onChange: (state: BreakerState) => void;
+  /** Not called for probes that fail: in a long outage there is one every two seconds. */
+  private readonly onChange: (state: 'open' | 'closed') => void;
 
-  constructor(clock: Clock, onChange: (state: BreakerState) => void) {
+  constructor(clock: Clock, onChange: (state: 'open' | 'closed') => void) {
     this.clock = clock;
     this.onChange = onChange;
   }
@@ -36,7 +39,7 @@ export class Breaker {
   enter(caller: object): void {
     if (this.state === 'closed') return;
     this.probe = caller;
-    this.change('half-open');
+    this.state = 'half-open';
   }
 
   leave(caller: object, verdict: Verdict): void {
@@ -45,7 +48,10 @@ export class Breaker {
       this.probe = undefined;
       // After an unclear probe the pause is still over, so the next call is another probe.
       if (isFailing) this.openedAt = this.clock.now();
-      if (verdict !== 'healthy') return this.change('open');
+      if (verdict !== 'healthy') {
+        this.state = 'open';
+        return;
+      }
       this.consecutive = 0;
       this.recent = [];
       return this.change('closed');
@@ -63,7 +69,7 @@ export class Breaker {
     this.change('open');
   }
 
-  private change(state: BreakerState): void {
+  private change(state: 'open' | 'closed'): void {
     this.state = state;
     this.onChange(state);
   }

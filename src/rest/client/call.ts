@@ -23,7 +23,6 @@ import { Attempt } from './transport.ts';
 const CALL_MS = 15_000;
 
 const NO_TOKEN = '';
-const CIRCUIT_OPEN = 'not sent, since the circuit is open';
 const NO_TIME = 'no clear answer within 15 s';
 
 /** These errors show that the write had no effect, even if an earlier attempt ended unclearly. */
@@ -76,7 +75,7 @@ export class Call implements QueuedCall {
       const end = () => this.fail(new PartnerUnavailable(template, NO_TIME));
       this.setTimer(this.endsAt - clock.now(), end);
     }
-    if (this.breaker.refuses()) return this.fail(new PartnerUnavailable(template, CIRCUIT_OPEN));
+    if (this.breaker.refuses()) return this.fail(this.circuitOpen());
     if (needsToken && tokens.current() === undefined) return void this.awaitToken();
     if (limiter.take()) return this.send();
     this.isWaiting = true;
@@ -231,7 +230,7 @@ export class Call implements QueuedCall {
   private charge(leftMs: number): PartnerError | undefined {
     const { template } = this.target.endpoint;
     if (leftMs <= 0) return new PartnerUnavailable(template, NO_TIME);
-    if (this.breaker.refuses()) return new PartnerUnavailable(template, CIRCUIT_OPEN);
+    if (this.breaker.refuses()) return this.circuitOpen();
     // The first operation that is below its limit is charged.
     const charged = this.waiters.find(({ usage }) => usage.calls < usage.maxCalls)?.usage;
     if (!charged) return new CallBudgetExhausted(template, 'the operation has used up its calls');
@@ -250,6 +249,7 @@ export class Call implements QueuedCall {
     const failure = failureOf(template, attempt, clock.wallNow());
     const isSecond = this.failures.some(({ kind }) => kind === 'unauthorized');
     this.failures.push(failure);
+    if (isOutage(failure)) this.breaker.reason = failure.error.what;
     if (attempt.token !== NO_TOKEN) tokens.failed(attempt.token, failure, isSecond);
 
     const delayMs = nextDelay(this.failures, maxAttempts, this.endsAt - clock.now(), random);
@@ -263,6 +263,11 @@ export class Call implements QueuedCall {
     if (isWrite && this.usage.isOver) return this.fail(new OperationAborted(template));
     if (delayMs === 0) return this.start();
     this.setTimer(delayMs, () => this.start());
+  }
+
+  private circuitOpen(): PartnerUnavailable {
+    const what = `not sent, since the circuit is open (last attempt: ${this.breaker.reason})`;
+    return new PartnerUnavailable(this.target.endpoint.template, what);
   }
 
   private setTimer(ms: number, run: () => void): void {
