@@ -4,6 +4,7 @@ import type { Metrics, WebhookRefusal } from '../observability/metrics.ts';
 import { limited } from '../observability/observers.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { Quarantine } from '../store/store.ts';
+import { StoreUnavailable } from '../errors.ts';
 import { BodyTooLarge, createBodyReader } from '../request-body.ts';
 import { readEnvelope } from './envelope.ts';
 import { type EventFacts, toNewEvent } from './partner-event.ts';
@@ -33,8 +34,8 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** The caller checks the route and the method. The content type is not checked: the signature does not cover it. */
 export function createWebhookHandler(parts: WebhookParts) {
-  const { log, metrics } = parts;
-  const writeLimited = limited(log, 60_000);
+  const { metrics } = parts;
+  const writeLimited = limited(parts.log, 60_000);
   const read = createBodyReader(parts.maxBytes);
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -65,18 +66,21 @@ export function createWebhookHandler(parts: WebhookParts) {
       if (envelope.kind === 'unknown') {
         await parts.quarantine.add({ receivedAt, reason: envelope.reason, body: envelope.body });
         metrics.eventsQuarantined();
-        log.warn('a signed webhook was not understood and is in quarantine', { requestId });
+        writeLimited('warn', 'signed webhooks were not understood and are in quarantine', {
+          requestId,
+        });
         return 200;
       }
       const { events, sentAt } = envelope;
       if (sentAt === undefined) {
         metrics.eventsWithoutTime();
-        log.warn('a webhook came without a usable time stamp', { requestId });
+        writeLimited('warn', 'webhooks came without a usable time stamp', { requestId });
       }
       if (events.length > 0) await accept(events, receivedAt, sentAt);
       return 200;
     } catch (error) {
-      writeLimited('error', 'webhooks could not be stored', { error, requestId });
+      const reason = error instanceof StoreUnavailable ? error.message : undefined;
+      writeLimited('error', 'webhooks could not be stored', { error, reason, requestId });
       return rejected(503, 'unavailable');
     }
   }
@@ -104,6 +108,9 @@ export function createWebhookHandler(parts: WebhookParts) {
     // Never the header's value.
     if (reason === 'signature')
       writeLimited('warn', `webhook signature mismatch in header ${parts.signatureHeader}`);
+    // The sender does not send these again.
+    else if (reason !== 'unavailable')
+      writeLimited('warn', `webhooks were rejected with status ${status} (${reason})`);
     return status;
   }
 

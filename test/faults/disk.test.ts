@@ -37,6 +37,7 @@ describe.concurrent('with a faulty disk', { timeout: 120_000 }, () => {
         line.includes('webhooks could not be stored'),
       );
       expect(failures.length).toBe(1);
+      expect(failures[0]).toMatch(/"reason":"[^"]*disk is full/);
       expect(server.stdout.filter((line) => line.includes('STORE_UNAVAILABLE')).length).toBe(1);
 
       freeSpace();

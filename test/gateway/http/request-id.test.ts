@@ -235,6 +235,6 @@ it('is in the lines about a webhook', async () => {
     body: new Uint8Array(body),
   });
   expect(lines).toMatchObject([
-    { msg: 'a signed webhook was not understood and is in quarantine', requestId: 'hook-1' },
+    { msg: 'signed webhooks were not understood and are in quarantine', requestId: 'hook-1' },
   ]);
 });
