@@ -123,7 +123,7 @@ export async function openServer(
       auditProblem: () => output?.problem(),
     },
     authenticate: createAuthenticator(config.auth, clock, () =>
-      log.error("the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
+      writeLimited('error', "the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
     ),
     webhookSecret: connection.clientSecret,
     clock,

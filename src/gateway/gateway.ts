@@ -7,7 +7,7 @@ import { createVerifier } from '../events/signature.ts';
 import { createWebhookHandler } from '../events/webhook.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { createOperationObserver } from '../observability/observers.ts';
+import { createOperationObserver, limited } from '../observability/observers.ts';
 import type { Authenticate } from '../viewer/authenticate.ts';
 import { createHttpHandler } from './http.ts';
 import { createMemoryPressure } from './memory-pressure.ts';
@@ -44,12 +44,15 @@ function createParts(options: GatewayOptions) {
   const { config, schema, log, metrics } = options;
   const onUnexpected = (error: unknown, requestId?: string) =>
     log.error('unexpected error', { error, requestId });
+  const writeLimited = limited(log, 60_000);
   return {
     ...options,
     onUnexpected,
     maskError: createMaskError(onUnexpected),
     observer: createOperationObserver(log, metrics),
-    isShortOfMemory: createMemoryPressure(),
+    isShortOfMemory: createMemoryPressure(() =>
+      writeLimited('error', 'short of memory: queries and sockets are rejected'),
+    ),
     bodyOf: createBodyOf(config.limits.bodyBytes),
     connections: createOpenConnections(config.limits),
     origins: createOrigins(config.http, log),

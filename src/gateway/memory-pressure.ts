@@ -8,7 +8,7 @@ const SEMI_SPACE_FLAG = '--max-semi-space-size=';
 const LOOK_EVERY_MS = 250;
 
 /** Whether memory is short. Queries and sockets are then rejected. A webhook takes little, and is always accepted. */
-export function createMemoryPressure(): () => boolean {
+export function createMemoryPressure(onHigh: () => void): () => boolean {
   const capacity = oldGenerationBytes(getHeapStatistics().heap_size_limit, process.execArgv);
   let isHigh = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -19,6 +19,7 @@ export function createMemoryPressure(): () => boolean {
     lookedAt = now;
     const old = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
     isHigh = old.reduce((sum, space) => sum + space.space_used_size, 0) > capacity * HIGH;
+    if (isHigh) onHigh();
     return isHigh;
   };
 }

@@ -81,6 +81,7 @@ describe.concurrent('a process', { timeout: 120_000 }, () => {
     server.signal('SIGUSR2');
     await until(async () => (await ask()).status === 503);
     expect((await ask()).errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    await until(() => server.stdout.some((line) => line.includes('short of memory')));
     const { ws } = dial(server);
     expect(String((await once(ws, 'error'))[0])).toContain('503');
     expect(await sendOne(server.url, sandbox)).toBe(200);
