@@ -3,7 +3,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { plainText } from './log.ts';
 
-export type WebhookRefusal = 'size' | 'signature' | 'encoding' | 'malformed' | 'unavailable';
+const REFUSALS = ['size', 'signature', 'encoding', 'malformed', 'unavailable'] as const;
+export type WebhookRefusal = (typeof REFUSALS)[number];
 type WatchedName = keyof typeof WATCHED;
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -88,6 +89,8 @@ export function createMetrics(now: () => number = () => performance.now()) {
     labelNames: ['reason'],
     registers,
   });
+  // Alerts on an increase miss the first one of a series that did not exist before.
+  for (const reason of REFUSALS) refused.inc({ reason }, 0);
 
   return {
     operation(name: string, outcome: string, durationMs: number): void {
