@@ -107,6 +107,13 @@ describe('the embedded store', () => {
     await expect(open(dir)).rejects.toThrow(/has format 2, but this version reads 3 only/);
   });
 
+  it('is not ready once its file was deleted', async () => {
+    await using store = await open(dir);
+    await store.check();
+    rmSync(dir, { recursive: true });
+    await expect(store.check()).rejects.toThrow('was deleted: restart the gateway');
+  });
+
   it('rejects a file that is not a database, in one line', async () => {
     writeFileSync(join(dir, 'events.db'), 'x'.repeat(5_000));
     await expect(open(dir)).rejects.toThrow(

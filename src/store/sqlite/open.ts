@@ -1,4 +1,6 @@
 import { on } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { steadyNow } from '../../clock.ts';
@@ -45,7 +47,12 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
       remove: writes.removeQuarantined,
       count: reads.countQuarantined,
     },
-    check: () => writes.put({ checked: '' }, CLEANUP_EVERY_MS),
+    async check() {
+      // SQLite goes on writing to a deleted file, whose events are gone after a restart.
+      if (!existsSync(join(dir, 'events.db')))
+        throw new StoreUnavailable('the file of the event store was deleted: restart the gateway');
+      await writes.put({ checked: '' }, CLEANUP_EVERY_MS);
+    },
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
       await thread.close();
