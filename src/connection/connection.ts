@@ -173,14 +173,13 @@ export class Connection<T extends Row> implements PageInfo {
       this.drop([1, ...missing]);
       return [1];
     }
+    const repeated = repeatedAt(pages);
+    const seen = Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
     // Once only: the list itself may have a row twice.
-    const repeated = this.isChanged ? 0 : repeatedAt(pages);
-    const seen = this.isChanged
-      ? 0
-      : Math.max(changeSeenAt(after, this), changeSeenAt(before, this));
-    this.isChanged ||= repeated + seen > 0;
+    const changedAt = this.isChanged ? 0 : Math.max(repeated, seen);
+    this.isChanged ||= changedAt > 0;
     const isDropped = ([, { total, askedAt = 0 }]: [number, ReadPage<T>]) =>
-      total !== undefined && (total !== newest || askedAt < Math.max(repeated, seen));
+      total !== undefined && (total !== newest || askedAt < changedAt);
     const dropped = [...pages].filter(isDropped).map(([page]) => page);
     if (dropped.length === 0) return undefined;
     // A change since the cursor was made contradicts only cached pages, not those that this operation has read.
