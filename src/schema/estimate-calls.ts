@@ -1,9 +1,4 @@
-import {
-  type FieldNode,
-  type ValidatedExecutionArgs,
-  getArgumentValues,
-  getNamedType,
-} from 'graphql';
+import { type FieldNode, type ValidatedExecutionArgs, getArgumentValues } from 'graphql';
 
 import { sizeIssues, maxPagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
@@ -58,7 +53,7 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
 
   function estimate({ field, nodes }: CollectedField, parent: readonly string[]): number {
     const path = [...parent, responseName(nodes)];
-    const inner = collectFields(nodes, getNamedType(field.type), validated);
+    const inner = collectFields(nodes, field.type, validated);
     const below = ofFields(inner, path);
     const cost = field.extensions['cost'] as Cost | undefined;
     if (!cost) return below;

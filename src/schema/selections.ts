@@ -2,8 +2,8 @@ import {
   type FieldNode,
   type GraphQLCompositeType,
   type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLResolveInfo,
+  type GraphQLType,
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
   Kind,
@@ -35,31 +35,31 @@ type Operation = Context['executionArgs'];
  */
 export function collectFields(
   nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
-  type: GraphQLNamedType | null | undefined,
+  returnType: GraphQLType | null | undefined,
   { schema, fragmentDefinitions, variableValues }: Operation,
 ): readonly CollectedField[] {
+  const type = getNamedType(returnType);
   if (!isCompositeType(type)) return [];
   const collected = new Map<string, CollectedField>();
-  const visited = new Set<string>();
+  const visited = new Set<SelectionSetNode>();
 
-  function collect(set: SelectionSetNode, owner: GraphQLCompositeType): void {
+  const collect = (set: SelectionSetNode | undefined, owner: GraphQLCompositeType): void => {
+    if (!set || visited.has(set)) return;
+    visited.add(set);
     for (const selection of set.selections) {
       if (!isIncluded(selection, variableValues)) continue;
-      if (selection.kind === Kind.FIELD) add(selection, owner);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) enter(selection, owner);
-      else if (!visited.has(selection.name.value)) {
-        visited.add(selection.name.value);
-        enter(fragmentDefinitions[selection.name.value], owner);
+      if (selection.kind === Kind.FIELD) {
+        add(selection, owner);
+        continue;
+      }
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const fragment = isSpread ? fragmentDefinitions[selection.name.value] : selection;
+      const condition = fragment?.typeCondition?.name.value;
+      const narrowed = condition ? schema.getType(condition) : owner;
+      if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed)) {
+        collect(fragment?.selectionSet, narrowed);
       }
     }
-  }
-
-  const enter = (fragment: Fragment | undefined, owner: GraphQLCompositeType): void => {
-    if (!fragment) return;
-    const { typeCondition, selectionSet } = fragment;
-    const narrowed = (typeCondition && schema.getType(typeCondition.name.value)) ?? owner;
-    if (isCompositeType(narrowed) && doTypesOverlap(schema, type, narrowed))
-      collect(selectionSet, narrowed);
   };
 
   function add(node: FieldNode, owner: GraphQLCompositeType): void {
@@ -74,14 +74,9 @@ export function collectFields(
     else collected.set(key, { field, nodes: [node] });
   }
 
-  for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet, type);
+  for (const { selectionSet } of nodes) collect(selectionSet, type);
   return [...collected.values()];
 }
-
-type Fragment = {
-  readonly typeCondition?: { readonly name: { readonly value: string } } | undefined;
-  readonly selectionSet: SelectionSetNode;
-};
 
 function isIncluded(
   selection: SelectionNode,
@@ -93,6 +88,10 @@ function isIncluded(
     getDirectiveValues(GraphQLIncludeDirective, selection, variableValues)?.['if'] !== false
   );
 }
+
+/** The subfields that the field being resolved selects, once for each alias. */
+export const selectedSubfields = (info: GraphQLResolveInfo, { executionArgs }: Context) =>
+  collectFields(info.fieldNodes, info.returnType, executionArgs);
 
 const isId = ({ field }: CollectedField): boolean => field.name === 'id';
 
@@ -108,34 +107,22 @@ export function wantsAttributes(
   orId = false,
 ): boolean {
   const hasId = ({ field, nodes }: CollectedField) =>
-    collectFields(nodes, getNamedType(field.type), operation).some(isId);
+    collectFields(nodes, field.type, operation).some(isId);
   return collectFields(info.fieldNodes, info.schema.getType(type), operation).some(
     (each) => each.field.extensions['isAttribute'] || (orId && (isId(each) || hasId(each))),
   );
 }
 
-/** The names of the subfields that the field being resolved selects, once for each alias. */
-export const selectedSubfields = (
-  info: GraphQLResolveInfo,
-  { executionArgs }: Context,
-): readonly string[] =>
-  collectFields(info.fieldNodes, getNamedType(info.returnType), executionArgs).map(
-    ({ field }) => field.name,
-  );
-
 /** What the connection that is being resolved has to read. */
-export function connectionNeed(info: GraphQLResolveInfo, { executionArgs }: Context): Need {
-  const subfields = collectFields(info.fieldNodes, getNamedType(info.returnType), executionArgs);
-  return needOf(subfields, executionArgs);
-}
+export const connectionNeed = (info: GraphQLResolveInfo, ctx: Context): Need =>
+  needOf(selectedSubfields(info, ctx), ctx.executionArgs);
 
 /** What the selected subfields of a connection need: it decides which pages are read. */
 export function needOf(subfields: readonly CollectedField[], operation: Operation): Need {
   const names = new Set(subfields.map(({ field }) => field.name));
   for (const { field, nodes } of subfields) {
     if (field.name !== 'pageInfo') continue;
-    const inner = collectFields(nodes, getNamedType(field.type), operation);
-    for (const each of inner) names.add(each.field.name);
+    for (const inner of collectFields(nodes, field.type, operation)) names.add(inner.field.name);
   }
   const has = (...any: readonly string[]) => any.some((name) => names.has(name));
   if (has('edges', 'nodes')) return 'rows';

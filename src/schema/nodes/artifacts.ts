@@ -67,7 +67,7 @@ nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
     resolve: ({ record: { items } }, _args, ctx, info) => {
       const subfields = selectedSubfields(info, ctx);
       // Each alias of the text returns it once more.
-      const times = subfields.filter((name) => name === 'transcript').length;
+      const times = subfields.filter(({ field }) => field.name === 'transcript').length;
       const characters = items.reduce((sum, { transcript }) => sum + (transcript?.length ?? 0), 0);
       ctx.responseSize.add(items.length * subfields.length * VALUE_BYTES + characters * times);
       return ctx.responseSize.addValue(items);
