@@ -74,17 +74,22 @@ const idArgs = <P extends string = never>(noun: string, ...parents: readonly P[]
 
 type ByIdArgs = ParentArgs & { readonly id: string };
 
-/** Resolves a record by its id. With parents in the arguments, it is looked up only there. */
-const recordById =
-  <T extends 'Organization' | 'Clinic' | 'Clinician' | 'Client' | 'Session'>(type: T) =>
-  (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
+/** Options of a field that returns a record by its id. With parents in the arguments, it is looked up only there. */
+const recordById = <T extends Capitalize<GrantedKind>, P extends keyof ParentArgs = never>(
+  type: T,
+  ...parents: readonly P[]
+) => ({
+  type,
+  args: idArgs(kindOf(type), ...parents),
+  resolve: (_root: unknown, args: ByIdArgs, ctx: Context, info: GraphQLResolveInfo) => {
     const record = parseId(type, 'id', args.id, ctx.ids);
     const namedParents = parseParentIds(args, ctx.ids);
     // A session's id includes the client in the arguments, once a list has confirmed it.
     const isIdCompleted = namedParents.clientId !== undefined && record.clientId === undefined;
     const ref = { ...record, type, namedParents } as unknown as NodeOfType<T>;
     return byId(ref, wantsAttributes(info, type, ctx, isIdCompleted), ctx);
-  };
+  },
+});
 
 builder.queryType({
   description:
@@ -104,35 +109,26 @@ builder.queryType({
     }),
     organizations: t.field(organizations),
     organization: t.field({
-      ...optional('Organization', 'An organization by its id.'),
-      args: idArgs('organization'),
-      resolve: recordById('Organization'),
+      ...recordById('Organization'),
+      description: 'An organization by its id.',
     }),
     clinic: t.field({
-      type: 'Clinic',
+      ...recordById('Clinic', 'organizationId'),
       description: 'A clinic by its id. With `organizationId`, it is looked up only there.',
-      args: idArgs('clinic', 'organizationId'),
-      resolve: recordById('Clinic'),
     }),
     clinician: t.field({
-      type: 'Clinician',
+      ...recordById('Clinician', 'clinicId'),
       description: 'A clinician by their id. With `clinicId`, they are looked up only there.',
-      args: idArgs('clinician', 'clinicId'),
-      resolve: recordById('Clinician'),
     }),
     client: t.field({
-      type: 'Client',
+      ...recordById('Client', 'clinicId', 'clinicianId'),
       description:
         'A client by their id. With `clinicId` or `clinicianId`, they are looked up only there.',
-      args: idArgs('client', 'clinicId', 'clinicianId'),
-      resolve: recordById('Client'),
     }),
     session: t.field({
-      type: 'Session',
+      ...recordById('Session', 'clientId'),
       description:
         'A session by its id. With `clientId`, it is looked up only there. A bare UUID needs `clientId`, unless a grant is `partner` or names the session: then only `sessionExternalId`, `fileUrl`, `raw` and `client` may need it.',
-      args: idArgs('session', 'clientId'),
-      resolve: recordById('Session'),
     }),
     progressNote: t.field({
       type: 'ProgressNote',
