@@ -14,7 +14,6 @@ export interface NodeId extends Parents {
   readonly type: NodeType;
   readonly id?: string | undefined;
   readonly sessionId?: Uuid | undefined;
-  readonly noteId?: Uuid | undefined;
 }
 
 export type GlobalIds = ReturnType<typeof createGlobalIds>;
@@ -36,7 +35,7 @@ const LAYOUTS: Readonly<Record<NodeType, Layout>> = {
   MagicEdit: ['E', 'clinicianId', 'id'],
 };
 /** A note whose session is not known. */
-const NOTE_ALONE: Layout = ['N', 'noteId'];
+const NOTE_ALONE: Layout = ['N', 'id'];
 const BY_CODE = new Map<string, readonly [NodeType, Layout]>([['N', ['ProgressNote', NOTE_ALONE]]]);
 for (const type of Object.keys(LAYOUTS) as NodeType[])
   BY_CODE.set(LAYOUTS[type][0], [type, LAYOUTS[type]]);
@@ -69,12 +68,12 @@ export function createGlobalIds(secret: string, previousSecret?: string) {
 }
 
 function encode(node: NodeId, key: KeyObject): Buffer {
-  const layout = node.noteId ? NOTE_ALONE : LAYOUTS[node.type];
-  const [code, first, second] = layout;
+  const isNoteAlone = node.type === 'ProgressNote' && !node.sessionId;
+  const [code, first, second] = isNoteAlone ? NOTE_ALONE : LAYOUTS[node.type];
   const uuids = [node[first], code !== 'Q' && second && node[second]].filter(Boolean).join('');
   const bytes = Buffer.from(code.charCodeAt(0).toString(16) + uuids.replaceAll('-', ''), 'hex');
   // An id without parents.
-  if (!second && layout !== NOTE_ALONE) return bytes;
+  if (!second && !isNoteAlone) return bytes;
   const body = code === 'Q' ? Buffer.concat([bytes, Buffer.from(node.id ?? '')]) : bytes;
   const mac = createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
   return Buffer.concat([body, mac]);
@@ -140,13 +139,11 @@ export function noteTargetOf(
   args: Pick<ParentArgs, 'sessionId' | 'clientId'>,
   ids: GlobalIds,
 ): NoteTarget {
-  const note: NodeId = parseId('ProgressNote', argument, text, ids);
+  const note: NodeId & { readonly id?: Uuid } = parseId('ProgressNote', argument, text, ids);
   const { sessionId, clientOfSession, clientId = clientOfSession } = parseParentIds(args, ids);
   if (differ(sessionId, note.sessionId) || differ(clientId, note.clientId)) {
     throw new BadInput(`"sessionId" and "clientId" must be those of "${argument}".`);
   }
   const session = sessionIn({ ...note, sessionId: note.sessionId ?? sessionId });
-  // Only a bare UUID has an `id`.
-  const noteId = (note.id as Uuid | undefined) ?? note.noteId;
-  return { noteId, session: session && { ...session, namedParents: { clientId } } };
+  return { noteId: note.id, session: session && { ...session, namedParents: { clientId } } };
 }

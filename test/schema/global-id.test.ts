@@ -18,7 +18,7 @@ describe('a global id', () => {
     { type: 'Session', id: uuid(), clientId: uuid() },
     { type: 'Session', id: uuid(), clientId: undefined },
     { type: 'ProgressNote', sessionId: uuid(), clientId: uuid() },
-    { type: 'ProgressNote', noteId: uuid() },
+    { type: 'ProgressNote', id: uuid() },
     { type: 'MDM', sessionId: uuid(), clientId: undefined },
     { type: 'AssessmentScore', id: uuid(), clientId: uuid() },
     { type: 'Assessment', clinicId: uuid(), id: 'phq9:ü' },

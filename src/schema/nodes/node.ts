@@ -38,7 +38,7 @@ function globalIdOf(node: NodeRef, _args: unknown, ctx: Context): Loaded<string>
   if (node.type === 'Session') return idWithSession('Session', node, ctx);
   if (node.type === 'ProgressNote' && !node.session) {
     // It was requested by its bare UUID, which is therefore known. The session named in a note's body is not proof.
-    return ctx.ids.encode({ type: 'ProgressNote', noteId: node.record.id! });
+    return ctx.ids.encode({ type: 'ProgressNote', id: node.record.id! });
   }
   return 'session' in node ? idWithSession(node.type, node.session!, ctx) : ctx.ids.encode(node);
 }
@@ -62,12 +62,10 @@ const encode = (type: NodeType, id: Uuid, clientId: Uuid | undefined, { ids }: C
 
 const MAX_NODES = 100;
 
-function nodeOf(globalId: string, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
-  const node = ctx.ids.decode(globalId);
-  if (!node) throw new BadInput('"id" must be a global id from an earlier response.');
+function nodeById(node: NodeId, ctx: Context, info: GraphQLResolveInfo): Loaded<NodeRef | null> {
   switch (node.type) {
     case 'ProgressNote':
-      return noteById({ noteId: node.noteId, session: sessionIn(node) }, ctx);
+      return noteById({ noteId: node.id as Uuid | undefined, session: sessionIn(node) }, ctx);
     case 'Transcript':
       return transcripts.byId(sessionIn(node)!, ctx);
     case 'MDM':
@@ -87,7 +85,11 @@ builder.queryFields((t) => ({
     ),
     args: { id: t.arg(required('ID', 'Global id of the record.')) },
     extensions: oneCall,
-    resolve: (_root, { id }, ctx, info) => nodeOf(id, ctx, info),
+    resolve: (_root, { id }, ctx, info) => {
+      const node = ctx.ids.decode(id);
+      if (!node) throw new BadInput('"id" must be a global id from an earlier response.');
+      return nodeById(node, ctx, info);
+    },
   }),
   nodes: t.field({
     type: ['Node'],
@@ -100,10 +102,11 @@ builder.queryFields((t) => ({
       if (ids.length > MAX_NODES) {
         throw new BadInput(`"ids" must have at most ${MAX_NODES} items, but got ${ids.length}`);
       }
+      const nodes = ids.map((id) => ctx.ids.decode(id));
       // One error for all invalid ids: thousands, with aliases, would take a second.
-      const invalid = ids.flatMap((id, index) => (ctx.ids.decode(id) ? [] : [index]));
-      return ids.map(async (id, index) => {
-        if (!invalid.includes(index)) return nodeOf(id, ctx, info);
+      const invalid = [...nodes.keys()].filter((index) => !nodes[index]);
+      return nodes.map(async (node, index) => {
+        if (node) return nodeById(node, ctx, info);
         if (index !== invalid[0]) return null;
         throw new BadInput(
           `"ids" must be global ids from earlier responses; not valid: items ${invalid.join(', ')}.`,
