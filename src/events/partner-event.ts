@@ -67,12 +67,8 @@ export const eventFacts = z.discriminatedUnion('type', [
 
 export type EventFacts = Readonly<z.infer<typeof eventFacts>>;
 export type PartnerEvent = EventFacts & Omit<StoredEvent, 'body'>;
-export type AssessmentEvent = Extract<PartnerEvent, { readonly type: 'assessment_completed' }>;
-export type SessionEvent = Exclude<PartnerEvent, AssessmentEvent>;
+export type SessionEvent = Exclude<PartnerEvent, { readonly type: 'assessment_completed' }>;
 export type ProgressNoteEvent = Extract<SessionEvent, { readonly progressNoteId: Uuid }>;
-export type TranscriptReadyEvent = Extract<SessionEvent, { readonly type: 'transcript_ready' }>;
-export type TranscriptErrorEvent = Extract<SessionEvent, { readonly error: string }>;
-export type MdmEvent = Extract<SessionEvent, { readonly type: 'mdm_elements_identified' }>;
 
 export type EventType = EventFacts['type'];
 export const EVENT_TYPES: readonly EventType[] = eventFacts.options.flatMap(({ shape }) => [

@@ -10,6 +10,7 @@ import type { ListedRef, NodeOfType, NodeRef, NodeType } from '../resolvers/refs
 import { calendarDateOf } from '../rest/lists.ts';
 import { SEALED_CHARACTERS } from '../sealed-text.ts';
 import type { Uuid } from '../uuid.ts';
+import type { EventTypeNames } from './events.ts';
 
 type Text = { Input: string; Output: string };
 
@@ -19,13 +20,7 @@ export const builder = new SchemaBuilder<{
   Objects: { [T in NodeType]: NodeOfType<T> } & {
     [T in ListedRef['type'] as `${T}Connection`]: Connection<NodeOfType<T>>;
   } & {
-    ProgressNoteGenerated: Events.ProgressNoteEvent;
-    ProgressNoteRegenerated: Events.ProgressNoteEvent;
-    ProgressNoteFinalized: Events.ProgressNoteEvent;
-    TranscriptReady: Events.TranscriptReadyEvent;
-    SessionTranscriptError: Events.TranscriptErrorEvent;
-    MDMElementsIdentified: Events.MdmEvent;
-    AssessmentCompleted: Events.AssessmentEvent;
+    [T in keyof EventTypeNames as EventTypeNames[T]]: Events.PartnerEvent & { readonly type: T };
   };
   Interfaces: {
     Node: NodeRef;

@@ -10,7 +10,8 @@ import { clientOfEvent, linkTo } from '../resolvers/records.ts';
 import { builder, enumValues, optional, required } from './builder.ts';
 import { oneCall } from './estimate-calls.ts';
 
-export const TYPE_NAMES: Record<Events.EventType, string> = {
+/** The GraphQL type of each type of event. */
+export const TYPE_NAMES = {
   progress_note_generated: 'ProgressNoteGenerated',
   progress_note_regenerated: 'ProgressNoteRegenerated',
   progress_note_finalized: 'ProgressNoteFinalized',
@@ -18,7 +19,8 @@ export const TYPE_NAMES: Record<Events.EventType, string> = {
   session_transcript_error: 'SessionTranscriptError',
   mdm_elements_identified: 'MDMElementsIdentified',
   assessment_completed: 'AssessmentCompleted',
-};
+} as const satisfies Record<Events.EventType, string>;
+export type EventTypeNames = typeof TYPE_NAMES;
 
 const resolveType = ({ type }: Events.PartnerEvent): string => TYPE_NAMES[type];
 
