@@ -93,38 +93,24 @@ export const enumValues = <V extends string>(descriptions: Readonly<Record<V, st
     ]),
   ) as { [K in Uppercase<V>]: { value: Lowercase<K>; description: string } };
 
-/** A scalar that arguments have too. The message never includes the value: a variable may hold patient data. */
-const inputScalar = (
-  name: 'Date' | 'EventCursor',
-  description: string,
-  expected: string,
-  isValid: (text: string) => boolean,
-) =>
-  builder.scalarType(name, {
-    description,
-    parseValue: (value) => {
-      if (typeof value === 'string' && isValid(value)) return value;
-      throw new GraphQLError(`Expected ${expected}, but got another value.`, {
-        extensions: { code: 'BAD_USER_INPUT' },
-      });
-    },
+/** Reads an argument. The message never includes the value: a variable may hold patient data. */
+const parseText = (expected: string, isValid: (text: string) => boolean) => (value: unknown) => {
+  if (typeof value === 'string' && isValid(value)) return value;
+  throw new GraphQLError(`Expected ${expected}, but got another value.`, {
+    extensions: { code: 'BAD_USER_INPUT' },
   });
+};
 
-inputScalar(
-  'Date',
-  'A calendar date, YYYY-MM-DD. Never shifted by a time zone.',
-  'a date as YYYY-MM-DD',
-  (text) => calendarDateOf(text) === text,
-);
-
+builder.scalarType('Date', {
+  description: 'A calendar date, YYYY-MM-DD. Never shifted by a time zone.',
+  parseValue: parseText('a date as YYYY-MM-DD', (text) => calendarDateOf(text) === text),
+});
 builder.scalarType('DateTime', { description: 'An instant, ISO 8601 with an offset.' });
 builder.scalarType('JSON', { description: 'Any JSON value, passed on unchanged.' });
 builder.scalarType('URL', { description: 'An absolute URL.' });
 builder.scalarType('UUID', { description: 'A lower-case UUID.' });
-
-inputScalar(
-  'EventCursor',
-  'An opaque position in the event log. Pass the last one you received as `after` to resume. Compare two cursors for equality only: their text has no order.',
-  'a cursor of the event log',
-  (text) => text.length <= SEALED_CHARACTERS,
-);
+builder.scalarType('EventCursor', {
+  description:
+    'An opaque position in the event log. Pass the last one you received as `after` to resume. Compare two cursors for equality only: their text has no order.',
+  parseValue: parseText('a cursor of the event log', (text) => text.length <= SEALED_CHARACTERS),
+});
