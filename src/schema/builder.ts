@@ -1,4 +1,9 @@
-import SchemaBuilder, { type FieldMap, type InputType, type TypeParam } from '@pothos/core';
+import SchemaBuilder, {
+  type FieldMap,
+  FieldRef,
+  type InputType,
+  type TypeParam,
+} from '@pothos/core';
 import { GraphQLError } from 'graphql';
 
 import type { Connection } from '../connection/connection.ts';
@@ -49,40 +54,45 @@ export const required = <T extends TypeParam<Types> | InputType<Types>>(
 /** Options that every `raw` field shares. */
 export const RAW = optional('JSON', 'The whole record as the Partner API returned it.');
 
-type FieldOptions = ReturnType<typeof optional<TypeParam<Types>>>;
-type AttributesOf<R extends NodeRef> = keyof NonNullable<R['record']>;
+type Field = FieldMap[string];
+/** An attribute of a record: its description or, if it is no nullable string, its options. */
+type Attribute = string | AttributeOptions;
+type AttributeOptions = ReturnType<typeof optional<TypeParam<Types>>> & {
+  /** Makes the field's value of the Partner API's. */
+  readonly convert?: (value: never, ctx: Context) => unknown;
+};
+type NodeFields<F, R extends NodeRef> = {
+  readonly [K in keyof F]: K extends keyof NonNullable<R['record']> ? F[K] : Field;
+};
 
-/**
- * Fields that are attributes of a record, each with its description or, if it is no nullable string, its options. A
- * record known by id is looked up first. `convert` makes the field's value of the Partner API's.
- */
-export function attributes<R extends NodeRef>(
-  t: PothosSchemaTypes.ObjectFieldBuilder<Types, R>,
-  described: { readonly [K in AttributesOf<R>]?: string | FieldOptions },
-  convert?: (value: never, ctx: Context) => unknown,
-): FieldMap {
-  const fields: FieldMap = {};
-  for (const [name, about = ''] of Object.entries<string | FieldOptions | undefined>(described)) {
-    const read = attribute<R, AttributesOf<R>>(name as AttributesOf<R>);
-    const resolve = convert
-      ? (ref: R, args: unknown, ctx: Context) =>
-          whenLoaded(read(ref, args, ctx), (value) => convert(value as never, ctx))
-      : read;
-    fields[name] = t.field({
-      ...(typeof about === 'string' ? optional('String', about) : about),
-      extensions: { isAttribute: true },
-      resolve: resolve as never,
-    });
-  }
-  return fields;
-}
-
-/** Defines a type that implements Node. */
-export const nodeType = <T extends NodeType>(
+/** Defines a type that implements Node. What is no field of Pothos is an attribute of the record. */
+export const nodeType = <T extends NodeType, F extends Record<string, Field | Attribute>>(
   name: T,
   description: string,
-  fields: (t: PothosSchemaTypes.ObjectFieldBuilder<Types, NodeOfType<T>>) => FieldMap,
-) => builder.objectType(name, { description, interfaces: ['Node'] } as never, fields as never);
+  fieldsOf: (
+    t: PothosSchemaTypes.ObjectFieldBuilder<Types, NodeOfType<T>>,
+  ) => F & NodeFields<F, NodeOfType<T>>,
+) =>
+  builder.objectType(name, { description, interfaces: ['Node'] } as never, (t) => {
+    const fields = Object.entries<Field | Attribute>(fieldsOf(t as never));
+    const defined = fields.map(([field, given]) => [
+      field,
+      given instanceof FieldRef ? given : t.field(attributeField(field, given as Attribute)),
+    ]);
+    return Object.fromEntries(defined) as FieldMap;
+  });
+
+/** If the record is known by id alone, it is looked up first. */
+function attributeField(name: string, given: Attribute) {
+  const { convert, ...options }: AttributeOptions =
+    typeof given === 'string' ? optional('String', given) : given;
+  const read = attribute<NodeRef, never>(name as never);
+  const resolve = convert
+    ? (ref: NodeRef, args: unknown, ctx: Context) =>
+        whenLoaded(read(ref, args, ctx), (value) => convert(value as never, ctx))
+    : read;
+  return { ...options, extensions: { isAttribute: true }, resolve: resolve as never };
+}
 
 /** Values of an enum that the Partner API, and this gateway inside, spell in lower case. */
 export const enumValues = <V extends string>(descriptions: Readonly<Record<V, string>>) =>

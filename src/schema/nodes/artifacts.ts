@@ -4,7 +4,7 @@ import type {
   ScoreAnswer,
   TranscriptItem as Item,
 } from '../../rest/records.ts';
-import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
+import { RAW, builder, enumValues, nodeType, optional, required } from '../builder.ts';
 import { selectedSubfields } from '../selections.ts';
 
 const REQUIRED_RAW = { ...RAW, nullable: false };
@@ -19,20 +19,18 @@ nodeType(
         'UUID of the note. Null while the first generation runs. A regeneration may change it.',
       resolve: (note) => note.record.id,
     }),
-    ...attributes(t, {
-      isLoading: required('Boolean', 'True while the note is being generated or regenerated.'),
-      note: required(
-        ['JSON'],
-        'The content of the note. Empty or partial while `isLoading`. The Partner API does not document the shape of the elements.',
-      ),
-    }),
+    isLoading: required('Boolean', 'True while the note is being generated or regenerated.'),
+    note: required(
+      ['JSON'],
+      'The content of the note. Empty or partial while `isLoading`. The Partner API does not document the shape of the elements.',
+    ),
     isLocked: t.field({
       type: 'Boolean',
       description:
         'True if the note is known to be finalized: changes to it then return ProgressNoteLocked. Null otherwise.',
       resolve: isNoteLocked,
     }),
-    ...attributes(t, { raw: REQUIRED_RAW }),
+    raw: REQUIRED_RAW,
     session: t.field({
       ...optional('Session', 'The session of the note, if it is known.'),
       resolve: sessionOfNote,
@@ -73,7 +71,7 @@ nodeType('Transcript', 'The transcript of a session, by speaker.', (t) => ({
       return ctx.responseSize.addValue(items);
     },
   }),
-  ...attributes(t, { raw: REQUIRED_RAW }),
+  raw: REQUIRED_RAW,
 }));
 
 const levels = {
@@ -111,12 +109,10 @@ nodeType('MDM', 'Medical decision making elements of a session.', (t) => ({
     'session',
     required('Session', 'The session that the elements were identified in.'),
   ),
-  ...attributes(t, {
-    problemsAddressed: required([ProblemAddressed], 'The problems addressed in the session.'),
-    risk: optional('JSON', 'The risk of complications, as the Partner API returned it.'),
-    crisisIntervention: optional('Boolean', 'Whether crisis intervention was identified.'),
-    raw: REQUIRED_RAW,
-  }),
+  problemsAddressed: required([ProblemAddressed], 'The problems addressed in the session.'),
+  risk: optional('JSON', 'The risk of complications, as the Partner API returned it.'),
+  crisisIntervention: optional('Boolean', 'Whether crisis intervention was identified.'),
+  raw: REQUIRED_RAW,
 }));
 
 nodeType('Assessment', 'An assessment (questionnaire) that a clinic uses.', (t) => ({
@@ -124,7 +120,8 @@ nodeType('Assessment', 'An assessment (questionnaire) that a clinic uses.', (t) 
     'id',
     required('String', 'Identifier of the assessment: a string such as `phq9`, not a UUID.'),
   ),
-  ...attributes(t, { name: 'Name of the assessment.', raw: RAW }),
+  name: 'Name of the assessment.',
+  raw: RAW,
 }));
 
 const AssessmentAnswer = builder.objectRef<ScoreAnswer>('AssessmentAnswer').implement({
@@ -142,11 +139,9 @@ const AssessmentAnswer = builder.objectRef<ScoreAnswer>('AssessmentAnswer').impl
 
 nodeType('AssessmentScore', 'The score of a client in one assessment.', (t) => ({
   assessmentScoreId: t.expose('id', required('UUID', 'UUID of the score.')),
-  ...attributes(t, {
-    assessmentId: 'Identifier of the assessment, such as `phq9`.',
-    totalScore: optional('Float', 'Total score.'),
-    answers: required([AssessmentAnswer], 'The answers, one for each question.'),
-  }),
+  assessmentId: 'Identifier of the assessment, such as `phq9`.',
+  totalScore: optional('Float', 'Total score.'),
+  answers: required([AssessmentAnswer], 'The answers, one for each question.'),
   client: t.field({
     type: 'Client',
     description:
@@ -154,5 +149,5 @@ nodeType('AssessmentScore', 'The score of a client in one assessment.', (t) => (
     resolve: ({ clientId }) =>
       clientId ? { type: 'Client' as const, id: clientId, open: true } : null,
   }),
-  ...attributes(t, { raw: REQUIRED_RAW }),
+  raw: REQUIRED_RAW,
 }));

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { clinicOfClient } from '../../resolvers/records.ts';
-import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
+import { RAW, builder, enumValues, nodeType, optional, required } from '../builder.ts';
 import { listField } from '../connection.ts';
 
 const statuses = {
@@ -28,16 +28,14 @@ function knownStatus(text: string | null, ctx: Context): string | null {
 
 nodeType('Client', 'A client: the patient.', (t) => ({
   clientId: t.expose('id', required('UUID', 'UUID of the client.')),
-  ...attributes(t, {
-    firstName: 'First name.',
-    lastName: 'Last name.',
-    externalId: 'The partner’s own identifier for the client.',
-    email: 'E-mail address.',
-    phoneNumber: 'Phone number with its `+` calling code.',
-    dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
-  }),
-  ...attributes(t, { status: optional(ClientStatus, 'Status of the client.') }, knownStatus),
-  ...attributes(t, { raw: RAW }),
+  firstName: 'First name.',
+  lastName: 'Last name.',
+  externalId: 'The partner’s own identifier for the client.',
+  email: 'E-mail address.',
+  phoneNumber: 'Phone number with its `+` calling code.',
+  dateOfBirth: optional('Date', 'Date of birth as the Partner API wrote it, in no time zone.'),
+  status: { ...optional(ClientStatus, 'Status of the client.'), convert: knownStatus },
+  raw: RAW,
   clinic: t.field({
     ...optional('Clinic', 'The clinic that the client belongs to.'),
     resolve: clinicOfClient,

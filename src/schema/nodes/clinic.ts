@@ -1,13 +1,5 @@
 import { clinicOfClinician, organizationOfClinic } from '../../resolvers/records.ts';
-import {
-  type InputFields,
-  RAW,
-  attributes,
-  builder,
-  nodeType,
-  optional,
-  required,
-} from '../builder.ts';
+import { type InputFields, RAW, builder, nodeType, optional, required } from '../builder.ts';
 import { listField } from '../connection.ts';
 import { ClientStatus } from './client.ts';
 
@@ -49,7 +41,8 @@ const ClinicianFilter = builder.inputType('ClinicianFilter', {
 
 nodeType('Clinic', 'A clinic of an organization.', (t) => ({
   clinicId: t.expose('id', required('UUID', 'UUID of the clinic.')),
-  ...attributes(t, { name: 'Name of the clinic.', raw: RAW }),
+  name: 'Name of the clinic.',
+  raw: RAW,
   organization: t.field({
     ...optional('Organization', 'The organization that the clinic belongs to.'),
     resolve: organizationOfClinic,
@@ -73,13 +66,11 @@ nodeType('Clinic', 'A clinic of an organization.', (t) => ({
 
 nodeType('Clinician', 'A clinician of a clinic.', (t) => ({
   clinicianId: t.expose('id', required('UUID', 'UUID of the clinician.')),
-  ...attributes(t, {
-    firstName: 'First name.',
-    lastName: 'Last name.',
-    email: 'E-mail address.',
-    externalId: 'The partner’s own identifier for the clinician.',
-    raw: RAW,
-  }),
+  firstName: 'First name.',
+  lastName: 'Last name.',
+  email: 'E-mail address.',
+  externalId: 'The partner’s own identifier for the clinician.',
+  raw: RAW,
   clinic: t.field({
     ...optional('Clinic', 'The clinic that the clinician works in.'),
     resolve: clinicOfClinician,
@@ -96,5 +87,5 @@ nodeType('Clinician', 'A clinician of a clinic.', (t) => ({
 
 nodeType('MagicEdit', 'A magic edit: a rewrite of a note that a clinician requested.', (t) => ({
   magicEditId: t.expose('id', required('UUID', 'UUID of the magic edit.')),
-  ...attributes(t, { raw: RAW }),
+  raw: RAW,
 }));

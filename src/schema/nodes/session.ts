@@ -1,7 +1,7 @@
 import { mdms, noteOfSession, transcripts } from '../../resolvers/artifacts.ts';
 import { eventsOfSession } from '../../resolvers/event-log.ts';
 import { clientOfSession } from '../../resolvers/records.ts';
-import { RAW, attributes, builder, enumValues, nodeType, optional, required } from '../builder.ts';
+import { RAW, builder, enumValues, nodeType, optional, required } from '../builder.ts';
 import { eventsOfSessionCost, oneCall } from '../estimate-calls.ts';
 
 const ArtifactStatus = builder.enumType('ArtifactStatus', {
@@ -18,14 +18,9 @@ nodeType(
   'A session of a client, with the note, transcript and MDM generated from it.',
   (t) => ({
     sessionId: t.expose('id', required('UUID', 'UUID of the session.')),
-    ...attributes(t, {
-      sessionExternalId: 'The partner’s own identifier for the session.',
-      fileUrl: optional(
-        'URL',
-        'URL of the recording, for sessions created through the Partner API.',
-      ),
-      raw: RAW,
-    }),
+    sessionExternalId: 'The partner’s own identifier for the session.',
+    fileUrl: optional('URL', 'URL of the recording, for sessions created through the Partner API.'),
+    raw: RAW,
     client: t.field({
       ...optional('Client', 'The client of the session, if it is known.'),
       resolve: clientOfSession,
