@@ -109,17 +109,14 @@ function openIn(dir: string): DatabaseSync {
   return db;
 }
 
-export interface SqliteFailure {
-  /** The state of the disk is unknown, so the store must be opened anew. */
-  readonly isDamage: boolean;
-  readonly reason: string;
-}
-
 const isSqliteError = (error: unknown): error is { errcode: number; errstr: string } =>
   error instanceof Error && 'errcode' in error;
 
-/** After a failed fsync the kernel may have dropped the pages, and a second one then succeeds although they are lost. */
-export function sqliteFailureOf(error: unknown): SqliteFailure {
+/**
+ * After damage the state of the disk is unknown, so the store must be opened anew: after a failed fsync the kernel may
+ * have dropped the pages, and a second one then succeeds although they are lost.
+ */
+export function sqliteFailureOf(error: unknown) {
   if (isSqliteError(error)) {
     const { errcode, errstr } = error;
     const isDamage = DAMAGES.includes(errcode & 0xff);

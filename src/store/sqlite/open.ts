@@ -1,4 +1,3 @@
-import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -24,16 +23,19 @@ type Remote<Functions> = {
     ? (...args: Args) => Promise<Answer>
     : never;
 };
+type Reads = Remote<Operations['reads']>;
+type Writes = Remote<Operations['writes']>;
 
 /** SQLite with a write-ahead log, for one process and one directory. Every write is answered after its fsync. */
 export async function openEmbedded(dir: string, options: StoreOptions): Promise<Store> {
   const { retentionMs, clock = steadyNow, onProblem = () => {} } = options;
-  const thread = await openThread({ dir, retentionMs }, clock, (reason) => {
+  const thread = startThread({ dir, retentionMs }, clock);
+  const { reads, writes } = thread;
+  const log = createEventLog(reads, writes, await reads.bounds());
+  void thread.broken.then((reason) => {
     onProblem(reason);
     options.onBroken?.();
   });
-  const { reads, writes } = thread;
-  const log = createEventLog(thread);
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
 
   return {
@@ -60,21 +62,14 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
   };
 }
 
-type Thread = Awaited<ReturnType<typeof openThread>>;
-
-async function openThread(
-  workerData: WorkerData,
-  clock: () => number,
-  onBroken: (reason: string) => void,
-) {
+function startThread(workerData: WorkerData, clock: () => number) {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData,
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
-  const opened = await openedBy(worker);
-
   /** Batches that the worker has not answered yet: it answers in order. */
   const underWay: PromiseWithResolvers<readonly WorkerResult[]>[] = [];
+  const broken = Promise.withResolvers<string>();
   let ended: StoreUnavailable | undefined;
 
   /** Rejects all further calls. The disk may be repaired for the next process. */
@@ -82,28 +77,28 @@ async function openThread(
     if (ended) return;
     ended = new StoreUnavailable(reason);
     for (const { reject } of underWay.splice(0)) reject(ended);
-    onBroken(reason);
+    broken.resolve(reason);
   }
 
+  // Under `node --watch` a thread also posts objects with the names of its files.
   worker.on('message', (message: object) => {
     if (Array.isArray(message)) underWay.shift()?.resolve(message);
   });
-  worker.on('error', (error) => end(`the event store's thread failed: ${error.name}`));
+  worker.on('error', ({ name, message }) =>
+    end(name === StoreUnavailable.name ? message : `the event store's thread failed: ${name}`),
+  );
   worker.on('exit', () => end('the event store is closed'));
-
-  function answerOf(result: WorkerResult): unknown {
-    if ('answer' in result) return result.answer;
-    const { isDamage, reason } = result.failure;
-    if (isDamage) end(`the event store stopped: ${reason}; check the disk, then restart`);
-    return new StoreUnavailable(`the event store failed: ${reason}`);
-  }
 
   async function run(kind: Batch['kind'], calls: readonly DbCall[]): Promise<readonly unknown[]> {
     if (ended) throw ended;
     const batch = Promise.withResolvers<readonly WorkerResult[]>();
     underWay.push(batch);
     worker.postMessage({ kind, now: clock(), calls } satisfies Batch, []);
-    return (await batch.promise).map(answerOf);
+    return (await batch.promise).map((result) =>
+      'answer' in result
+        ? result.answer
+        : new StoreUnavailable(`the event store failed: ${result.failure}`),
+    );
   }
 
   // Batches of reads and of writes take turns in the worker, so that neither delays the other.
@@ -118,9 +113,10 @@ async function openThread(
   };
 
   return {
-    opened,
-    reads: remote(reads) as Remote<Operations['reads']>,
-    writes: remote(writes) as Remote<Operations['writes']>,
+    reads: remote(reads) as Reads,
+    writes: remote(writes) as Writes,
+    /** Resolves to the reason if the thread ends by itself. */
+    broken: broken.promise,
     /** Resolves when all calls are done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
@@ -131,14 +127,7 @@ async function openThread(
   };
 }
 
-/** The thread's first message. Under `node --watch` it also posts objects with the names of its files, at any time. */
-async function openedBy(worker: Worker): Promise<LogBounds> {
-  for await (const [message] of on(worker, 'message', { close: ['exit'] }))
-    if ('epoch' in message) return message;
-  throw new StoreUnavailable('the event store is closed');
-}
-
-function createEventLog({ opened, reads, writes }: Thread): EventLog {
+function createEventLog(reads: Reads, writes: Writes, opened: LogBounds): EventLog {
   const { epoch } = opened;
   let { oldest, newest } = opened;
   /** The newest events, so that readers who follow the log do not wait for the disk. */

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { type SqliteFailure, openDatabase, sqliteFailureOf } from './database.ts';
+import { StoreUnavailable } from '../../errors.ts';
+import { openDatabase, sqliteFailureOf } from './database.ts';
 import { type DbCall, createOperations } from './operations.ts';
 
 export interface WorkerData {
@@ -15,14 +16,14 @@ export interface Batch {
   readonly calls: readonly DbCall[];
 }
 
-export type WorkerResult = { readonly answer: unknown } | { readonly failure: SqliteFailure };
+export type WorkerResult = { readonly answer: unknown } | { readonly failure: string };
 
 /** The database has a thread of its own, so that an fsync never stalls the event loop. */
 const { dir, retentionMs } = workerData as WorkerData;
 const port = parentPort;
 if (!port) throw new Error('this file is the worker thread of the embedded store');
 
-// If this throws, the thread ends with the error.
+// If this throws, the thread ends with the error, and so does the store.
 const db = openDatabase(dir);
 let now = 0;
 const operations = createOperations(db, retentionMs, () => now);
@@ -38,10 +39,14 @@ function run(kind: Batch['kind'], calls: readonly DbCall[]): readonly WorkerResu
   } catch (error) {
     // Some failures have rolled back already.
     if (db.isTransaction) db.exec('ROLLBACK');
-    const failure = sqliteFailureOf(error);
+    const { isDamage, reason } = sqliteFailureOf(error);
+    if (isDamage)
+      throw new StoreUnavailable(
+        `the event store stopped: ${reason}; check the disk, then restart`,
+      );
     // One call's invalid argument must not fail the others.
-    if (!failure.isDamage && calls.length > 1) return calls.flatMap((call) => run(kind, [call]));
-    return calls.map(() => ({ failure }));
+    if (calls.length > 1) return calls.flatMap((call) => run(kind, [call]));
+    return [{ failure: reason }];
   }
 }
 
@@ -49,4 +54,3 @@ port.on('message', (batch: Batch) => {
   ({ now } = batch);
   port.postMessage(run(batch.kind, batch.calls));
 });
-port.postMessage(operations.reads.bounds());
