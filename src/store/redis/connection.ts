@@ -7,6 +7,7 @@ import { type RedisClient, addressOf, createBareClient } from './address.ts';
 import { WrongServer, inspect, repairAppendOnlyFile } from './server.ts';
 
 const DEADLINE_MS = 3_000;
+const NO_ANSWER = `Redis did not answer within ${DEADLINE_MS} ms`;
 /** Our own deadline covers the whole connection. */
 const TIMEOUTS = { connectTimeout: 2 * DEADLINE_MS };
 const MAX_PAUSE_MS = 2_000;
@@ -119,28 +120,19 @@ export function createConnection(url: string, onProblem: (message: string) => vo
     return server;
   }
 
-  async function prepare(next: Session) {
+  async function connect(): Promise<void> {
+    const next = createSession(await locate());
+    using onFailure = new DisposableStack();
+    onFailure.defer(next.destroy);
     await next.connect();
-    const server = await inspectBoth(next);
-    if (server.problem) throw new WrongServer(server.problem);
-    if (!server.appendOnlyFile && requiredReplicas === 0) onProblem(NOT_DURABLE);
+    const { problem, runId, appendOnlyFile } = await inspectBoth(next);
+    if (problem) throw new WrongServer(problem);
+    if (!appendOnlyFile && requiredReplicas === 0) onProblem(NOT_DURABLE);
     // Not by the reader: Redis closes a subscribed socket on which too many replies wait.
     for (const [channel, listener] of subscriptions)
       await next.runOnWriter((redis) => redis.subscribe(channel, listener));
-    return server;
-  }
-
-  async function connect(): Promise<void> {
-    const next = createSession(await locate());
-    let server: Awaited<ReturnType<typeof prepare>>;
-    try {
-      server = await prepare(next);
-      if (isClosed) throw outOfReach();
-    } catch (error) {
-      next.destroy();
-      throw error;
-    }
-    const { runId, appendOnlyFile } = server;
+    if (isClosed) throw outOfReach();
+    onFailure.move();
     // A session that is replaced on the same server was still subscribed.
     const hasGap = lastRunId !== undefined && !(session && runId === lastRunId);
     // Late replies of another server are not about this log.
@@ -227,8 +219,7 @@ export function createConnection(url: string, onProblem: (message: string) => vo
 /** A server that hangs keeps its socket open, and node-redis' timeout covers only the writing of a command. */
 async function within<Result>(promise: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
-  const error = new StoreUnavailable(`Redis did not answer within ${DEADLINE_MS} ms`);
-  const timer = setTimeout(() => late.reject(error), DEADLINE_MS);
+  const timer = setTimeout(() => late.reject(new StoreUnavailable(NO_ANSWER)), DEADLINE_MS);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {

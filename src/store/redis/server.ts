@@ -61,11 +61,8 @@ async function rewrite(run: Run): Promise<boolean> {
   const deadline = performance.now() + MAX_WAIT_MS;
   while (performance.now() < deadline) {
     const info = await run((redis) => redis.info('persistence'));
-    const busy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'];
-    if (busy.every((name) => valueIn(info, name) !== '1'))
-      return (
-        valueIn(info, 'aof_last_bgrewrite_status') === 'ok' && valueIn(info, 'aof_rewrites') !== '0'
-      );
+    if (!/^aof_rewrite_(in_progress|scheduled):1/m.test(info))
+      return /^aof_last_bgrewrite_status:ok/m.test(info) && !/^aof_rewrites:0/m.test(info);
     await setTimeout(POLL_MS);
   }
   return false;
