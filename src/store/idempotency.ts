@@ -17,6 +17,12 @@ const LATE_MS = 3_000;
 const MAX_WAIT_MS = 15_000;
 const MIN_POLL_MS = 25;
 const MAX_POLL_MS = 400;
+const REPEAT_EVERY_MS = 1_000;
+/** An outcome may contain an answer of the Partner API. */
+const MAX_CHARACTERS = 16_000_000;
+const MAX_CLAIMS = 10_000;
+/** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
+const CLAIM_ROUNDS = 120;
 
 /** The fingerprint is that of the input. */
 type Claim = { readonly fingerprint: string } & (
@@ -39,19 +45,28 @@ export type RunOnce = ReturnType<typeof createRunOnce>;
 /**
  * Runs a task at most once per key, over all instances: later callers get the first one's outcome. A failure without
  * effect frees the key; an unclear one keeps it. Each claim has an id of its own and is deleted by its value: a command
- * that reaches the store late deletes no other claim.
+ * that reaches the store late deletes no other claim. What the store does not confirm is repeated in the background.
  */
 export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => number = steadyNow) {
   const maxRunMs = operationMs + WRITE_MS;
-  const late = createLateWrites(keys);
+  /** Outcomes that are still to be written, by key. */
+  const lateOutcomes = new LRUCache<string, string>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (outcome, key) => outcome.length + key.length,
+    ttl: KEPT_MS,
+  });
+  /** Claims that are still to be deleted, by value, since a key may be claimed several times. */
+  const unwantedClaims = new LRUCache<string, { readonly key: string; rounds: number }>({
+    max: MAX_CLAIMS,
+  });
 
   async function runOnce<T>(key: string, fingerprint: string, run: () => Promise<T>): Promise<T> {
     let waitedMs = 0;
     for (let pauseMs = MIN_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_POLL_MS)) {
       const mine = textOf({ state: 'running', fingerprint, since: now(), id: crypto.randomUUID() });
-      const theirs = late.valueOf(key) ?? (await claim(key, mine));
+      const theirs = lateOutcomes.get(key) ?? (await claim(key, mine));
       if (theirs === undefined) return runAndSettle(key, mine, fingerprint, run);
-      if (late.isToBeDeleted(theirs)) {
+      if (unwantedClaims.has(theirs)) {
         await keys.delete(key, theirs);
         continue;
       }
@@ -72,7 +87,7 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     try {
       return await keys.claim(key, mine, KEPT_MS);
     } catch (error) {
-      if (!(error instanceof StoreNotReached)) late.deleteClaim(key, mine);
+      if (!(error instanceof StoreNotReached)) deleteLater(key, mine);
       throw error;
     }
   }
@@ -88,65 +103,42 @@ export function createRunOnce(keys: KeyStore, operationMs = 15_000, now: () => n
     try {
       outcome = await run();
     } catch (error) {
-      if (hasCode(error, 'OUTCOME_UNKNOWN'))
-        await late.put(key, textOf({ state: 'unknown', fingerprint }));
-      else await keys.delete(key, mine).catch(() => late.deleteClaim(key, mine));
+      if (hasCode(error, 'OUTCOME_UNKNOWN')) await settle(key, { state: 'unknown', fingerprint });
+      else await keys.delete(key, mine).catch(() => deleteLater(key, mine));
       throw error;
     }
-    await late.put(key, textOf({ state: 'done', fingerprint, outcome }));
+    await settle(key, { state: 'done', fingerprint, outcome });
     return outcome;
   }
 
-  return Object.assign(runOnce, { [Symbol.asyncDispose]: late[Symbol.asyncDispose] });
-}
+  /** Never rejects. */
+  async function settle(key: string, outcome: Claim): Promise<void> {
+    const text = textOf(outcome);
+    await keys.put({ [key]: text }, KEPT_MS).catch(() => lateOutcomes.set(key, text));
+  }
 
-const textOf = (claim: Claim): string => JSON.stringify(claim);
-
-const REPEAT_EVERY_MS = 1_000;
-/** A value may contain an answer of the Partner API. */
-const MAX_CHARACTERS = 16_000_000;
-const MAX_CLAIMS = 10_000;
-/** Two minutes of a store that answers: TCP may deliver a claim that has timed out long after the server is back. */
-const CLAIM_ROUNDS = 120;
-
-/** Writes that the store did not confirm, repeated in the background until it does. */
-function createLateWrites(keys: KeyStore) {
-  const values = new LRUCache<string, string>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (value, key) => value.length + key.length,
-    ttl: KEPT_MS,
-  });
-  /** Claims to delete, by value, since a key may be claimed several times. */
-  const claims = new LRUCache<string, { readonly key: string; rounds: number }>({
-    max: MAX_CLAIMS,
-  });
+  const deleteLater = (key: string, mine: string) =>
+    void unwantedClaims.set(mine, { key, rounds: 0 });
 
   async function repeat(): Promise<void> {
-    const late = Object.fromEntries(values.entries());
-    if (values.size > 0) await keys.put(late, KEPT_MS);
-    for (const key of Object.keys(late)) values.delete(key);
-    const unwanted = [...claims.entries()];
-    for (const [value, claim] of unwanted) {
-      const isDeleted = await keys.delete(claim.key, value);
-      claim.rounds += 1;
-      if (isDeleted || claim.rounds >= CLAIM_ROUNDS) claims.delete(value);
+    const late = Object.fromEntries(lateOutcomes.entries());
+    if (lateOutcomes.size > 0) await keys.put(late, KEPT_MS);
+    for (const key of Object.keys(late)) lateOutcomes.delete(key);
+    const unwanted = [...unwantedClaims.entries()];
+    for (const [value, each] of unwanted) {
+      const isDeleted = await keys.delete(each.key, value);
+      each.rounds += 1;
+      if (isDeleted || each.rounds >= CLAIM_ROUNDS) unwantedClaims.delete(value);
     }
   }
   const repeating = inBackground(REPEAT_EVERY_MS, repeat);
 
-  return {
-    /** Never rejects. */
-    async put(key: string, value: string): Promise<void> {
-      await keys.put({ [key]: value }, KEPT_MS).catch(() => values.set(key, value));
-    },
-    /** The value that is still to be written. */
-    valueOf: (key: string): string | undefined => values.get(key),
-    /** For a claim for which nothing was sent, or without effect. */
-    deleteClaim: (key: string, value: string) => void claims.set(value, { key, rounds: 0 }),
-    isToBeDeleted: (value: string): boolean => claims.has(value),
+  return Object.assign(runOnce, {
     async [Symbol.asyncDispose](): Promise<void> {
       repeating[Symbol.dispose]();
       await repeat().catch(() => undefined);
     },
-  };
+  });
 }
+
+const textOf = (claim: Claim): string => JSON.stringify(claim);

@@ -46,8 +46,7 @@ export function createRedisLog(
   /** Sends the last seen state, so that the script can detect a lost log. Resolves to the present state and a result. */
   async function runOnLog<Result>(run: Run, script: string, options: object) {
     const former = [...formerEpochs].join(' ');
-    const { epoch, newest, stamp } = seen;
-    const known = { epoch, newest, stamp, former, fresh: crypto.randomUUID() };
+    const known = { ...seen, former, fresh: crypto.randomUUID() };
     const args = [JSON.stringify(known), JSON.stringify(options)];
     // EVAL and not EVALSHA: a restarted server has no cached scripts, and no command is sent twice here.
     const reply = await run((redis) => redis.eval(script, { keys: LOG_KEYS, arguments: args }));
