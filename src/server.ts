@@ -55,12 +55,10 @@ export async function openServer(
   const sealerFor = <T>(purpose: string) => createSealer<T>(secret, purpose, oldSecret);
 
   const { redisUrl } = config;
-  const broken = Promise.withResolvers<void>();
   const store = opened.use(
     await openStore(redisUrl, dataDir, {
       retentionMs: config.eventRetentionMs,
       onProblem: (message) => log.warn(message),
-      onBroken: broken.resolve,
     }),
   );
   const partner = opened.use(
@@ -148,8 +146,7 @@ export async function openServer(
   const parts = opened.move();
   return {
     url,
-    /** Resolves if the event store breaks for good: the disk may be repaired for a new process. */
-    broken: broken.promise,
+    broken: store.broken,
     /** Reports that it is not ready, and still answers: load balancers need a moment to notice. */
     beginShutdown,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
@@ -204,7 +201,7 @@ function shutDownOnSignal(server: Server, log: Log, output: Output): void {
     void close(0, signal === 'SIGTERM' ? SHUTDOWN_NOTICE_MS : 0);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  void server.broken.then(() => close(1));
+  void server.broken?.then(() => close(1));
 }
 
 if (import.meta.main) {

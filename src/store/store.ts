@@ -6,8 +6,6 @@ export interface StoreOptions {
   readonly clock?: () => number;
   /** Called with a line for the operator, without secrets. */
   readonly onProblem?: (message: string) => void;
-  /** Called when the store can't be used any more in this process. It may be repaired for the next one. */
-  readonly onBroken?: () => void;
 }
 
 /** Data that must survive a crash and be shared between instances. */
@@ -18,6 +16,8 @@ export interface Store extends AsyncDisposable {
   readonly quarantine: Quarantine;
   /** Checks that writes are possible and the log is readable. Rejects with `StoreUnavailable` and a reason to act on. */
   check(): Promise<void>;
+  /** Resolves if the store can't be used any more in this process. It may be repaired for the next one. */
+  readonly broken?: Promise<void>;
 }
 
 /** Small durable values that expire: idempotency claims, locked notes, failed sessions, places of clients. */

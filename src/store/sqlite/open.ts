@@ -32,10 +32,6 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
   const thread = startThread({ dir, retentionMs }, clock);
   const { reads, writes } = thread;
   const log = createEventLog(reads, writes, await reads.bounds());
-  void thread.broken.then((reason) => {
-    onProblem(reason);
-    options.onBroken?.();
-  });
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
 
   return {
@@ -55,6 +51,7 @@ export async function openEmbedded(dir: string, options: StoreOptions): Promise<
         throw new StoreUnavailable('the file of the event store was deleted: restart the gateway');
       await writes.put({ checked: '' }, CLEANUP_EVERY_MS);
     },
+    broken: thread.broken.then(onProblem),
     async [Symbol.asyncDispose]() {
       cleanup[Symbol.dispose]();
       await thread.close();

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** An event of the second client violates a constraint, and the database's message has the patient's name. */
 async function spoilStore(): Promise<void> {
-  const settings = { retentionMs: 1e9, onProblem: () => {}, onBroken: () => {} };
+  const settings = { retentionMs: 1e9, onProblem: () => {} };
   const store = await openEmbedded(storeDir, settings);
   await store[Symbol.asyncDispose]();
   const database = new DatabaseSync(join(storeDir, 'events.db'));
