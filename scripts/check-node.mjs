@@ -2,10 +2,10 @@
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const major = Number(process.versions.node.split('.')[0]);
-if (major < 24) {
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 9)) {
   process.stderr.write(
-    `partner-graph needs Node 24 or newer, but this is ${process.version}: install it, or run "npm ci" on Linux (x64, arm64), which brings one along.\n`,
+    `partner-graph needs Node 24.9 or newer, but this is ${process.version}: install it, or run "npm ci" on Linux (x64, arm64), which brings one along.\n`,
   );
   process.exit(1);
 }
