@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import {
   CLOCK_TOLERANCE_MS,
@@ -15,67 +15,56 @@ const TRIM_BATCH = 500;
 /** The worker's operations, by name. Writes run within its transaction. */
 export function createOperations(db: DatabaseSync, retentionMs: number, clock: () => number) {
   const windowMs = dedupeWindowMs(retentionMs);
-
-  const statements = new Map<TemplateStringsArray, StatementSync>();
-  /** Values are bound as parameters; each template is prepared once. */
-  function sql(template: TemplateStringsArray, ...values: SQLInputValue[]) {
-    const statement = statements.get(template) ?? db.prepare(template.join('?'));
-    statements.set(template, statement);
-    return { statement, values };
-  }
-  type Query = ReturnType<typeof sql>;
-  const run = ({ statement, values }: Query) => statement.run(...values);
-  const rows = <Row>({ statement, values }: Query) => statement.all(...values) as Row[];
-  const numberIn = (query: Query) => Number(Object.values(rows<object>(query)[0] ?? {})[0] ?? 0);
+  const sql = db.createTagStore();
+  const rows = <Row>(found: readonly unknown[]) => found as Row[];
+  const numberIn = (row: object | undefined) => Number(Object.values(row ?? {})[0] ?? 0);
 
   /** The unique index of `seen` detects a copy. Entries older than the window count as absent. */
   function isNew({ key, time = '' }: NewEvent): boolean {
     const now = clock();
-    const { changes } = run(sql`
+    const { changes } = sql.run`
       INSERT INTO seen VALUES (${key}, ${time}, ${now})
-      ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ${now - windowMs}`);
+      ON CONFLICT DO UPDATE SET at = excluded.at WHERE at < ${now - windowMs}`;
     if (changes === 0) return false;
     if (time === '') return true;
     // For events of this key without a time.
-    run(sql`INSERT OR REPLACE INTO seen VALUES (${key}, '', ${now})`);
+    sql.run`INSERT OR REPLACE INTO seen VALUES (${key}, '', ${now})`;
     return true;
   }
 
   function add({ receivedAt, subject, body }: NewEvent): number {
-    const { lastInsertRowid } = run(sql`INSERT INTO event (received_at, subject, body)
-      VALUES (${receivedAt}, ${subject ?? null}, ${body})`);
+    const { lastInsertRowid } = sql.run`INSERT INTO event (received_at, subject, body)
+      VALUES (${receivedAt}, ${subject ?? null}, ${body})`;
     return Number(lastInsertRowid);
   }
 
   function valueOf(key: string): string | undefined {
-    const [row] = rows<{ readonly value: string }>(sql`
-      SELECT value FROM fact WHERE key = ${key} AND ends_at > ${clock()}`);
-    return row?.value;
+    const row = sql.get`SELECT value FROM fact WHERE key = ${key} AND ends_at > ${clock()}`;
+    return row?.['value'] as string | undefined;
   }
 
-  const countQuarantined = () => numberIn(sql`SELECT count(*) FROM quarantine`);
+  const countQuarantined = () => numberIn(sql.get`SELECT count(*) FROM quarantine`);
 
   const reads = {
     bounds(): LogBounds {
-      const newest = numberIn(sql`SELECT seq FROM sqlite_sequence WHERE name = 'event'`);
-      const first = numberIn(sql`SELECT min(position) FROM event`);
-      const [meta] = rows<{ readonly epoch: string }>(sql`
-        SELECT value AS epoch FROM meta WHERE name = 'epoch'`);
-      return { epoch: meta?.epoch ?? '', oldest: first > 0 ? first - 1 : newest, newest };
+      const newest = numberIn(sql.get`SELECT seq FROM sqlite_sequence WHERE name = 'event'`);
+      const first = numberIn(sql.get`SELECT min(position) FROM event`);
+      const epoch = String(sql.get`SELECT value FROM meta WHERE name = 'epoch'`?.['value']);
+      return { epoch, oldest: first > 0 ? first - 1 : newest, newest };
     },
     eventsAfter: (position: number, limit: number) => ({
       oldest: reads.bounds().oldest,
-      events: rows<StoredEvent>(sql`
+      events: rows<StoredEvent>(sql.all`
         SELECT position, received_at AS receivedAt, body FROM event
         WHERE position > ${position} ORDER BY position LIMIT ${limit}`),
     }),
     eventsOfSubject: (subject: string, limit: number) =>
-      rows<StoredEvent>(sql`
+      rows<StoredEvent>(sql.all`
         SELECT position, received_at AS receivedAt, body FROM event
         WHERE subject = ${subject} ORDER BY position DESC LIMIT ${limit}`).toReversed(),
     get: (keys: readonly string[]) => keys.map(valueOf),
     quarantined: (limit: number, after = '0') =>
-      rows<QuarantinedEntry>(sql`
+      rows<QuarantinedEntry>(sql.all`
         SELECT CAST(id AS TEXT) AS id, received_at AS receivedAt, reason, body FROM quarantine
         WHERE quarantine.id > CAST(${after} AS INTEGER) ORDER BY quarantine.id LIMIT ${limit}`),
     countQuarantined,
@@ -96,33 +85,33 @@ export function createOperations(db: DatabaseSync, retentionMs: number, clock: (
     },
     put(values: Readonly<Record<string, string>>, ttlMs: number): void {
       for (const [key, value] of Object.entries(values))
-        run(sql`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`);
+        sql.run`INSERT OR REPLACE INTO fact VALUES (${key}, ${value}, ${clock() + ttlMs})`;
     },
     delete: (key: string, value: string): boolean =>
-      run(sql`DELETE FROM fact WHERE key = ${key} AND value = ${value}`).changes === 1,
+      sql.run`DELETE FROM fact WHERE key = ${key} AND value = ${value}`.changes === 1,
     quarantine({ receivedAt, reason, body }: QuarantineEntry): void {
-      run(sql`INSERT INTO quarantine (received_at, reason, body)
-        VALUES (${receivedAt}, ${reason}, ${body})`);
+      sql.run`INSERT INTO quarantine (received_at, reason, body)
+        VALUES (${receivedAt}, ${reason}, ${body})`;
       const excess = Math.max(0, countQuarantined() - QUARANTINE_MAX_ENTRIES);
-      run(sql`DELETE FROM quarantine WHERE id IN (
-        SELECT id FROM quarantine ORDER BY id LIMIT ${excess})`);
+      sql.run`DELETE FROM quarantine WHERE id IN (
+        SELECT id FROM quarantine ORDER BY id LIMIT ${excess})`;
     },
-    removeQuarantined: (id: string) => void run(sql`DELETE FROM quarantine WHERE id = ${id}`),
+    removeQuarantined: (id: string) => void sql.run`DELETE FROM quarantine WHERE id = ${id}`,
     /** Removes some of what is past its time. Returns whether there may be more. */
     trim(): boolean {
       const now = clock();
       const removals = [
         // Only the oldest events are removed: the log has no holes.
-        run(sql`DELETE FROM event WHERE position IN (
+        sql.run`DELETE FROM event WHERE position IN (
           WITH oldest AS (
             SELECT position, received_at FROM event ORDER BY position LIMIT ${TRIM_BATCH})
           SELECT position FROM oldest WHERE position < ifnull(
             (SELECT min(position) FROM oldest
-             WHERE received_at BETWEEN ${now - retentionMs} AND ${now + CLOCK_TOLERANCE_MS}), 9e15))`),
-        run(sql`DELETE FROM seen WHERE (key, time) IN (
-          SELECT key, time FROM seen WHERE at < ${now - windowMs} ORDER BY at LIMIT ${TRIM_BATCH})`),
-        run(sql`DELETE FROM fact WHERE key IN (
-          SELECT key FROM fact WHERE ends_at <= ${now} LIMIT ${TRIM_BATCH})`),
+             WHERE received_at BETWEEN ${now - retentionMs} AND ${now + CLOCK_TOLERANCE_MS}), 9e15))`,
+        sql.run`DELETE FROM seen WHERE (key, time) IN (
+          SELECT key, time FROM seen WHERE at < ${now - windowMs} ORDER BY at LIMIT ${TRIM_BATCH})`,
+        sql.run`DELETE FROM fact WHERE key IN (
+          SELECT key FROM fact WHERE ends_at <= ${now} LIMIT ${TRIM_BATCH})`,
       ];
       return removals.some(({ changes }) => changes === TRIM_BATCH);
     },
