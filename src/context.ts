@@ -55,10 +55,7 @@ export function createContext(
     readonly name: string;
     readonly id?: string;
     readonly isPlainHttp?: boolean;
-    readonly args: Pick<
-      ValidatedExecutionArgs,
-      'schema' | 'fragmentDefinitions' | 'variableValues'
-    >;
+    readonly args: ValidatedExecutionArgs;
   },
 ) {
   /** How long the operation's response may be cached, apart from the Partner API's own answers. */
