@@ -15,7 +15,7 @@ import { createOpenConnections } from './open-connections.ts';
 import { createOrigins } from './origins.ts';
 import { createBodyOf } from './request.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
-import { createMaskError } from './plugins/use-error-masking.ts';
+import { createErrorMasking } from './plugins/use-error-masking.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
@@ -48,7 +48,7 @@ function createParts(options: GatewayOptions) {
   return {
     ...options,
     onUnexpected,
-    maskError: createMaskError(onUnexpected),
+    ...createErrorMasking(onUnexpected, config.operation.maxUpstreamCalls),
     observer: createOperationObserver(log, metrics),
     isShortOfMemory: createMemoryPressure(() =>
       writeLimited('error', 'short of memory: queries and sockets are rejected'),

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { createMaskError, maskErrors } from '../../src/gateway/plugins/use-error-masking.ts';
+import { createErrorMasking } from '../../src/gateway/plugins/use-error-masking.ts';
 import { createExecutor } from '../../src/gateway/plugins/use-execution.ts';
 import { fastestMs } from '../support/fastest.ts';
 import { openGateway } from '../support/gateway.ts';
@@ -130,8 +130,8 @@ async function compiled(args: ValidatedExecutionArgs): Promise<ExecutionResult> 
 
 /** As a client gets it: one error for each null. */
 function shown(result: ExecutionResult) {
-  const mask = createMaskError(() => undefined);
-  const errors = maskErrors(result, mask).map((error) => error.toJSON());
+  const { maskErrors } = createErrorMasking(() => undefined, 1_000);
+  const errors = maskErrors(result, 0).map((error) => error.toJSON());
   return JSON.parse(JSON.stringify({ data: result.data, errors }));
 }
 

@@ -36,16 +36,13 @@ const EXTENSIONS = ['issues', 'retryAfter', 'oldestCursor'] as const;
 
 const STORE_UNAVAILABLE = 'This gateway can’t reach its own store. Try again in a moment.';
 
-type MaskError = (error: unknown, requestId?: string) => ClientError;
-
-/**
- * For Yoga's `maskedErrors`: decides what a client may read of an error. Unexpected errors are passed to
- * `onUnexpected`, to be logged, and replaced.
- */
-export function createMaskError(
+/** Decides what a client may read of errors. Unexpected ones are passed to `onUnexpected`, to be logged, and replaced. */
+export function createErrorMasking(
   onUnexpected: (cause: unknown, requestId?: string) => void,
-): MaskError {
-  return (error, requestId) => {
+  maxUpstreamCalls: number,
+) {
+  /** Also for Yoga's `maskedErrors`. */
+  function maskError(error: unknown, requestId?: string): ClientError {
     if (error instanceof ClientError) return error;
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = located ? (located.originalError ?? undefined) : error;
@@ -71,7 +68,35 @@ export function createMaskError(
     onUnexpected(cause ?? error, requestId);
     const http = located?.path ? undefined : { status: 500 };
     return new ClientError('INTERNAL_SERVER_ERROR', 'Unexpected error.', where, http);
-  };
+  }
+
+  /**
+   * Masks the errors of a result, and sorts them by their position in the document: the order in which they occurred
+   * would reveal whether a record was cached. If several make the same parent null, the first one is returned. Errors
+   * about the call limit that differ only in list indices are merged: a list has one, and not one for each row.
+   */
+  function maskErrors(
+    { data, errors = [] }: ExecutionResult,
+    estimate: number,
+    requestId?: string,
+  ): readonly ClientError[] {
+    // Each row of a list may have an error about the response's size.
+    const some = firstOfEach(errors, (error) =>
+      error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
+    );
+    const sorted = some.map((error) => maskError(error, requestId)).toSorted(inDocumentOrder);
+    const masked = firstOfEach(sorted, ({ path }) => path && nullPosition(path, data));
+    const rowsByPath = Map.groupBy(masked.filter(isCallLimitError), pathWithoutIndices);
+    const merged = Array.from(rowsByPath.values(), (rows) => {
+      const { nodes, path } = rows[0]!;
+      const message = `At most ${maxUpstreamCalls} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
+      const extensions = { count: rows.length, path, estimate, limit: maxUpstreamCalls };
+      return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
+    });
+    return [...masked.filter((error) => !isCallLimitError(error)), ...merged];
+  }
+
+  return { maskError, maskErrors };
 }
 
 /** Absent and forbidden records have the same code, and so the same message. */
@@ -87,39 +112,19 @@ const extensionsOf = (error: CodedError) =>
   );
 
 /**
- * Masks the errors of an operation's fields, and merges those about the call limit (`onExecute`). The plugins after it
- * count and log the masked errors; the answer cache before it skips every result with an error.
+ * Masks the errors of an operation's fields (`onExecute`). The plugins after it count and log the masked errors; the
+ * answer cache before it skips every result with an error.
  */
-export function useErrorMasking({ maskError, config }: GatewayParts): GatewayPlugin {
+export function useErrorMasking({ maskErrors }: GatewayParts): GatewayPlugin {
   return {
     onExecute: () => ({
       onExecuteDone({ args, result, setResult }) {
         if (isAsyncIterable(result) || !result.errors) return;
         const { requestId, operation } = args.contextValue as ExecutionContext;
-        const masked = maskErrors(result, maskError, requestId);
-        const { maxUpstreamCalls } = config.operation;
-        const errors = mergeCallLimitErrors(masked, operation.estimated, maxUpstreamCalls);
-        setResult({ ...result, errors });
+        setResult({ ...result, errors: maskErrors(result, operation.estimated, requestId) });
       },
     }),
   };
-}
-
-/**
- * Masks errors, and sorts them by their position in the document: the order in which they occurred would reveal whether
- * a record was cached. If several make the same parent null, the first one is returned.
- */
-export function maskErrors(
-  { data, errors = [] }: ExecutionResult,
-  maskError: MaskError,
-  requestId?: string,
-): readonly ClientError[] {
-  // Each row of a list may have an error about the response's size.
-  const some = firstOfEach(errors, (error) =>
-    error.originalError instanceof ResponseTooLarge ? pathWithoutIndices(error) : undefined,
-  );
-  const masked = some.map((error) => maskError(error, requestId)).toSorted(inDocumentOrder);
-  return firstOfEach(masked, ({ path }) => path && nullPosition(path, data));
 }
 
 /** Of the errors with the same key, the first, and all errors without a key. */
@@ -166,22 +171,6 @@ function comparePaths(a: GraphQLError['path'] = [], b: GraphQLError['path'] = []
 const inDocumentOrder = (a: GraphQLError, b: GraphQLError): number =>
   startOf(a) - startOf(b) || comparePaths(a.path, b.path);
 
-type Errors = readonly GraphQLError[];
-
 /** By its message: the limit of events has the same code. */
 const isCallLimitError = ({ message }: GraphQLError): boolean =>
   message === PARTNER_MESSAGES['QUERY_TOO_EXPENSIVE'];
-
-/** Merges errors about the call limit that differ only in list indices: a list has one, and not one for each row. */
-export function mergeCallLimitErrors(errors: Errors, estimate: number, limit: number): Errors {
-  const byPath = Map.groupBy(errors.filter(isCallLimitError), pathWithoutIndices);
-  const merged = Array.from(byPath.values(), (rows) => mergedError(rows, estimate, limit));
-  return [...errors.filter((error) => !isCallLimitError(error)), ...merged];
-}
-
-function mergedError(rows: Errors, estimate: number, limit: number): ClientError {
-  const { nodes, path } = rows[0]!;
-  const message = `At most ${limit} calls to the Partner API are made for one operation, and none was left here: ask for fewer rows.`;
-  const extensions = { count: rows.length, path, estimate, limit };
-  return new ClientError('QUERY_TOO_EXPENSIVE', message, { nodes, path, extensions });
-}

@@ -9,7 +9,6 @@ import { isVisible } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
-import { maskErrors, mergeCallLimitErrors } from '../plugins/use-error-masking.ts';
 import type { GatewayParts } from '../gateway.ts';
 
 /** The result of an event for a subscription, executed and serialized once for all its receivers. */
@@ -50,7 +49,7 @@ const HIDDEN: EventResult = { json: '', records: [], denied: [], position: 0 };
 const ALWAYS_HIDDEN = { ...HIDDEN, basis: { validities: [], proofs: [] } };
 
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
-export function createEventResults({ services, config, maskError }: GatewayParts) {
+export function createEventResults({ services, config, maskErrors }: GatewayParts) {
   const { maxUpstreamCalls } = config.operation;
   const recent = { max: CACHED_RESULTS, ttl: CACHED_MS, ttlAutopurge: true };
   const usages = new LRUCache<string, Usage>(recent);
@@ -90,12 +89,11 @@ export function createEventResults({ services, config, maskError }: GatewayParts
       const execution = { ...args, rootValue: event, contextValue };
       const { data = null, errors } = await executeSubscriptionEvent(execution);
       auditEventRead(event, contextValue);
-      const masked = errors && maskErrors({ data, errors }, maskError);
-      const merged = masked && mergeCallLimitErrors(masked, estimated, maxUpstreamCalls);
+      const masked = errors && maskErrors({ data, errors }, estimated);
       const { read = [], denied = [] } = contextValue.audit ?? {};
       const { cachePolicy, startPosition } = contextValue;
       return {
-        json: JSON.stringify({ errors: merged, data }),
+        json: JSON.stringify({ errors: masked, data }),
         records: [...read],
         denied: [...denied],
         position: event.position,
