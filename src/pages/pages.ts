@@ -10,6 +10,7 @@ import { type GraphQLSchema, printSchema } from 'graphql';
 import type { Config } from '../config.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type Load = (name: string) => string | Promise<string | Buffer>;
 
 /** Only this origin's scripts and styles, and nothing inline: a note's text can never run. */
 const policyOf = (extra: readonly string[]) =>
@@ -31,30 +32,30 @@ const GRAPHIQL_POLICY = policyOf([
   "img-src 'self' data:",
 ]);
 
-const HTML = 'text/html; charset=utf-8';
-const SCRIPT = 'text/javascript; charset=utf-8';
-const STYLE = 'text/css; charset=utf-8';
-const TYPES: Readonly<Record<string, string>> = { css: STYLE, js: SCRIPT, svg: 'image/svg+xml' };
-const typeOf = (name: string) => TYPES[name.slice(name.lastIndexOf('.') + 1)]!;
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  graphql: 'text/plain; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
 
 const WEB = new URL('../../web/', import.meta.url);
-const read = (name: string) => () => readFile(new URL(name, WEB));
-/** What the pages load, by its path below `/assets`. */
-const ASSETS = globSync('**/*.{css,js,svg}', { cwd: WEB });
-
+const read: Load = (name) => readFile(new URL(name, WEB));
 /** Nine megabytes: imported when the page is first opened. */
 const bundle = () => import('@graphql-yoga/render-graphiql/graphiql');
 /**
- * Yoga's GraphiQL in separate files. Its own page has the nine megabytes inline, which are sent again with every visit
- * and need a policy that allows inline scripts.
+ * What the pages load, by its path below `/assets`: files of `web`, and Yoga's GraphiQL in separate files. Its own page
+ * has the nine megabytes inline, which are sent again with every visit and need a policy that allows inline scripts.
  */
-const GRAPHIQL = [
-  ['graphiql.js', 'js'],
-  ['graphiql.css', 'css'],
-  ['editorWorkerService.worker.js', 'editorWorkerService'],
-  ['json.worker.js', 'jsonWorker'],
-  ['graphql.worker.js', 'graphqlWorker'],
-] as const;
+const ASSETS: readonly (readonly [string, Load])[] = [
+  ...globSync('**/*.{css,js,svg}', { cwd: WEB }).map((name) => [name, read] as const),
+  ['graphiql/graphiql.js', async () => (await bundle()).js],
+  ['graphiql/graphiql.css', async () => (await bundle()).css],
+  ['graphiql/editorWorkerService.worker.js', async () => (await bundle()).editorWorkerService],
+  ['graphiql/json.worker.js', async () => (await bundle()).jsonWorker],
+  ['graphiql/graphql.worker.js', async () => (await bundle()).graphqlWorker],
+];
 
 /** The notice on GraphiQL's page. */
 const TOKEN_NOTICE = /<p id="token-notice".*?<\/p>/s;
@@ -65,28 +66,21 @@ export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
   const needsToken = auth.kind !== 'open';
   /** Live notes says if all people are made up. */
   const data = partner.kind === 'sandbox' ? 'made-up' : 'real';
-  const page = (name: string) => async () => {
+  async function page(name: string): Promise<string> {
     const html = await readFile(new URL(name, WEB), 'utf8');
     return html
       .replace('data-auth="open"', `data-auth="${needsToken ? 'token' : 'open'}"`)
       .replace('data-data="real"', `data-data="${data}"`)
       .replace(needsToken ? '' : TOKEN_NOTICE, '');
-  };
-  const files: readonly (readonly [string, Handler])[] = [
-    ['/', serveFile(HTML, page('index.html'))],
-    ['/schema.graphql', serveFile('text/plain; charset=utf-8', () => `${printSchema(schema)}\n`)],
-    ...ASSETS.map((name) => [`/assets/${name}`, serveFile(typeOf(name), read(name))] as const),
-    ...GRAPHIQL.map(
-      ([name, part]) =>
-        [
-          `/assets/graphiql/${name}`,
-          serveFile(typeOf(name), async () => (await bundle())[part]),
-        ] as const,
-    ),
-  ];
+  }
+  const files = [
+    ['/', serveFile('index.html', page)],
+    ['/schema.graphql', serveFile('schema.graphql', () => `${printSchema(schema)}\n`)],
+    ...ASSETS.map(([name, load]) => [`/assets/${name}`, serveFile(name, load)] as const),
+  ] as const;
   return {
     /** For browsers that open the GraphQL endpoint. */
-    graphiql: serveFile(HTML, page('graphiql/index.html'), GRAPHIQL_POLICY),
+    graphiql: serveFile('graphiql/index.html', page, GRAPHIQL_POLICY),
     /** Exact paths: anything else is not found. */
     routes: files.map(([path, handler]) => [path, { GET: handler, HEAD: handler }] as const),
   };
@@ -95,13 +89,9 @@ export function createPages(schema: GraphQLSchema, { auth, partner }: Config) {
 const zip = promisify(gzip);
 
 /** Serves one file: read and compressed once, at the first request, then 304 for a browser that has it. */
-function serveFile(
-  type: string,
-  load: () => string | Promise<string | Buffer>,
-  policy = POLICY,
-): Handler {
+function serveFile(name: string, load: Load, policy = POLICY): Handler {
   async function prepare() {
-    const plain = Buffer.from(await load());
+    const plain = Buffer.from(await load(name));
     // Weak, since it is the same for both encodings.
     const etag = `W/"${hash('sha256', plain, 'base64url').slice(0, 22)}"`;
     return { plain, zipped: await zip(plain), etag };
@@ -124,14 +114,11 @@ function serveFile(
       'referrer-policy': 'no-referrer',
       vary: 'Accept-Encoding',
     };
-    if (req.headers['if-none-match'] === etag) {
-      res.writeHead(304, common).end();
-      return;
-    }
+    if (req.headers['if-none-match'] === etag) return void res.writeHead(304, common).end();
     const body = isZipped ? zipped : plain;
     res.writeHead(200, {
       ...common,
-      'content-type': type,
+      'content-type': TYPES[name.slice(name.lastIndexOf('.') + 1)],
       'content-length': body.length,
       ...(isZipped && { 'content-encoding': 'gzip' }),
     });
