@@ -79,31 +79,23 @@ export function createExecutor(maxCompiled = MAX_COMPILED_SELECTIONS) {
   };
 }
 
-/**
- * graphql-jit 0.8.9 writes the document's literals into code, and a string with a certain text becomes JavaScript there:
- * so a document that has a quotation mark is not compiled. It drops keys named `__proto__`, ignores the default values
- * of introspection's arguments, and rejects a required variable that is left to its default. Mutations are rare and wait
- * for the Partner API.
- */
-const isCompilable = (args: ValidatedExecutionArgs): boolean =>
-  args.operation.operation === 'query' &&
-  !/"|__(?!typename\b)/.test(args.document.loc!.source.body) &&
-  !args.operation.variableDefinitions?.some(
-    ({ defaultValue, type }) => defaultValue && type.kind === Kind.NON_NULL_TYPE,
-  ) &&
-  !hasUnsafeSelections(args);
-
-/**
- * Each selection below an interface is compiled once for each of its types: nested, exponentially many. Two paths that
- * differ only in where an alias has its `_` get the same `info`. Of two merged selections, a condition on one is applied
- * to both or keeps its place among the keys.
- */
-function hasUnsafeSelections({ schema, document }: ValidatedExecutionArgs): boolean {
+/** Whether graphql-jit 0.8.9 executes the document as graphql-js does. Mutations are rare and wait for the Partner API. */
+function isCompilable({ schema, document, operation }: ValidatedExecutionArgs): boolean {
+  // It writes literals into code, and a string with a certain text becomes JavaScript there: so a document that has a
+  // quotation mark is not compiled. It drops keys named `__proto__`, and ignores defaults of introspection's arguments.
+  const text = document.loc!.source.body;
+  if (operation.operation !== 'query' || /"|__(?!typename\b)/.test(text)) return false;
   const types = new TypeInfo(schema);
   let isUnsafe = false;
   let hasConditions = false;
   let hasMerges = false;
   const visitor: ASTVisitor = {
+    // It rejects a required variable that is left to its default.
+    VariableDefinition({ defaultValue, type }) {
+      isUnsafe ||= defaultValue !== undefined && type.kind === Kind.NON_NULL_TYPE;
+    },
+    // Each selection below an interface is compiled once for each of its types: nested, exponentially many. Two paths
+    // that differ only in where an alias has its `_` get the same `info`.
     Field({ alias }) {
       isUnsafe ||= isAbstractType(getNamedType(types.getType())) || /_/.test(alias?.value ?? '');
     },
@@ -119,7 +111,8 @@ function hasUnsafeSelections({ schema, document }: ValidatedExecutionArgs): bool
     },
   };
   visit(document, visitWithTypeInfo(types, visitor));
-  return isUnsafe || (hasConditions && hasMerges);
+  // Of two merged selections, a condition on one is applied to both or keeps its place among the keys.
+  return !isUnsafe && !(hasConditions && hasMerges);
 }
 
 /** Where null replaces the default of a variable, a non-null argument can get null: graphql-js reports which one. */
