@@ -132,14 +132,8 @@ function firstOfEach<E extends GraphQLError>(
   errors: readonly E[],
   keyOf: (error: E) => string | undefined,
 ): readonly E[] {
-  const seen = new Set<string>();
-  return errors.filter((error) => {
-    const key = keyOf(error);
-    if (key === undefined) return true;
-    const isFirst = !seen.has(key);
-    seen.add(key);
-    return isFirst;
-  });
+  const groups = Map.groupBy(errors, (error) => keyOf(error) ?? error);
+  return Array.from(groups.values(), ([first]) => first!);
 }
 
 const pathWithoutIndices = ({ path = [] }: GraphQLError): string =>
