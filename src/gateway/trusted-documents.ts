@@ -51,15 +51,11 @@ function readJson(file: string): object {
   throw refused(['the file must hold a JSON object, hash → document']);
 }
 
-function problemsOf(
-  text: unknown,
-  { limits, http }: Config,
-  schema: GraphQLSchema,
-): readonly string[] {
+function problemsOf(text: unknown, config: Config, schema: GraphQLSchema): readonly string[] {
   if (typeof text !== 'string') return ['must be the text of a document'];
   try {
-    const document = parseWithinLimits(text, limits);
-    return documentProblems(schema, document, http.graphiql).map(({ message }) => message);
+    const document = parseWithinLimits(text, config.limits);
+    return documentProblems(schema, document, config.http.graphiql).map(({ message }) => message);
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

@@ -1,11 +1,11 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
-import { isAsyncIterable } from 'graphql-yoga';
+import { usePayloadFormatter } from 'graphql-yoga';
 
 import { CodedError, ResponseTooLarge } from '../../errors.ts';
 import { PartnerConflict, PartnerError } from '../../rest/errors.ts';
 import { ClientError, operationRejected } from '../client-error.ts';
 import type { GatewayParts } from '../gateway.ts';
-import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext } from '../yoga.ts';
 
 /** The messages of the Partner API's errors name a route and are only logged. Clients read these instead. */
 const PARTNER_MESSAGES: Readonly<Record<string, string>> = {
@@ -115,17 +115,12 @@ const extensionsOf = (error: CodedError) =>
  * Masks the errors of an operation's fields (`onExecute`). The plugins after it count and log the masked errors; the
  * answer cache before it skips every result with an error.
  */
-export function useErrorMasking({ maskErrors }: GatewayParts): GatewayPlugin {
-  return {
-    onExecute: () => ({
-      onExecuteDone({ args, result, setResult }) {
-        if (isAsyncIterable(result) || !result.errors) return;
-        const { requestId, operation } = args.contextValue as ExecutionContext;
-        setResult({ ...result, errors: maskErrors(result, operation.estimated, requestId) });
-      },
-    }),
-  };
-}
+export const useErrorMasking = ({ maskErrors }: GatewayParts) =>
+  usePayloadFormatter((result, { contextValue }) => {
+    if (!result.errors) return false;
+    const { requestId, operation } = contextValue as ExecutionContext;
+    return { ...result, errors: maskErrors(result, operation.estimated, requestId) };
+  });
 
 /** Of the errors with the same key, the first, and all errors without a key. */
 function firstOfEach<E extends GraphQLError>(
