@@ -12,12 +12,13 @@ import { QUARANTINE_MAX_ENTRIES, type QuarantineEntry, type QuarantinedEntry } f
 
 const TRIM_BATCH = 500;
 
+const rows = <Row>(found: readonly unknown[]) => found as Row[];
+const numberIn = (row: object | undefined) => Number(Object.values(row ?? {})[0] ?? 0);
+
 /** The worker's operations, by name. Writes run within its transaction. */
 export function createOperations(db: DatabaseSync, retentionMs: number, clock: () => number) {
   const windowMs = dedupeWindowMs(retentionMs);
   const sql = db.createTagStore();
-  const rows = <Row>(found: readonly unknown[]) => found as Row[];
-  const numberIn = (row: object | undefined) => Number(Object.values(row ?? {})[0] ?? 0);
 
   /** The unique index of `seen` detects a copy. Entries older than the window count as absent. */
   function isNew({ key, time = '' }: NewEvent): boolean {
