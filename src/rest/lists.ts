@@ -6,25 +6,18 @@ import { CHANGING_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
 import { anotherRecord, isOther, type Checked } from './records.ts';
 
-// The readers of rows return undefined for a row without a usable id.
+/**
+ * A reader of rows. It returns undefined for a row without a usable id. The API shows `id` for clients and `sessionId`
+ * for sessions; other records may well use `<noun>Id`, as its events do.
+ */
+const rowReader =
+  <T>(idName: string, read: (id: Uuid, raw: JsonObject) => T) =>
+  (raw: JsonObject): T | undefined => {
+    const id = toUuid(raw['id']) ?? toUuid(raw[idName]);
+    return id && read(id, raw);
+  };
 
-// The API shows `id` for clients and `sessionId` for sessions; other records may well use `<noun>Id`, as its events do.
-const idOf = (raw: JsonObject, idName: string): Uuid | undefined =>
-  toUuid(raw['id']) ?? toUuid(raw[idName]);
-
-const withName = (idName: string) => (raw: JsonObject) => {
-  const id = idOf(raw, idName);
-  return id && { id, name: textOf(raw['name']), raw };
-};
-
-export const readOrganization = withName('organizationId');
-const readClinic = withName('clinicId');
-const readProgram = withName('programId');
-
-function readMagicEdit(raw: JsonObject) {
-  const id = idOf(raw, 'magicEditId');
-  return id && { id, raw };
-}
+const named = (id: Uuid, raw: JsonObject) => ({ id, name: textOf(raw['name']), raw });
 
 const personOf = (raw: JsonObject) => ({
   firstName: textOf(raw['firstName']),
@@ -33,24 +26,21 @@ const personOf = (raw: JsonObject) => ({
   externalId: textOf(raw['externalId']),
 });
 
-function readClinician(raw: JsonObject) {
-  const id = idOf(raw, 'clinicianId');
-  return id && { id, ...personOf(raw), raw };
-}
+export const readOrganization = rowReader('organizationId', named);
+const readClinic = rowReader('clinicId', named);
+const readProgram = rowReader('programId', named);
+const readMagicEdit = rowReader('magicEditId', (id, raw) => ({ id, raw }));
+const readClinician = rowReader('clinicianId', (id, raw) => ({ id, ...personOf(raw), raw }));
 
-export function readClient(raw: JsonObject) {
-  const id = idOf(raw, 'clientId');
-  if (!id) return undefined;
-  return {
-    id,
-    ...personOf(raw),
-    phoneNumber: textOf(raw['phoneNumber']),
-    dateOfBirth: calendarDateOf(raw['dateOfBirth']),
-    /** As the API spells it, unknown values included. */
-    status: textOf(raw['status']),
-    raw,
-  };
-}
+export const readClient = rowReader('clientId', (id, raw) => ({
+  id,
+  ...personOf(raw),
+  phoneNumber: textOf(raw['phoneNumber']),
+  dateOfBirth: calendarDateOf(raw['dateOfBirth']),
+  /** As the API spells it, unknown values included. */
+  status: textOf(raw['status']),
+  raw,
+}));
 
 export function readSession(raw: JsonObject) {
   const id = toUuid(raw['sessionId']) ?? toUuid(raw['id']);
