@@ -1,7 +1,5 @@
 import type { Clock } from '../../clock.ts';
 
-type BreakerState = 'closed' | 'open' | 'half-open';
-
 /** `unclear`: the attempt says nothing about the API's health. */
 export type Verdict = 'healthy' | 'failing' | 'unclear';
 
@@ -12,15 +10,14 @@ const OPEN_MS = 2000;
 
 /** A circuit breaker. Each route has its own: failing transcripts must not block the notes. */
 export class Breaker {
-  state: BreakerState = 'closed';
   /** Why the last attempt failed, for messages while it is open. */
   reason = '';
-  private openedAt = 0;
-  private consecutive = 0;
-  /** The last attempts: true for a failure. */
-  private recent: boolean[] = [];
+  /** When it opened, or when its last probe failed. Undefined while it is closed. */
+  private openedAt: number | undefined;
   /** The one attempt that decides whether an open breaker closes. */
   private probe: object | undefined;
+  /** The last attempts: true for a failure. */
+  private recent: boolean[] = [];
   private readonly clock: Clock;
   /** Not called for probes that fail: in a long outage there is one every two seconds. */
   private readonly onChange: (state: 'open' | 'closed') => void;
@@ -31,15 +28,13 @@ export class Breaker {
   }
 
   refuses(): boolean {
-    if (this.state === 'closed') return false;
-    return this.state === 'half-open' || this.clock.now() - this.openedAt < OPEN_MS;
+    if (this.openedAt === undefined) return false;
+    return this.probe !== undefined || this.clock.now() - this.openedAt < OPEN_MS;
   }
 
   /** Begins an attempt, unless `refuses()`. `leave` must be called with the same `caller`. */
   enter(caller: object): void {
-    if (this.state === 'closed') return;
-    this.probe = caller;
-    this.state = 'half-open';
+    if (this.openedAt !== undefined) this.probe = caller;
   }
 
   leave(caller: object, verdict: Verdict): void {
@@ -48,29 +43,21 @@ export class Breaker {
       this.probe = undefined;
       // After an unclear probe the pause is still over, so the next call is another probe.
       if (isFailing) this.openedAt = this.clock.now();
-      if (verdict !== 'healthy') {
-        this.state = 'open';
-        return;
-      }
-      this.consecutive = 0;
+      if (verdict !== 'healthy') return;
+      this.openedAt = undefined;
       this.recent = [];
-      return this.change('closed');
+      return this.onChange('closed');
     }
     // Late answers to requests from before it opened prove nothing.
-    if (this.state !== 'closed' || verdict === 'unclear') return;
+    if (this.openedAt !== undefined || verdict === 'unclear') return;
     this.recent.push(isFailing);
     if (this.recent.length > WINDOW) this.recent.shift();
-    this.consecutive = isFailing ? this.consecutive + 1 : 0;
     if (!isFailing) return;
-    const isFull = this.recent.length >= WINDOW;
-    const isMostlyFailing = isFull && this.recent.filter(Boolean).length * 2 >= WINDOW;
-    if (this.consecutive < CONSECUTIVE_FAILURES && !isMostlyFailing) return;
+    const { length } = this.recent;
+    const consecutive = length - 1 - this.recent.lastIndexOf(false);
+    const isMostlyFailing = length === WINDOW && this.recent.filter(Boolean).length * 2 >= WINDOW;
+    if (consecutive < CONSECUTIVE_FAILURES && !isMostlyFailing) return;
     this.openedAt = this.clock.now();
-    this.change('open');
-  }
-
-  private change(state: 'open' | 'closed'): void {
-    this.state = state;
-    this.onChange(state);
+    this.onChange('open');
   }
 }
