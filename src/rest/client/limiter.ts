@@ -1,8 +1,7 @@
 import type { Clock } from '../../clock.ts';
 
-/** In order of priority: the token first, since every call needs it; then writes, since a person waits for them. */
-const PRIORITIES = ['token', 'write', 'read'] as const;
-export type Priority = (typeof PRIORITIES)[number];
+/** The token comes first, since every call needs it; then writes, since a person waits for them. */
+export type Priority = 'token' | 'write' | 'read';
 
 /** A call that may have to wait for a slot. */
 export interface QueuedCall {
@@ -32,8 +31,6 @@ export function createLimiter(
    * often keeps old tables, and with them past operations, in memory until a full garbage collection.
    */
   const waiting: Readonly<Record<Priority, CallQueue[]>> = { token: [], write: [], read: [] };
-  /** Entries in the queues: a call that several operations wait for is in the queue of each. */
-  let queued = 0;
   let inFlight = 0;
   let isSending = false;
   // The permits of the rate limit, refilled all the time.
@@ -49,6 +46,9 @@ export function createLimiter(
     day = today;
     return used;
   }
+
+  const hasQueued = (): boolean =>
+    waiting.token.length > 0 || waiting.write.length > 0 || waiting.read.length > 0;
 
   const mayStart = (): boolean =>
     inFlight < maxInFlight && (ratePerSecond === undefined || hasPermit(ratePerSecond));
@@ -74,7 +74,7 @@ export function createLimiter(
     if (isSending) return;
     isSending = true;
     try {
-      while (queued > 0 && mayStart()) {
+      while (hasQueued() && mayStart()) {
         const next = nextCall();
         if (!next) break;
         next.isWaiting = false;
@@ -88,33 +88,29 @@ export function createLimiter(
 
   /** Round robin: a query with hundreds of calls must not delay a small one until all of them are done. */
   function nextCall(): QueuedCall | undefined {
-    for (const priority of PRIORITIES) {
-      const queues = waiting[priority];
-      for (let queue = queues.shift(); queue; queue = queues.shift()) {
-        const call = queue.calls.shift();
-        if (queue.calls.length > 0) queues.push(queue);
-        queued -= 1;
-        if (call?.isWaiting) return call;
-      }
+    for (;;) {
+      const queue = waiting.token.shift() ?? waiting.write.shift() ?? waiting.read.shift();
+      const call = queue?.calls.shift();
+      if (!queue || !call) return undefined;
+      if (queue.calls.length > 0) waiting[queue.priority].push(queue);
+      if (call.isWaiting) return call;
     }
-    return undefined;
   }
 
   return {
     /** Takes a slot if a call may be sent now. The caller releases it. */
     take(): boolean {
-      if (queued > 0 || !mayStart()) return false;
+      if (hasQueued() || !mayStart()) return false;
       inFlight += 1;
       return true;
     },
     /** Once for each operation that waits for the call. It is sent in the turn that comes first. */
     enqueue(call: QueuedCall, queue: CallQueue): void {
       if (queue.calls.push(call) === 1) waiting[queue.priority].push(queue);
-      queued += 1;
     },
     release(): void {
       inFlight -= 1;
-      if (queued > 0) sendQueued();
+      sendQueued();
     },
     /** Counts a call that is sent, for the rate and the day. Returns the seconds until tomorrow if today's quota is used up. */
     spend(): number | undefined {
