@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
 import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { type Endpoint, endpoints } from '../rest/endpoints.ts';
-import type { NoteRecord } from '../rest/records.ts';
+import { type Endpoint, type NoteRecord, endpoints } from '../rest/endpoints.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
 import { ifOpen, isOpen, requireAccess } from './access/prove.ts';

@@ -1,5 +1,5 @@
+import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/endpoints.ts';
 import type { ListName, RecordOf } from '../rest/lists.ts';
-import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 
 /** Ids of a record's parents. */

@@ -1,15 +1,12 @@
 import { toUuid, type Uuid } from '../uuid.ts';
-import {
-  isErrorBody,
-  readMdm,
-  readNote,
-  readNoteOfSession,
-  readScore,
-  readTranscript,
-  type Checked,
-  type NoteRecord,
-} from './records.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { answersOf, crisisInterventionOf, riskOf, totalScoreOf } from './assumed-names.ts';
+import { isObject, objectsOf, textOf, type JsonObject } from '../json.ts';
+
+/** An answer names another record than the one that was asked for: it must be neither shown nor cached. */
+export const anotherRecord: unique symbol = Symbol('another record');
+
+/** Undefined if the body is not what the endpoint promises. */
+export type Checked<T> = T | typeof anotherRecord | undefined;
 
 /** A route: how to call it, how to read its answers, and for how long they are valid. */
 export interface Endpoint<T = unknown> {
@@ -78,27 +75,109 @@ const FINISHED_TTL_MS = 10 * 60_000;
 /** Short, since a user may be waiting for it to finish. */
 const UNFINISHED_TTL_MS = 1000;
 
-/** Null if it does not exist, or not yet. */
-function record<T>(
+/** True if the body names a record, and not the one asked for. What is no UUID names nothing. */
+export const isOther = (name: unknown, asked: Uuid | undefined): boolean =>
+  name !== asked && (toUuid(name) ?? asked) !== asked;
+
+/** A body that describes an error, in one of the API's two shapes, in place of a record without required fields. */
+const isErrorBody = (body: JsonObject): boolean =>
+  isObject(body['error']) || (textOf(body['message']) !== null && Object.keys(body).length === 1);
+
+/** The client that the body names, if any, which is not documented. */
+const clientIn = (raw: JsonObject): Uuid | null =>
+  toUuid(raw['clientId']) ?? toUuid(raw['patientId']) ?? null;
+
+/**
+ * A record with a route of its own. `namesIn` are the values in the body that name the record in the path.
+ * `readRecord` returns null if the record does not exist yet, and undefined if the body is not what the route promises.
+ */
+function record<T extends object>(
   template: string,
-  readRecord: (body: unknown, id: Uuid) => Checked<T | null>,
   finishedTtlMs: number,
+  namesIn: (body: JsonObject) => readonly unknown[],
+  readRecord: (body: JsonObject, id: Uuid) => T | null | undefined,
 ): Endpoint<T | null> {
-  // The path was built first, so there is an id.
-  const read: Endpoint<T | null>['read'] = (body, id) => id && readRecord(body, id);
+  const read: Endpoint<T | null>['read'] = (body, id) => {
+    // The path was built first, so there is an id.
+    if (!isObject(body) || !id) return undefined;
+    const value = readRecord(body, id);
+    if (value === undefined) return undefined;
+    for (const name of namesIn(body)) if (isOther(name, id)) return anotherRecord;
+    return value;
+  };
   const ttlMs = (value: T | null): number =>
-    !isObject(value) || value['isLoading'] === true ? UNFINISHED_TTL_MS : finishedTtlMs;
+    !value || ('isLoading' in value && value.isLoading) ? UNFINISHED_TTL_MS : finishedTtlMs;
   return { ...endpoint('GET', template, 3, read, ttlMs), isNullable: true };
 }
 
+const sessionIn = ({ sessionId }: JsonObject) => [sessionId];
+
+export type NoteRecord = NonNullable<ReturnType<typeof readNote>>;
+function readNote(raw: JsonObject, id: Uuid | undefined) {
+  const { isLoading, note: given } = raw;
+  if (!Array.isArray(given) && typeof isLoading !== 'boolean') return undefined;
+  const sections: readonly unknown[] = Array.isArray(given) ? given : [];
+  return {
+    /** Null while the first generation runs; a regeneration may change it. */
+    id: id ?? null,
+    isLoading: isLoading === true,
+    /** Empty or partial while loading. The elements' shape is not documented. A null would make the whole list null. */
+    note: sections.filter((section) => section !== null),
+    sessionId: toUuid(raw['sessionId']) ?? null,
+    clientId: clientIn(raw),
+    raw,
+  };
+}
+
+/** A body without any id is still the note that was asked for. */
 const note: Endpoint<NoteRecord | null> = {
-  ...record('/progress-notes/:progressNoteId', readNote, CHANGING_TTL_MS),
+  ...record(
+    '/progress-notes/:progressNoteId',
+    CHANGING_TTL_MS,
+    ({ progressNoteId, id }) => [toUuid(progressNoteId) ?? id],
+    readNote,
+  ),
   otherPath: (value) => (value?.sessionId ? noteOfSession.path(value.sessionId) : undefined),
 };
+
+/** Its `id` may be of another record, so only `progressNoteId` counts. */
 const noteOfSession: Endpoint<NoteRecord | null> = {
-  ...record('/sessions/:sessionId/progress-note', readNoteOfSession, CHANGING_TTL_MS),
+  ...record('/sessions/:sessionId/progress-note', CHANGING_TTL_MS, sessionIn, (body) =>
+    readNote(body, toUuid(body['progressNoteId'])),
+  ),
   otherPath: (value) => (value?.id ? note.path(value.id) : noteOfSession.template),
 };
+
+/**
+ * Before an artifact exists the API answers 200 with a body that describes an error, and will answer 404 one day. So
+ * the presence of the field shows whether it is ready, not the status.
+ */
+const artifact = <T extends object>(
+  template: string,
+  field: string,
+  readArtifact: (items: readonly JsonObject[], body: JsonObject) => T,
+) =>
+  record(template, FINISHED_TTL_MS, sessionIn, (body) =>
+    Array.isArray(body[field]) ? readArtifact(objectsOf(body[field]), body) : null,
+  );
+
+function readScore(raw: JsonObject, id: Uuid) {
+  if (isErrorBody(raw)) return undefined;
+  const answers = objectsOf(answersOf(raw)).map((answer) => ({
+    questionKey: textOf(answer['questionKey']),
+    questionDisplay: textOf(answer['questionDisplay']),
+    answerValue: answer['answerValue'] ?? null,
+    answerDisplay: textOf(answer['answerDisplay']),
+  }));
+  return {
+    id,
+    clientId: clientIn(raw),
+    assessmentId: textOf(raw['assessmentId']),
+    totalScore: totalScoreOf(raw),
+    answers,
+    raw,
+  };
+}
 
 /** An object or a list: what it holds is not documented. */
 const readPartner = (body: unknown) =>
@@ -108,8 +187,41 @@ const readPartner = (body: unknown) =>
 export const endpoints = {
   note,
   noteOfSession,
-  transcript: record('/sessions/:sessionId/transcript', readTranscript, FINISHED_TTL_MS),
-  mdm: record('/sessions/:sessionId/mdm', readMdm, FINISHED_TTL_MS),
-  score: record('/assessment-scores/:assessmentScoreId', readScore, FINISHED_TTL_MS),
+  transcript: artifact('/sessions/:sessionId/transcript', 'transcriptItems', (items, raw) => ({
+    items: items.map((item) => ({
+      // Number or text: the unit is not documented, so both are passed through.
+      startTime: item['startTime'] ?? null,
+      endTime: item['endTime'] ?? null,
+      // Speakers may be numbered: the type is not documented either.
+      speaker: typeof item['speaker'] === 'number' ? `${item['speaker']}` : textOf(item['speaker']),
+      transcript: textOf(item['transcript']),
+    })),
+    clientId: clientIn(raw),
+    raw,
+  })),
+  mdm: artifact('/sessions/:sessionId/mdm', 'problemsAddressed', (problems, raw) => ({
+    problemsAddressed: problems.map((problem) => ({
+      rationale: textOf(problem['rationale']),
+      level: textOf(problem['level']),
+    })),
+    risk: riskOf(raw) ?? null,
+    crisisIntervention: crisisInterventionOf(raw),
+    clientId: clientIn(raw),
+    raw,
+  })),
+  score: record(
+    '/assessment-scores/:assessmentScoreId',
+    FINISHED_TTL_MS,
+    ({ id, assessmentScoreId }) => [id, assessmentScoreId],
+    readScore,
+  ),
   partner: endpoint('GET', '/partners', 3, readPartner, () => FINISHED_TTL_MS),
 };
+
+type RecordOf<E> = E extends Endpoint<infer T> ? NonNullable<T> : never;
+export type TranscriptRecord = RecordOf<typeof endpoints.transcript>;
+export type TranscriptItem = TranscriptRecord['items'][number];
+export type MdmRecord = RecordOf<typeof endpoints.mdm>;
+export type ProblemAddressed = MdmRecord['problemsAddressed'][number];
+export type ScoreRecord = RecordOf<typeof endpoints.score>;
+export type ScoreAnswer = ScoreRecord['answers'][number];

@@ -2,9 +2,8 @@ import { z } from 'zod';
 
 import { PAGE_SIZE, firstOffsetOf, lastPageOf, type Page } from '../page.ts';
 import { toUuid, type Uuid } from '../uuid.ts';
-import { CHANGING_TTL_MS, endpoint, type Endpoint } from './endpoints.ts';
+import { CHANGING_TTL_MS, anotherRecord, endpoint, isOther, type Endpoint } from './endpoints.ts';
 import { isObject, textOf, type JsonObject } from '../json.ts';
-import { anotherRecord, isOther, type Checked } from './records.ts';
 
 /**
  * A reader of rows. It returns undefined for a row without a usable id. The API shows `id` for clients and `sessionId`
@@ -81,7 +80,7 @@ function list<T>(
   ...parentNames: readonly string[]
 ): Endpoint<Page<T>> {
   /** Undefined if the body is not the requested page. */
-  function read(body: unknown, parentId: Uuid | undefined, page: number): Checked<Page<T>> {
+  function read(body: unknown, parentId: Uuid | undefined, page: number) {
     const { data, meta }: JsonObject = isObject(body) ? body : {};
     if (!isObject(meta) || !Array.isArray(data)) return undefined;
     const { totalItems: total, currentPage } = meta;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { anotherRecord, endpoints } from '../../src/rest/endpoints.ts';
+import type { Checked } from '../../src/rest/endpoints.ts';
 import {
   listKeyOf,
   listEndpoints,
@@ -8,14 +10,7 @@ import {
   readOrganization,
   readSession,
 } from '../../src/rest/lists.ts';
-import {
-  anotherRecord,
-  readMdm,
-  readNote,
-  readNoteOfSession,
-  readTranscript,
-} from '../../src/rest/records.ts';
-import type { Checked } from '../../src/rest/records.ts';
+import type { Uuid } from '../../src/uuid.ts';
 import { id } from '../support/rest/partner.ts';
 import { pageBody, uuid } from '../support/rest/upstream.ts';
 
@@ -80,6 +75,10 @@ describe('a page', () => {
   });
 });
 
+const readNote = (body: unknown) => own(endpoints.note.read(body, id(1), 1));
+const readNoteOf = (body: unknown, sessionId: Uuid) =>
+  own(endpoints.noteOfSession.read(body, sessionId, 1));
+
 describe('a progress note', () => {
   it('of a session has the id that is named as its own', () => {
     const body = {
@@ -89,30 +88,33 @@ describe('a progress note', () => {
       progressNoteId: uuid(1),
       sessionId: uuid(2),
     };
-    expect(readNoteOfSession(body, id(2))).toMatchObject({
+    expect(readNoteOf(body, id(2))).toMatchObject({
       id: uuid(1),
       sessionId: uuid(2),
       note: ['x'],
     });
-    expect(readNoteOfSession({ isLoading: true, id: uuid(9) }, id(2))).toMatchObject({
+    expect(readNoteOf({ isLoading: true, id: uuid(9) }, id(2))).toMatchObject({
       id: null,
       note: [],
     });
   });
 
   it('by its id has that id, whether or not the body names it', () => {
-    expect(own(readNote({ note: [] }, id(1)))?.id).toBe(uuid(1));
-    expect(own(readNote({ note: [], id: 'n-1' }, id(1)))?.id).toBe(uuid(1));
-    expect(own(readNote({ note: [], id: uuid(1).toUpperCase() }, id(1)))?.id).toBe(uuid(1));
+    expect(readNote({ note: [] })?.id).toBe(uuid(1));
+    expect(readNote({ note: [], id: 'n-1' })?.id).toBe(uuid(1));
+    expect(readNote({ note: [], id: uuid(1).toUpperCase() })?.id).toBe(uuid(1));
     const named = { note: [], id: uuid(9), progressNoteId: uuid(1) };
-    expect(own(readNote(named, id(1)))?.id).toBe(uuid(1));
+    expect(readNote(named)?.id).toBe(uuid(1));
   });
 
   it('is not read from an error body', () => {
-    expect(readNote({ error: { message: 'x' } }, id(1))).toBeUndefined();
-    expect(readNoteOfSession([], id(1))).toBeUndefined();
+    expect(readNote({ error: { message: 'x' } })).toBeUndefined();
+    expect(readNoteOf([], id(1))).toBeUndefined();
   });
 });
+
+const readTranscript = (body: unknown) => own(endpoints.transcript.read(body, id(1), 1));
+const readMdm = (body: unknown) => own(endpoints.mdm.read(body, id(1), 1));
 
 describe('artifacts', () => {
   it('pass times through and read the rest leniently', () => {
@@ -120,7 +122,7 @@ describe('artifacts', () => {
       { startTime: 1.5, endTime: '00:03', speaker: 'A', transcript: 7 },
       'x',
     ];
-    expect(readTranscript({ transcriptItems }, id(1))).toMatchObject({
+    expect(readTranscript({ transcriptItems })).toMatchObject({
       items: [{ startTime: 1.5, endTime: '00:03', speaker: 'A', transcript: null }],
     });
   });
@@ -133,12 +135,12 @@ describe('artifacts', () => {
       crisisNote: 'n',
       hasCrisis: false,
     };
-    expect(readMdm(body, id(1))).toMatchObject({
+    expect(readMdm(body)).toMatchObject({
       problemsAddressed,
       risk: { level: 'high' },
       crisisIntervention: false,
     });
-    expect(readMdm({ problemsAddressed: [] }, id(1))).toMatchObject({
+    expect(readMdm({ problemsAddressed: [] })).toMatchObject({
       risk: null,
       crisisIntervention: null,
     });

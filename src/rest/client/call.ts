@@ -1,5 +1,6 @@
 import type { Page } from '../../page.ts';
 import type { CacheEntry } from '../cache.ts';
+import { anotherRecord } from '../endpoints.ts';
 import {
   CallBudgetExhausted,
   OperationAborted,
@@ -11,7 +12,6 @@ import {
   PartnerUnavailable,
 } from '../errors.ts';
 import type { PartnerClient, Target } from '../partner.ts';
-import { anotherRecord } from '../records.ts';
 import type { Usage } from '../usage.ts';
 import type { Breaker } from './breaker.ts';
 import type { QueuedCall } from './limiter.ts';
