@@ -20,13 +20,13 @@ export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const problems: string[] = [];
   const known = new Set<string>();
-  const config = settings((name, type) => {
+  const read: Read = (name, type) => {
     known.add(name);
     const { data, error } = type.safeParse(given[name]);
     for (const { message } of error?.issues ?? []) problems.push(`${name} ${message}`);
     return data!;
-  });
-  problems.push(...conflictsIn(given));
+  };
+  const config = settings(read, given, problems);
   if (problems.length > 0)
     throw new ConfigError(['Configuration refused:', ...problems].join('\n- '));
   // A mistyped variable would otherwise leave its default in force silently.
@@ -49,7 +49,17 @@ const must = (wanted: string) => ({
     `must be ${wanted}, but got ${describe(input)}`,
 });
 
-const text = z.string().trim();
+const CREDENTIALS = [
+  'PARTNER_BASE_URL',
+  'PARTNER_CLIENT_ID',
+  'PARTNER_CLIENT_SECRET',
+  'PARTNER_API_KEY',
+] as const;
+
+// All four or none. Half a set of credentials is a typing mistake, and falling back to the sandbox
+// then would show made-up patients to a real clinic.
+const string = z.string(`must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
+const text = string.trim();
 
 const integer = (min: number, max: number) =>
   text
@@ -64,8 +74,7 @@ const choice = <const Choices extends readonly string[]>(...choices: Choices) =>
 
 /** Used unchanged, since its bytes must match the other side's. Messages never contain its value. */
 const secret = (min = 1, unit = 'bytes') =>
-  z
-    .string()
+  string
     .refine(
       (value) => value === value.trim(),
       'must not begin or end with white space, but it does (a copied line break?)',
@@ -122,13 +131,22 @@ const redisUrl = text.refine(
 );
 const onOrOff = choice('on', 'off');
 
+/** The value, which is not used if it is invalid. */
 type Read = <T>(name: string, type: z.ZodType<T>) => T;
 
-/** Every environment variable and what it sets. A test looks each of them up in the README. */
-function settings(read: Read) {
-  const partner = partnerOf(read);
-  const isSandbox = partner.kind === 'sandbox';
+/**
+ * Every environment variable and what it sets. A test looks each of them up in the README. `problems` are added to for
+ * variables that are each valid alone.
+ */
+function settings(read: Read, given: Environment, problems: string[]) {
   const unlessProduction = read('NODE_ENV', text.optional()) === 'production' ? 'off' : 'on';
+  const sandbox = read('SANDBOX', onOrOff.default(unlessProduction));
+  const partner = partnerOf(read, given);
+  const isSandbox = partner.kind === 'sandbox';
+  if (isSandbox && sandbox === 'off')
+    problems.push(
+      `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
+    );
   return {
     http: {
       port: read('PORT', integer(0, 65_535).default(4_000)),
@@ -160,7 +178,7 @@ function settings(read: Read) {
       /** Calls of one look-up by id without a parent. */
       lookupMaxCalls: read('LOOKUP_MAX_CALLS', integer(1, 1_000_000).default(100)),
     },
-    auth: authOf(read),
+    auth: authOf(read, given, problems, isSandbox),
     // How the sender signs. The Partner API does not document it, so all of it can be set. A prefix may end with a space.
     webhook: {
       header: read('WEBHOOK_SIGNATURE_HEADER', headerName.default('x-signature')),
@@ -218,19 +236,19 @@ function settings(read: Read) {
   };
 }
 
-function partnerOf(read: Read) {
-  read('SANDBOX', onOrOff.optional());
+function partnerOf(read: Read, given: Environment) {
   const pulseMs = read('SANDBOX_PULSE_MS', integer(0, 3_600_000).default(8_000));
-  const baseUrl = read('PARTNER_BASE_URL', apiUrl.optional());
-  const clientId = read('PARTNER_CLIENT_ID', text.optional());
-  const clientSecret = read('PARTNER_CLIENT_SECRET', secret().optional());
-  const apiKey = read('PARTNER_API_KEY', headerSecret(1).optional());
-  if (!baseUrl || !clientId || !clientSecret || !apiKey)
-    return { kind: 'sandbox' as const, pulseMs };
-  return { kind: 'real' as const, baseUrl, clientId, clientSecret, apiKey };
+  if (!CREDENTIALS.some((name) => given[name])) return { kind: 'sandbox' as const, pulseMs };
+  return {
+    kind: 'real' as const,
+    baseUrl: read('PARTNER_BASE_URL', apiUrl),
+    clientId: read('PARTNER_CLIENT_ID', text),
+    clientSecret: read('PARTNER_CLIENT_SECRET', secret()),
+    apiKey: read('PARTNER_API_KEY', headerSecret(1)),
+  };
 }
 
-function authOf(read: Read) {
+function authOf(read: Read, given: Environment, problems: string[], isSandbox: boolean) {
   // An HS256 secret shorter than the hash can be guessed offline from a single token.
   const key = read('AUTH_JWT_SECRET', secret(32).optional());
   const jwksUrl = read('AUTH_JWKS_URL', httpsUrl.transform(({ href }) => href).optional());
@@ -239,48 +257,23 @@ function authOf(read: Read) {
     issuer: read('AUTH_ISSUER', text.optional()),
     audience: read('AUTH_AUDIENCE', text.optional()),
   };
-  if (key) return { kind: 'secret' as const, secret: key, ...claims };
-  if (jwksUrl) return { kind: 'jwks' as const, url: jwksUrl, ...claims };
-  return { kind: 'open' as const };
-}
-
-const CREDENTIALS = [
-  'PARTNER_BASE_URL',
-  'PARTNER_CLIENT_ID',
-  'PARTNER_CLIENT_SECRET',
-  'PARTNER_API_KEY',
-] as const;
-
-/** What is wrong with variables that are each valid alone. */
-function conflictsIn(given: Environment): readonly string[] {
-  const problems: string[] = [];
-  const missing = CREDENTIALS.filter((name) => !given[name]);
-  const isSandbox = missing.length === CREDENTIALS.length;
-  // All four or none. Half a set of credentials is a typing mistake, and falling back to the sandbox
-  // then would show made-up patients to a real clinic.
-  for (const name of isSandbox ? [] : missing)
-    problems.push(`${name} must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
-  const unlessProduction = given['NODE_ENV']?.trim() === 'production' ? 'off' : 'on';
-  if (isSandbox && (given['SANDBOX']?.trim() ?? unlessProduction) === 'off')
-    problems.push(
-      `${CREDENTIALS.join(', ')} must be set, or SANDBOX=on for made-up patients, but neither is`,
-    );
-
-  const { AUTH_JWT_SECRET, AUTH_JWKS_URL, HOST } = given;
+  const { AUTH_JWT_SECRET, AUTH_JWKS_URL, HOST = '127.0.0.1' } = given;
   if (AUTH_JWT_SECRET && AUTH_JWKS_URL)
     problems.push('AUTH_JWT_SECRET and AUTH_JWKS_URL exclude each other, but both are set');
   // An issuer's keys sign tokens for other applications too.
-  if (AUTH_JWKS_URL && !given['AUTH_AUDIENCE'])
+  if (AUTH_JWKS_URL && !claims.audience)
     problems.push('AUTH_AUDIENCE must be set with AUTH_JWKS_URL, but is not');
-  if (AUTH_JWT_SECRET || AUTH_JWKS_URL) return problems;
   // Without AUTH_* every caller sees everything, so the data must be made up and the host loopback.
-  if (!isSandbox)
+  const isOpen = !AUTH_JWT_SECRET && !AUTH_JWKS_URL;
+  if (isOpen && !isSandbox)
     problems.push(
       'AUTH_JWT_SECRET or AUTH_JWKS_URL must be set with PARTNER_BASE_URL, but neither is: anyone could read the records',
     );
-  else if (HOST && !isLoopback(HOST.trim()))
+  if (isOpen && isSandbox && !isLoopback(HOST.trim()))
     problems.push(
       `HOST must be a loopback address (127.0.0.1, ::1, localhost) while neither AUTH_JWT_SECRET nor AUTH_JWKS_URL is set, but got ${describe(HOST.trim())}`,
     );
-  return problems;
+  if (key) return { kind: 'secret' as const, secret: key, ...claims };
+  if (jwksUrl) return { kind: 'jwks' as const, url: jwksUrl, ...claims };
+  return { kind: 'open' as const };
 }
