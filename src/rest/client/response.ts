@@ -73,37 +73,29 @@ const final = (error: PartnerError, kind: Failure['kind'] = 'final'): Failure =>
 function statusFailureOf(route: string, attempt: Attempt, wallNow: number): Failure {
   const { receivedBytes, retryAfter, status } = attempt;
   const { layer, messages } = shapeOf(jsonOf(attempt));
-  const isFromProxy = layer === 'unknown' && receivedBytes > 0;
   if (status >= 500) {
     const error = new PartnerUnavailable(route, `answered with status ${status}`);
     return { kind: 'unanswered', error, mayHaveTakenEffect: true };
   }
-  switch (status) {
-    case 400:
-      if (layer === 'unknown') break;
-      return final(new PartnerRejected(route, messages));
-    case 401: {
-      const what = attempt.token ? 'the access token' : 'the client id or secret';
-      const error = new PartnerCredentialsRefused(route, `${what} was refused`);
-      return { kind: 'unauthorized', error, mayHaveTakenEffect: layer !== 'application' };
-    }
-    case 403:
-      if (layer === 'unknown') break;
-      return forbiddenOf(route, layer, messages);
-    case 404:
-      // A page of a proxy must not make a record look deleted.
-      if (isFromProxy) break;
-      return final(new PartnerNotFound(route, 'there is no such record'));
-    case 409:
-      if (isFromProxy) break;
-      return final(new PartnerConflict(route, 'the request conflicts with the present state'));
-    case 429: {
-      const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
-      const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
-      const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
-      return { kind: 'throttled', error, retryAfterMs };
-    }
+  if (status === 401) {
+    const what = attempt.token ? 'the access token' : 'the client id or secret';
+    const error = new PartnerCredentialsRefused(route, `${what} was refused`);
+    return { kind: 'unauthorized', error, mayHaveTakenEffect: layer !== 'application' };
   }
+  if (status === 429) {
+    const retryAfterMs = retryAfterMsOf(retryAfter, wallNow);
+    const seconds = Math.ceil((retryAfterMs ?? 1000) / 1000);
+    const error = new PartnerRateLimited(route, 'the Partner API asks for fewer calls', seconds);
+    return { kind: 'throttled', error, retryAfterMs };
+  }
+  if (status === 400 && layer !== 'unknown') return final(new PartnerRejected(route, messages));
+  if (status === 403 && layer !== 'unknown') return forbiddenOf(route, layer, messages);
+  // A page of a proxy must not make a record look deleted.
+  const isFromProxy = layer === 'unknown' && receivedBytes > 0;
+  if (status === 404 && !isFromProxy)
+    return final(new PartnerNotFound(route, 'there is no such record'));
+  if (status === 409 && !isFromProxy)
+    return final(new PartnerConflict(route, 'the request conflicts with the present state'));
   const what = `answered with status ${status} in an unknown shape`;
   // A redirect may follow a write that was made, and a proxy that gave up waiting has passed it on.
   const mayHaveTakenEffect = status < 400 || status === 408 || status === 499;
