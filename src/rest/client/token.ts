@@ -81,25 +81,6 @@ export function createTokens(
     });
   }
 
-  /** The token is dropped if it is still the one in use, but not if new ones are refused: other routes may accept it. */
-  function unauthorized(value: string, failure: Failure, isSecond: boolean): void {
-    const { error, mayHaveTakenEffect } = failure;
-    const now = clock.now();
-    const isCurrent = value === token?.value;
-    // The second attempt of a call may come late, and a write that may have taken effect has none.
-    const isNew = isCurrent && now - droppedFor401At < REFUSED_PAUSE_MS;
-    const isNewRefused = isSecond || (isNew && (mayHaveTakenEffect || value !== lastAccepted));
-    const isPaused = () => now - newTokenRefusedAt < REFUSED_PAUSE_MS;
-    if (isNewRefused && !isPaused()) newTokenRefusedAt = now;
-    if (!isCurrent) return;
-    if (!isPaused()) {
-      token = undefined;
-      droppedFor401At = now;
-    } else if (value !== lastAccepted) {
-      refused = { error, at: now };
-    }
-  }
-
   return {
     /** The token, if there is one that is valid now. */
     current,
@@ -113,16 +94,29 @@ export function createTokens(
       // A slow answer may still come for a token that was replaced.
       if (value === token?.value) lastAccepted = value;
     },
-    /** What a failure says about the token that was sent. `isSecond` if the call was refused with another one before. */
-    failed(value: string, failure: Failure, isSecond: boolean): void {
-      const { kind, error } = failure;
+    /**
+     * What a failure says about the token that was sent. `isSecond` if the call was refused with another one before.
+     * After a 401 the token is dropped, but not if new ones are refused: other routes may accept it.
+     */
+    failed(value: string, { kind, error, mayHaveTakenEffect }: Failure, isSecond: boolean): void {
       const now = clock.now();
-      if (kind === 'unauthorized') return unauthorized(value, failure, isSecond);
+      const isCurrent = value === token?.value;
       if (kind === 'key-refused') refused = { error, at: now };
-      const isSuspect = kind === 'token-suspect' && value === token?.value;
-      if (isSuspect && now - droppedFor403At >= SUSPECT_PAUSE_MS) {
+      if (kind === 'token-suspect' && isCurrent && now - droppedFor403At >= SUSPECT_PAUSE_MS) {
         token = undefined;
         droppedFor403At = now;
+      }
+      if (kind !== 'unauthorized') return;
+      // The second attempt of a call may come late, and a write that may have taken effect has none.
+      const isNew = isCurrent && now - droppedFor401At < REFUSED_PAUSE_MS;
+      const isNewRefused = isSecond || (isNew && (mayHaveTakenEffect || value !== lastAccepted));
+      const isPaused = () => now - newTokenRefusedAt < REFUSED_PAUSE_MS;
+      if (isNewRefused && !isPaused()) newTokenRefusedAt = now;
+      if (isCurrent && !isPaused()) {
+        token = undefined;
+        droppedFor401At = now;
+      } else if (isCurrent && value !== lastAccepted) {
+        refused = { error, at: now };
       }
     },
     refused: () => refused,
