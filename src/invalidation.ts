@@ -1,5 +1,5 @@
 import { type EventFacts, type PartnerEvent, isSessionEvent } from './events/partner-event.ts';
-import { endpoints } from './rest/endpoints.ts';
+import { endpoints } from './rest/records.ts';
 import { cachePathOf } from './rest/lists.ts';
 import type { Partner } from './rest/partner.ts';
 import type { Bus } from './store/store.ts';

@@ -1,4 +1,4 @@
-import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/endpoints.ts';
+import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { ListName, RecordOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 

@@ -6,7 +6,7 @@ import { noteById, scoreById } from '../resolvers/artifacts.ts';
 import { NotFound } from '../errors.ts';
 import { byId, granted, organizationsOfViewer } from '../resolvers/records.ts';
 import { type NodeOfType, kindOf } from '../resolvers/refs.ts';
-import { endpoints } from '../rest/endpoints.ts';
+import { endpoints } from '../rest/records.ts';
 import type { GrantedKind, Viewer as ViewerShape } from '../viewer/viewer.ts';
 import { RAW, builder, optional, required } from './builder.ts';
 import { windowArgs } from './connection.ts';

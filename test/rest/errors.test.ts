@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import { NoteLocked, PartnerRejected } from '../../src/rest/errors.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';

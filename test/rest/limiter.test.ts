@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import { createLimiter } from '../../src/rest/client/limiter.ts';
 import type { CallQueue, Priority } from '../../src/rest/client/limiter.ts';
 import { createUsage } from '../../src/rest/usage.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { cachePathOf } from '../../src/rest/lists.ts';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
@@ -239,7 +239,9 @@ describe('invalidating', () => {
     release(0);
     expect(await before).toMatchObject({ note: [1] });
     expect([...early.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
-    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({ note: [2] });
+    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+      note: [2],
+    });
   });
 
   it('detaches pages of a list in flight, whatever their filter', async () => {
@@ -287,7 +289,9 @@ describe('a fresh read', () => {
     expect([other, fresh()]).toEqual([one, one]);
     expect(loaders.record(endpoints.note, id(1))).toMatchObject({ note: [2] });
     expect([...loaders.entries].map(({ validity }) => validity.isCurrent)).toEqual([false, true]);
-    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({ note: [2] });
+    expect(loadersOf(setup.partner).record(endpoints.note, id(1))).toMatchObject({
+      note: [2],
+    });
   });
 
   it('bypasses a read that started earlier, and is not overwritten by it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Loaders } from '../../src/rest/loaders.ts';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer, pageBody } from '../support/rest/upstream.ts';
 

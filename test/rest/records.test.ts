@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { anotherRecord, endpoints } from '../../src/rest/endpoints.ts';
+import { anotherRecord } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import type { Checked } from '../../src/rest/endpoints.ts';
 import {
   listKeyOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { writes } from '../../src/rest/writes.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';

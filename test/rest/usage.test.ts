@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { codeOf, id, loadersOf, setUp } from '../support/rest/partner.ts';
 import { answer } from '../support/rest/upstream.ts';

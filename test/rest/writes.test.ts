@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/rest/endpoints.ts';
+import { endpoints } from '../../src/rest/records.ts';
 import type { Partner } from '../../src/rest/partner.ts';
 import { secondaryCliniciansBody } from '../../src/rest/assumed-names.ts';
 import { createUsage } from '../../src/rest/usage.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import { BadInput, NotFound, missingArgument } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import { endpoints } from '../../rest/endpoints.ts';
+import { endpoints } from '../../rest/records.ts';
 import { cachePathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
 import { writes } from '../../rest/writes.ts';
@@ -158,7 +158,9 @@ async function perform(
 /** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
 async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
   if (!session) return noteId!;
-  const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true });
+  const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, {
+    fresh: true,
+  });
   if (!record || (noteId && record.id !== noteId)) throw new NotFound();
   requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
   if (record.id) return record.id;

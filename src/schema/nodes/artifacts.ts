@@ -3,7 +3,7 @@ import type {
   ProblemAddressed as Problem,
   ScoreAnswer,
   TranscriptItem as Item,
-} from '../../rest/endpoints.ts';
+} from '../../rest/records.ts';
 import { RAW, builder, enumValues, nodeType, optional, required } from '../builder.ts';
 import { selectedSubfields } from '../selections.ts';
 
