@@ -14,13 +14,10 @@ import {
   windowOf,
 } from './window.ts';
 
-export interface PageInfo {
-  /** Exact in both directions, as `hasPreviousPage` is. */
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  readonly startCursor: string | null;
-  readonly endCursor: string | null;
-}
+export type PageInfo = Pick<
+  Connection<Row>,
+  'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
+>;
 
 export interface Edge<T extends Row> {
   readonly node: T;
@@ -47,7 +44,7 @@ export function loadConnection<T extends Row>(
 }
 
 /** A window of a list, and the pages read for it. A class, because a response may hold hundreds. */
-export class Connection<T extends Row> implements PageInfo {
+export class Connection<T extends Row> {
   readonly pages = new Map<number, ReadPage<T>>();
   /** From the newest answer; `undefined` until there is one. */
   total: number | undefined;
@@ -80,6 +77,7 @@ export class Connection<T extends Row> implements PageInfo {
     return this.total ?? 0;
   }
 
+  /** Exact, as `hasPreviousPage` is: the Partner API returns the length of the list with every page. */
   get hasNextPage(): boolean {
     return this.window.end < this.totalCount;
   }

@@ -115,9 +115,8 @@ export function maxPagesOfWindow(args: WindowArgs, need: Need): number {
   const hasAfter = typeof args.after === 'string';
   const isTail = from === 'last' && !hasAfter && typeof args.before !== 'string';
   // From the head a window starts with a page. Elsewhere it may start with a page's last row.
-  const rows = from === 'first' && !hasAfter ? count : count + PAGE_SIZE - 1;
-  const touched = Math.ceil(rows / PAGE_SIZE);
-  const pages = need === 'cursors' ? Math.min(2, touched) : touched;
+  const start = from === 'first' && !hasAfter ? 0 : PAGE_SIZE - 1;
+  const pages = pagesNeeded({ start, end: start + count }, need).length;
   // Page one has to be read first to learn where the tail is. A cursor holds the list's length.
   return isTail ? pages + 1 : pages;
 }
