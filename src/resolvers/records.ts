@@ -10,8 +10,8 @@ import type { GrantedKind } from '../viewer/viewer.ts';
 import { auditDenial, auditRead } from './access/audit-reads.ts';
 import { ifOpen, opened, requireAccess } from './access/prove.ts';
 import { NotFound } from '../errors.ts';
-import { loadListPage } from './lookup/find-in-list.ts';
 import { find } from './lookup/find.ts';
+import { loadListPage } from './lookup/lookup.ts';
 import {
   type ClientRef,
   type ListedRef,

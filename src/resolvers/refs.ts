@@ -1,5 +1,5 @@
+import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
-import type { ListName, RecordOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 
 /** Ids of a record's parents. */
@@ -88,6 +88,20 @@ export const LISTS = {
 type ParentType = 'Organization' | 'Clinic' | 'Clinician' | 'Client';
 export type RowOf<N extends ListName> = Extract<ListedRef, { type: (typeof LISTS)[N]['row'] }>;
 
+/** The lists that records of a type are looked up in, and whose lists they are. */
+const PARENT_LISTS = Map.groupBy(
+  Object.entries(LISTS).flatMap(([name, list]) =>
+    'parent' in list ? [{ name: name as ListName, ...list }] : [],
+  ),
+  ({ row }): NodeType => row,
+);
+export const parentListsOf = (type: NodeType) => PARENT_LISTS.get(type) ?? [];
+
+/** The list of a parent that may hold the record. */
+export const listFor = ({ type, id: row }: ListedRef, name: ListName, id: Uuid): ListRef =>
+  // The only list with a filter by id: one call per clinic of any size.
+  type === 'Clinician' ? { name, id, filter: { id: row } } : { name, id };
+
 /** As in grants, and in the names of id fields. */
 export const kindOf = <T extends string>(type: T) => type.toLowerCase() as Lowercase<T>;
 
@@ -98,3 +112,12 @@ export const parentsOf = ({ namedParents, ...own }: ListedRef): Parents => ({
   clinicianId: own.clinicianId ?? namedParents?.clinicianId,
   clientId: own.clientId ?? namedParents?.clientId,
 });
+
+/** The parents that are known, and the list of each that holds the record. */
+export function knownParents(ref: ListedRef) {
+  const ids = parentsOf(ref);
+  return parentListsOf(ref.type).flatMap(({ name, parent: type }) => {
+    const id = ids[`${kindOf(type)}Id`];
+    return id ? [{ parent: { type, id }, list: listFor(ref, name, id) }] : [];
+  });
+}

@@ -3,7 +3,7 @@ import type { EventFilter } from '../../events/filter.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { RECORD_KINDS } from '../../viewer/viewer.ts';
 import { NotFound } from '../../errors.ts';
-import { isClientUnder } from '../lookup/search.ts';
+import { Lookup } from '../lookup/lookup.ts';
 import { type ListedRef, kindOf } from '../refs.ts';
 import { isOpen } from './prove.ts';
 
@@ -26,7 +26,7 @@ export async function isVisible(
   const client = { type: 'Client', id: event.clientId } as const;
   const absentSince = ctx.recentLists.assessedAt(event.clientId);
   if (!(await isOpen(client, ctx, { absentSince }))) return false;
-  return isClientUnder(filter, event.clientId, absentSince, ctx);
+  return new Lookup(ctx, { absentSince }).isClientUnder(filter, event.clientId);
 }
 
 /** The most specific record that a filter names must be open to the viewer; otherwise it does not exist. */

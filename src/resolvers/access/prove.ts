@@ -3,9 +3,16 @@ import { type Loaded, whenLoaded } from '../../loaded.ts';
 import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound, missingArgument } from '../../errors.ts';
-import { type FindOptions, findInList } from '../lookup/find-in-list.ts';
-import { grantedLists, isGranted, knownParents, search } from '../lookup/search.ts';
-import { type ListedRef, type SessionRef, parentsOf } from '../refs.ts';
+import { Lookup, type LookupOptions } from '../lookup/lookup.ts';
+import {
+  type ListedRef,
+  type SessionRef,
+  kindOf,
+  knownParents,
+  listFor,
+  parentListsOf,
+  parentsOf,
+} from '../refs.ts';
 import { type AuditedRecord, auditDenial, auditRead } from './audit-reads.ts';
 
 /** Reads the contents of a record if the viewer may. Otherwise the record does not exist. */
@@ -48,7 +55,11 @@ export const opened = <R extends ListedRef>(ref: R, ctx: Context): Loaded<R | un
     }));
   });
 
-type ProofOptions = Pick<FindOptions, 'absentSince'>;
+type ProofOptions = Pick<LookupOptions, 'absentSince'>;
+
+/** True for a `partner`, and if a grant names the record. */
+export const isGranted = ({ type, id }: ListedRef, { reach }: Context): boolean =>
+  reach.isPartner || reach.holds(kindOf(type), id as Uuid);
 
 /**
  * May the viewer read the record's contents? Records below an open one are open. A record named by id must be granted
@@ -82,18 +93,25 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
   if (known.length > 0) return proveInKnown(ref, ctx);
   if (proveByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
   if (ref.type === 'Client' && proveUnderOrganization(ref.id, ctx)) return true;
-  return search(ref, ctx, options).then((found) => {
+  return new Lookup(ctx, options).search(ref).then((found) => {
     const lists = found ? knownParents(found).map(({ list }) => list) : [];
     // Programs are found in lists that are not recorded.
     return proveByRecent(lists, ref.id, ctx) || found !== undefined;
   });
 }
 
+/** The lists that may hold the record in parents that a grant names. */
+const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListRef[] =>
+  parentListsOf(ref.type).flatMap(({ name, parent }) =>
+    reach.granted(kindOf(parent)).map((id) => listFor(ref, name, id)),
+  );
+
 /** Only the known parent is searched, and it has to be open itself. A client may have two. */
 async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
   for (const { parent, list } of knownParents(ref)) {
     if (!(await isOpen(parent, ctx))) continue;
-    if (proveByRecent([list], ref.id, ctx) || (await findInList(list, ref.id, ctx))) return true;
+    if (proveByRecent([list], ref.id, ctx) || (await new Lookup(ctx).find(list, ref.id)))
+      return true;
   }
   return false;
 }
@@ -114,12 +132,9 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
 
 /** True if a recent page of one of the lists proves it. The response then expires with that page. */
 function proveByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
-  for (const list of lists) {
-    if (!ctx.recentLists.proves(list, id)) continue;
-    ctx.cacheWhileProven(list, id);
-    return true;
-  }
-  return false;
+  const list = lists.find((each) => ctx.recentLists.proves(each, id));
+  if (list) ctx.cacheWhileProven(list, id);
+  return list !== undefined;
 }
 
 function proveUnderOrganization(clientId: Uuid, { reach, recentLists, cacheWhileProven }: Context) {

@@ -1,10 +1,8 @@
 import type { Context } from '../../context.ts';
-import type { Uuid } from '../../uuid.ts';
-import { isOpen } from '../access/prove.ts';
+import { isGranted, isOpen } from '../access/prove.ts';
 import { missingArgument } from '../../errors.ts';
-import { type ListedRef, parentsOf } from '../refs.ts';
-import { findInList } from './find-in-list.ts';
-import { findClientIn, isGranted, knownParents, search } from './search.ts';
+import { type ListedRef, knownParents, parentsOf } from '../refs.ts';
+import { Lookup } from './lookup.ts';
 
 /**
  * The Partner API has no get-by-id for records in lists, so a record known by id alone is looked up there: in the
@@ -24,29 +22,35 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   const seen = findInSeenPages(ref, ctx);
   if (seen) return seen;
   const known = knownParents(ref);
+  const lookup = new Lookup(ctx);
   for (const { parent, list } of known) {
     // No list is read that the viewer may not: access may have been proven by another parent.
     if (!isGranted(ref, ctx) && !(await isOpen(parent, ctx))) continue;
-    const found = await findInList(list, ref.id, ctx);
+    const found = await lookup.find(list, ref.id);
     if (found) return found;
   }
   if (known.length > 0) return undefined;
-  if (ref.type === 'Organization') return findInList({ name: 'organizations' }, ref.id, ctx);
+  if (ref.type === 'Organization') return lookup.find({ name: 'organizations' }, ref.id);
   if (ref.type === 'Session') {
     // Only if its client is known: a scan of all clients would take too many calls.
     const id = await ctx.hub.clientOfSession(ref.id);
     if (!id) throw missingArgument('`clientId` to `session(id:)`');
-    return findInList({ name: 'sessionsOfClient', id }, ref.id, ctx);
+    return lookup.find({ name: 'sessionsOfClient', id }, ref.id);
   }
   // Upward links too: if the id may be shown, the record may be looked up.
-  if (!ref.linked && !isGranted(ref, ctx)) return search(ref, ctx);
+  if (!ref.linked && !isGranted(ref, ctx)) return lookup.search(ref);
   const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
-  const places = ref.type === 'Client' ? await ctx.places.of(ref.id) : [];
-  const seenIn = places.map(({ list }) => list);
-  const client = await findClientIn(seenIn, ref.id as Uuid, ctx, { budget });
-  if (client) return client;
-  const underGrants = ctx.reach.isPartner ? undefined : await search(ref, ctx);
-  return underGrants ?? search(ref, ctx, { budget });
+  const everywhere = new Lookup(ctx, { budget });
+  if (ref.type === 'Client') {
+    const places = await ctx.places.of(ref.id);
+    const client = await everywhere.findClient(
+      places.map(({ list }) => list),
+      ref.id,
+    );
+    if (client) return client;
+  }
+  const underGrants = ctx.reach.isPartner ? undefined : await lookup.search(ref);
+  return underGrants ?? everywhere.search(ref);
 }
 
 /** The argument that would say where the record is. */

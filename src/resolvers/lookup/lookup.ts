@@ -1,0 +1,229 @@
+import { NotFound, hasCode } from '../../errors.ts';
+import type { Context } from '../../context.ts';
+import { type Loaded, whenLoaded } from '../../loaded.ts';
+import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
+import { type ListName, type ListRef, type RecordOf, cachePathOf } from '../../rest/lists.ts';
+import type { Uuid } from '../../uuid.ts';
+import { auditNameOf } from '../access/audit-reads.ts';
+import {
+  type ClientRef,
+  LISTS,
+  type ListedRef,
+  type Parents,
+  type RowOf,
+  kindOf,
+  listFor,
+  parentListsOf,
+} from '../refs.ts';
+import { type ClientList, ofClinic, ofClinician } from './places.ts';
+
+/** The refs of a page's rows. They depend on the list and the page only, so all operations share them. */
+const pagesOfRefs = new WeakMap<object, Page<ListedRef>>();
+
+/** One page of a list. Its rows are recorded as proof, and the places of clients as hints for later look-ups. */
+export function loadListPage<N extends ListName>(
+  list: ListRef<N>,
+  number: number,
+  ctx: Context,
+  since?: number,
+): Loaded<Page<RowOf<N>>> {
+  return whenLoaded(ctx.loaders.page(list, number, since), (page) => {
+    const known = pagesOfRefs.get(page);
+    const refs = known ?? refsOf(list, page);
+    ctx.seenPages.add(refs);
+    if (!known) {
+      pagesOfRefs.set(page, refs);
+      ctx.recentLists.record(list, page);
+      ctx.places.record(list, page);
+    }
+    return refs as Page<RowOf<N>>;
+  });
+}
+
+function refsOf(list: ListRef, page: Page<RecordOf<ListName>>): Page<ListedRef> {
+  const { row: type, parent } = { parent: undefined, ...LISTS[list.name] };
+  const parents = parent && { [`${kindOf(parent)}Id`]: list.id };
+  const rows = page.rows.map((record) => {
+    const auditName = record && auditNameOf(type, record.id);
+    return record && { type, id: record.id, record, open: true, auditName, ...parents };
+  });
+  return { ...page, rows: rows as ListedRef[] };
+}
+
+/** Pages of one list that are read in parallel: enough to be quick, few enough to stop early. */
+const PAGES_AT_A_TIME = 4;
+/** Events that come together share a page that was read for one of them: not every event may cost a call. */
+const SHARED_MS = 250;
+
+export interface LookupOptions {
+  /** How many pages it may still request. Without a budget only the operation's own limit counts. */
+  readonly budget?: {
+    pagesLeft: number;
+    /** Named in the error when the look-up is cut. */
+    readonly argument: string;
+  };
+  /**
+   * Events of all clients are looked up in the lists of each viewer. So a list that was read through within the last
+   * minute without the row is not read again, if a page that was asked for after this time shows the same length.
+   */
+  readonly absentSince?: number;
+}
+
+/** Looks for a record: with a budget in all lists, without one in those under the viewer's grants. */
+export class Lookup {
+  private readonly ctx: Context;
+  private readonly options: LookupOptions;
+
+  constructor(ctx: Context, options: LookupOptions = {}) {
+    this.ctx = ctx;
+    this.options = options;
+  }
+
+  /** A record without a known parent. */
+  async search(ref: ListedRef): Promise<ListedRef | undefined> {
+    if (ref.type === 'Client' && !this.options.budget) {
+      const lists = this.ctx.reach.granted('clinician').map(ofClinician);
+      for await (const clinic of this.clinics()) lists.push(ofClinic(clinic));
+      return this.findClient(lists, ref.id);
+    }
+    const { name, parent } = parentListsOf(ref.type).at(-1)!;
+    for await (const id of parent === 'Organization' ? this.organizations() : this.clinics()) {
+      const found = await this.find(listFor(ref, name, id), ref.id);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  private async *organizations(): AsyncGenerator<Uuid> {
+    if (!this.options.budget) yield* this.ctx.reach.granted('organization');
+    else for await (const { id } of this.everyRow({ name: 'organizations' })) yield id;
+  }
+
+  private async *clinics(): AsyncGenerator<Uuid> {
+    if (!this.options.budget) yield* this.ctx.reach.granted('clinic');
+    for await (const id of this.organizations()) yield* this.clinicsOf(id);
+  }
+
+  private async *clinicsOf(id: Uuid): AsyncGenerator<Uuid> {
+    const list = { name: 'clinicsOfOrganization', id } as const;
+    for await (const clinic of this.everyRow(list)) yield clinic.id;
+  }
+
+  /** Is the client in the list of each clinician, clinic and organization that is named? */
+  async isClientUnder(
+    { clinicianId, clinicId, organizationId }: Parents,
+    id: Uuid,
+  ): Promise<boolean> {
+    const isIn = async (lists: readonly ClientList[]) =>
+      lists.some((list) => this.ctx.recentLists.proves(list, id)) ||
+      (await this.findClient(lists, id)) !== undefined;
+    if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
+    if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
+    if (!organizationId) return true;
+    const lists: ClientList[] = [];
+    for await (const clinic of this.clinicsOf(organizationId)) lists.push(ofClinic(clinic));
+    return isIn(lists);
+  }
+
+  /** The lists where the client was last seen are read first, at that page; small lists before large ones. */
+  async findClient(lists: readonly ClientList[], id: Uuid): Promise<ClientRef | undefined> {
+    if (lists.length === 0) return undefined;
+    const { places, loaders } = this.ctx;
+    const known = await places.of(id);
+    const pageIn = ({ name, id: parent }: ClientList) =>
+      known.find(({ list }) => list.name === name && list.id === parent)?.page;
+    const cost = (list: ClientList) => (pageIn(list) ? 0 : (loaders.totalOf(list) ?? 1_000));
+    for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
+      const found = await this.find(list, id, pageIn(list));
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
+  async find<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
+    const { recentLists, partner, places } = this.ctx;
+    // Cached pages may be older than an event that contradicts them.
+    if (recentLists.isDoubtful(list, id)) partner.invalidate([cachePathOf(list)]);
+    const scanned = await this.scan(list, id, lastSeenOn);
+    const { row } = scanned.isChanged
+      ? await this.scan(list, id, lastSeenOn, recentLists.now())
+      : scanned;
+    if (row) return row;
+    recentLists.remove(list, id);
+    places.remove(list, id);
+    return undefined;
+  }
+
+  /** Changed: the pages differ in the list's length, so a row may have moved from one not read yet to one that was. */
+  private async scan<N extends ListName>(
+    list: ListRef<N>,
+    id: string,
+    start: number,
+    since?: number,
+  ): Promise<{ readonly row?: RowOf<N>; readonly isChanged?: boolean }> {
+    const { recentLists } = this.ctx;
+    const { budget, absentSince } = this.options;
+    const began = recentLists.now();
+    const rowIn = (pages: readonly (Page<RowOf<N>> | undefined)[]) =>
+      pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
+    const pageFrom = async (page: number, after?: number) =>
+      (await this.page(list, page, after)) ?? (page > 1 ? this.page(list, 1, after) : undefined);
+    let first = await pageFrom(start, since);
+    const { askedAt = began } = first ?? {};
+    const isOld = askedAt < (absentSince ?? 0) && askedAt < began - SHARED_MS;
+    if (first && isOld && !rowIn([first])) first = await pageFrom(first.page, absentSince);
+    if (!first) return {};
+    const here = rowIn([first]);
+    if (here) return { row: here };
+    const { total, page } = first;
+    if (absentSince !== undefined && recentLists.isAbsent(list, id, total)) return {};
+    // Nearest first: rows move by a few places, not by many.
+    const rest = pagesBetween(1, Math.ceil(total / PAGE_SIZE))
+      .filter((each) => each !== page)
+      .toSorted((a, b) => Math.abs(a - page) - Math.abs(b - page));
+    let isChanged = false;
+    for (let at = 0; at < rest.length;) {
+      // Limited by the budget: a call in flight when the look-up is cut would be wasted.
+      const size = Math.max(1, Math.min(PAGES_AT_A_TIME, budget?.pagesLeft ?? PAGES_AT_A_TIME));
+      const reads = rest.slice(at, at + size).map((each) => this.page(list, each, since));
+      at += size;
+      // Awaits all, even if one fails: a call that is not awaited would be counted too late.
+      await Promise.allSettled(reads);
+      const pages = await Promise.all(reads);
+      const row = rowIn(pages);
+      if (row) return { row };
+      isChanged ||= pages.some((each) => each?.total !== total);
+    }
+    if (!isChanged) recentLists.recordReadThrough(list, total, began);
+    return { isChanged };
+  }
+
+  /** Every row of a list, page by page. */
+  private async *everyRow<N extends ListName>(list: ListRef<N>): AsyncGenerator<RowOf<N>> {
+    for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
+      const read = await this.page(list, page);
+      total = read?.total ?? 0;
+      for (const row of read?.rows ?? []) if (row) yield row;
+    }
+  }
+
+  /** Undefined if the parent is gone, or the list became shorter than this page. */
+  private async page<N extends ListName>(list: ListRef<N>, page: number, since?: number) {
+    const { budget } = this.options;
+    if (budget && budget.pagesLeft <= 0) {
+      throw new NotFound(
+        `The record was not found within ${this.ctx.lookupMaxCalls} calls to the Partner API: add ${budget.argument} to say where it is.`,
+      );
+    }
+    try {
+      const read = loadListPage(list, page, this.ctx, since);
+      // A cached page costs no call.
+      if (budget && read instanceof Promise) budget.pagesLeft -= 1;
+      return await read;
+    } catch (error) {
+      if (hasCode(error, 'NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+}
