@@ -9,10 +9,8 @@ import {
 } from '../resolvers/mutations/clinicians.ts';
 import {
   type NoteChange,
-  magicEdit,
+  changeNote,
   noteAfterChange,
-  regenerateNote,
-  updateNote,
 } from '../resolvers/mutations/note-change.ts';
 import type { Rejected } from '../resolvers/mutations/write.ts';
 import { type InputFields, builder, optional, required } from './builder.ts';
@@ -226,7 +224,7 @@ builder.mutationType({
         'Rewrites a note as `userInstructions` says. Sent once: if the Partner API gives no clear answer, the error is OUTCOME_UNKNOWN, and a `progress_note_regenerated` event shows whether the edit took effect.',
       args: { input: t.arg(required(MagicEditInput, 'The note and the instructions.')) },
       extensions: oneCall,
-      resolve: (_root, { input }, ctx) => magicEdit(targetOf(input, ctx), input, ctx),
+      resolve: (_root, { input }, ctx) => changeNote('magicEdit', targetOf(input, ctx), input, ctx),
     }),
     regenerateProgressNote: t.field({
       type: resultOf('RegenerateProgressNoteResult', 'The outcome of a regeneration.'),
@@ -234,7 +232,8 @@ builder.mutationType({
         'Generates a note again from its transcript. Sent once; OUTCOME_UNKNOWN means the same as for `magicEdit`.',
       args: { input: t.arg(required(RegenerateProgressNoteInput, 'The note.')) },
       extensions: oneCall,
-      resolve: (_root, { input }, ctx) => regenerateNote(targetOf(input, ctx), input, ctx),
+      resolve: (_root, { input }, ctx) =>
+        changeNote('regenerateProgressNote', targetOf(input, ctx), input, ctx),
     }),
     updateProgressNote: t.field({
       type: resultOf('UpdateProgressNoteResult', 'The outcome of an update.'),
@@ -242,7 +241,8 @@ builder.mutationType({
         'Updates a note with a patch. After OUTCOME_UNKNOWN, read the note to see whether it was changed.',
       args: { input: t.arg(required(UpdateProgressNoteInput, 'The note and the patch.')) },
       extensions: oneCall,
-      resolve: (_root, { input }, ctx) => updateNote(targetOf(input, ctx), input, ctx),
+      resolve: (_root, { input }, ctx) =>
+        changeNote('updateProgressNote', targetOf(input, ctx), input, ctx),
     }),
     assignSecondaryClinicians: t.field({
       type: AssignSecondaryCliniciansResult,

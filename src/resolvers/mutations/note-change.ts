@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 import { BadInput, NotFound, missingArgument } from '../../errors.ts';
 import type { Context } from '../../context.ts';
+import type { Endpoint } from '../../rest/endpoints.ts';
 import { endpoints } from '../../rest/records.ts';
 import { cachePathOf } from '../../rest/lists.ts';
 import { NoteLocked } from '../../rest/errors.ts';
@@ -25,85 +26,66 @@ export interface NoteChange {
 }
 type ChangeOutcome = NoteChange | Rejected;
 
-type Key = string | null | undefined;
+interface ChangeInput {
+  readonly userInstructions?: string;
+  readonly patch?: unknown;
+  readonly idempotencyKey?: string | null | undefined;
+}
 
 const MAX_INSTRUCTIONS = 5_000;
 const MAX_KEY_LENGTH = 200;
 const AWAIT_EVENT = 'await its progress_note_regenerated event before sending it again';
 
-/** Trimmed as the Partner API does, so that input that can't succeed is never sent. */
-export function magicEdit(
-  target: NoteTarget,
-  input: { readonly userInstructions: string; readonly idempotencyKey?: Key },
-  ctx: Context,
-): Promise<ChangeOutcome> {
-  const userInstructions = input.userInstructions.trim();
-  return changeNote(target, ctx, {
-    action: 'magicEdit',
+/** What each change sends, what is wrong with its input, and what to do when the outcome is not known. */
+const CHANGES = {
+  magicEdit: (input: ChangeInput) => {
+    const userInstructions = instructionsIn(input);
+    const issues = instructionIssues(userInstructions);
+    return { endpoint: writes.magicEdit, body: { userInstructions }, issues, hint: AWAIT_EVENT };
+  },
+  regenerateProgressNote: () => ({
+    endpoint: writes.regenerate,
+    body: undefined,
+    issues: [],
     hint: AWAIT_EVENT,
-    issues: instructionIssues(userInstructions),
-    send: (noteId) => ctx.partner.send(writes.magicEdit, noteId, { userInstructions }, ctx.usage),
-    key: input.idempotencyKey,
-    input: userInstructions,
-  });
-}
-
-export function regenerateNote(
-  target: NoteTarget,
-  input: { readonly idempotencyKey?: Key },
-  ctx: Context,
-): Promise<ChangeOutcome> {
-  return changeNote(target, ctx, {
-    action: 'regenerateProgressNote',
-    hint: AWAIT_EVENT,
-    send: (noteId) => ctx.partner.send(writes.regenerate, noteId, undefined, ctx.usage),
-    key: input.idempotencyKey,
-  });
-}
-
-/** The patch is sent unchanged: the Partner API does not document it, only that it is an object. */
-export function updateNote(
-  target: NoteTarget,
-  { patch }: { readonly patch?: unknown },
-  ctx: Context,
-): Promise<ChangeOutcome> {
-  return changeNote(target, ctx, {
-    action: 'updateProgressNote',
-    hint: 'read the note to see',
+  }),
+  /** The patch is sent unchanged: the Partner API does not document it, only that it is an object. */
+  updateProgressNote: ({ patch }: ChangeInput) => ({
+    endpoint: writes.updateNote,
+    body: patch,
     issues: patchIssues(patch),
-    send: (noteId) => ctx.partner.send(writes.updateNote, noteId, patch, ctx.usage),
-  });
-}
+    hint: 'read the note to see',
+  }),
+};
 
-interface Change {
-  /** The action's name in the audit log. */
-  readonly action: string;
-  /** What to do when the outcome is not known. */
-  readonly hint: string;
-  /** What is wrong with the input. */
-  readonly issues?: readonly string[];
-  readonly send: (noteId: Uuid) => Promise<unknown>;
-  readonly key?: Key;
-  /** What the key stands for, beside the action and the note. */
-  readonly input?: string;
-}
+/** Trimmed as the Partner API does, so that input that can't succeed is never sent. */
+const instructionsIn = ({ userInstructions = '' }: ChangeInput) => userInstructions.trim();
 
 /**
  * Changes a note: proves access, sends the change once, and invalidates every cache before it returns. Each caller
  * proves its own access, even with a used idempotency key: a viewer may have lost access since.
  */
-function changeNote(target: NoteTarget, ctx: Context, change: Change): Promise<ChangeOutcome> {
-  const { session } = target;
+export function changeNote(
+  action: keyof typeof CHANGES,
+  target: NoteTarget,
+  input: ChangeInput,
+  ctx: Context,
+): Promise<ChangeOutcome> {
+  const { endpoint, body, issues: bodyIssues, hint } = CHANGES[action](input);
   const { type, id } = auditedTarget(target);
-  const about = { ...change, record: `${type}:${id}` };
+  const about = { action, record: `${type}:${id}`, hint };
   return auditedWrite<ChangeOutcome>(about, ctx, async () => {
-    const issues = [...(change.issues ?? []), ...keyIssues(change.key)];
+    const issues = [...bodyIssues, ...keyIssues(input.idempotencyKey)];
     if (issues.length > 0) return { kind: 'invalid', issues };
-    if (!session && !ctx.reach.isPartner) throw missingArgument('`sessionId` and `clientId`');
-    const open = session && (await opened(session, ctx));
-    if (session && !open) return { kind: 'missing' };
-    const outcome = await onceByKey({ ...target, session: open }, change, ctx).catch(rejectionOf);
-    return outcome.kind === 'changed' ? { ...outcome, session: open } : outcome;
+    if (!target.session && !ctx.reach.isPartner) {
+      throw missingArgument('`sessionId` and `clientId`');
+    }
+    const session = target.session && (await opened(target.session, ctx));
+    if (target.session && !session) return { kind: 'missing' };
+    const run = () => perform({ ...target, session }, endpoint, body, ctx);
+    const named = [action, target.noteId ?? '', session?.id ?? '', instructionsIn(input)];
+    const outcome = await onceByKey(input.idempotencyKey, named, run, ctx).catch(rejectionOf);
+    return outcome.kind === 'changed' ? { ...outcome, session } : outcome;
   });
 }
 
@@ -113,30 +95,29 @@ function changeNote(target: NoteTarget, ctx: Context, change: Change): Promise<C
  * compared as the client named them: the note may have been renamed.
  */
 async function onceByKey(
-  target: NoteTarget,
-  { key, action, input = '', send }: Change,
+  key: ChangeInput['idempotencyKey'],
+  named: readonly string[],
+  run: () => Promise<ChangeOutcome>,
   ctx: Context,
 ): Promise<ChangeOutcome> {
-  const run = () => perform(target, send, ctx);
-  if (typeof key !== 'string') {
-    await ctx.store.bus.check();
-    return run();
-  }
-  const { noteId = '', session } = target;
-  const fingerprint = digest([action, noteId, session?.id ?? '', input]);
-  return ctx.runOnce(`once:${digest([ctx.viewer.subject, key])}`, fingerprint, run);
+  if (typeof key === 'string')
+    return ctx.runOnce(`once:${digest([ctx.viewer.subject, key])}`, digest(named), run);
+  await ctx.store.bus.check();
+  return run();
 }
 
 async function perform(
   target: NoteTarget,
-  send: Change['send'],
+  endpoint: Endpoint,
+  body: unknown,
   ctx: Context,
 ): Promise<ChangeOutcome> {
   const noteId = await currentNoteId(target, ctx);
   const cursor = ctx.hub.cursorAt(ctx.hub.position);
   try {
     const { id, clientId, namedParents } = target.session ?? {};
-    const raw = answerAbout(await send(noteId), id, clientId ?? namedParents?.clientId);
+    const answer = await ctx.partner.send(endpoint, noteId, body, ctx.usage);
+    const raw = answerAbout(answer, id, clientId ?? namedParents?.clientId);
     return { kind: 'changed', noteId, cursor, raw };
   } catch (error) {
     if (!(error instanceof NoteLocked)) throw error;
@@ -158,9 +139,7 @@ async function perform(
 /** The id to send to. A global id means the session's current note; a bare UUID means exactly that note. */
 async function currentNoteId({ noteId, session }: NoteTarget, ctx: Context): Promise<Uuid> {
   if (!session) return noteId!;
-  const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, {
-    fresh: true,
-  });
+  const record = await ctx.loaders.record(endpoints.noteOfSession, session.id, { fresh: true });
   if (!record || (noteId && record.id !== noteId)) throw new NotFound();
   requireClient(endpoints.noteOfSession, session, record.clientId, ctx);
   if (record.id) return record.id;
@@ -201,7 +180,7 @@ const isInexact = (value: unknown): boolean =>
     ? Math.abs(value) > Number.MAX_SAFE_INTEGER
     : typeof value === 'object' && value !== null && Object.values(value).some(isInexact);
 
-function keyIssues(key: Key): string[] {
+function keyIssues(key: ChangeInput['idempotencyKey']): string[] {
   const fits = typeof key !== 'string' || (key.length > 0 && key.length <= MAX_KEY_LENGTH);
   return fits
     ? []
