@@ -130,17 +130,13 @@ function artifact<T extends ArtifactRef['type']>(
   type: T,
   endpoint: Endpoint<NodeOfType<T>['record'] | null>,
 ) {
-  const load = (session: SessionRef, ctx: Context) => {
-    const loaded = ctx.loaders.record<ArtifactRef['record'] | null>(endpoint, session.id);
-    return whenLoaded(loaded, (record) => {
-      if (record) requireClient(endpoint, session, record.clientId, ctx);
-      return record;
-    });
-  };
+  const load = (session: SessionRef, { loaders }: Context) =>
+    loaders.record<ArtifactRef['record'] | null>(endpoint, session.id);
 
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
       if (!record) return null;
+      requireClient(endpoint, session, record.clientId, ctx);
       ctx.audit?.read.add(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });
@@ -148,7 +144,10 @@ function artifact<T extends ArtifactRef['type']>(
   /** Without a transcript there is no MDM: a failed transcription fails both. */
   const readStatus = (session: SessionRef, ctx: Context): Loaded<ArtifactStatus> =>
     whenLoaded(load(session, ctx), (record) => {
-      if (record) return 'ready';
+      if (record) {
+        requireClient(endpoint, session, record.clientId, ctx);
+        return 'ready';
+      }
       ctx.doNotCache();
       const failed = ctx.marks.transcriptionFailed(session.id);
       return whenLoaded(failed, (hasFailed) => (hasFailed ? 'failed' : 'not_ready'));

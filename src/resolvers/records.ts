@@ -1,9 +1,9 @@
-import { type Connection, loadConnection } from '../connection/connection.ts';
+import { loadConnection } from '../connection/connection.ts';
 import type { Need, WindowArgs } from '../connection/window.ts';
 import type { Context } from '../context.ts';
 import type { PartnerEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { PAGE_SIZE } from '../page.ts';
+import { type PagedList, firstOffsetOf } from '../page.ts';
 import { type ListName, type ListRef, listKeyOf } from '../rest/lists.ts';
 import type { Uuid } from '../uuid.ts';
 import type { GrantedKind } from '../viewer/viewer.ts';
@@ -14,6 +14,7 @@ import { find } from './lookup/find.ts';
 import { loadListPage } from './lookup/lookup.ts';
 import {
   type ClientRef,
+  LISTS,
   type ListedRef,
   type NodeOfType,
   type NodeRef,
@@ -117,30 +118,15 @@ export const clientOfSession = (session: SessionRef, args: unknown, ctx: Context
     ? clientOfEvent({ clientId: session.clientId })
     : clientOfOpenSession(session, args, ctx);
 
-/** A list of the Partner API as a connection. */
-function connectionOf<N extends ListName>(
-  list: ListRef<N>,
-  args: WindowArgs,
-  need: Need,
-  ctx: Context,
-): Loaded<Connection<RowOf<N>>> {
-  const { name, id, filter } = list;
-  // Even an empty result of a filter reveals something about patients, so the read is audited.
-  if (filter && name === 'clientsOfClinic') ctx.audit?.read.add(`Clinic:${id}`);
-  if (filter && name === 'clientsOfClinician') ctx.audit?.read.add(`Clinician:${id}`);
-  return loadConnection(
-    args,
-    need,
-    {
-      key: listKeyOf(list),
-      loadPage(page, since) {
-        const { freshSince } = ctx.loaders;
-        return loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, freshSince));
-      },
-      totalHint: () => ctx.loaders.totalOf(list),
-    },
-    ctx.cursors,
-  );
+/** A list of the Partner API, page by page. */
+function pagesOf<N extends ListName>(list: ListRef<N>, ctx: Context): PagedList<RowOf<N>> {
+  const { loaders } = ctx;
+  return {
+    key: listKeyOf(list),
+    loadPage: (page, since) =>
+      loadListPage(list, page, ctx, since === undefined ? 0 : Math.max(since, loaders.freshSince)),
+    totalHint: () => loaders.totalOf(list),
+  };
 }
 
 /** A list inside a record. */
@@ -150,31 +136,31 @@ export const connectionIn = <N extends ListName>(
   args: WindowArgs,
   need: Need,
   ctx: Context,
-) => requireAccess(parent, ctx, () => connectionOf(list, args, need, ctx));
+) =>
+  requireAccess(parent, ctx, () => {
+    // Even an empty result of a filter reveals something about patients, so the read is audited.
+    if (list.filter && LISTS[list.name].row === 'Client')
+      ctx.audit?.read.add(`${parent.type}:${parent.id}`);
+    return loadConnection(args, need, pagesOf(list, ctx), ctx.cursors);
+  });
 
 /** All organizations for `partner`; for other viewers those that a grant names, with the same windows and no call. */
-export function organizationsOfViewer(
-  args: WindowArgs,
-  need: Need,
-  ctx: Context,
-): Loaded<Connection<RowOf<'organizations'>>> {
-  if (ctx.reach.isPartner) return connectionOf({ name: 'organizations' }, args, need, ctx);
-  const nodes = granted('Organization', ctx);
-  return loadConnection<RowOf<'organizations'>>(
-    args,
-    need,
-    {
-      key: 'granted organizations',
-      loadPage: (page) => ({
-        rows: nodes.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
-        total: nodes.length,
-        page,
-      }),
-      totalHint: () => nodes.length,
-    },
-    ctx.cursors,
-  );
+export function organizationsOfViewer(args: WindowArgs, need: Need, ctx: Context) {
+  const list = ctx.reach.isPartner
+    ? pagesOf({ name: 'organizations' }, ctx)
+    : pagesOfRows('granted organizations', granted('Organization', ctx));
+  return loadConnection(args, need, list, ctx.cursors);
 }
+
+const pagesOfRows = <R>(key: string, rows: readonly R[]): PagedList<R> => ({
+  key,
+  loadPage: (page) => ({
+    rows: rows.slice(firstOffsetOf(page), firstOffsetOf(page + 1)),
+    total: rows.length,
+    page,
+  }),
+  totalHint: () => rows.length,
+});
 
 /** The records of one type that the viewer's grants name: known by id, and open. */
 export const granted = <T extends Capitalize<GrantedKind>>(type: T, { reach }: Context) =>
