@@ -34,8 +34,6 @@ interface RecentList {
   readonly pages: Map<number, number>;
   /** When it was last read through, and how long it was. */
   readThrough?: { readonly at: number; readonly total: number };
-  /** When an event last contradicted it. */
-  doubtedAt?: number;
 }
 
 const nameOf = ({ name, id }: ListRef): string => `${name}:${id ?? ''}`;
@@ -52,16 +50,16 @@ export function createRecentLists(now: () => number) {
   /** When an assessment of a client last came, which names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
-  /** The clinicians, or clinics if the list is one's, that events of the client since then named. */
-  function namedSince({ name }: ListRef, client: string, at: number): readonly string[] {
-    const events = (locations.get(client) ?? []).filter((event) => event.at >= at);
-    if (name === 'clientsOfClinician') return events.map(({ clinicianId }) => clinicianId);
-    return name === 'clientsOfClinic' ? events.map(({ clinicId }) => clinicId) : [];
+  /** The clinicians, or clinics if the list is one's, that the client's last events named, the newest first. */
+  function namedBy({ name }: ListRef, client: string) {
+    const events = locations.get(client) ?? [];
+    if (name === 'clientsOfClinician') return events.map(({ at, clinicianId: id }) => ({ at, id }));
+    return name === 'clientsOfClinic' ? events.map(({ at, clinicId: id }) => ({ at, id })) : [];
   }
 
-  /** True if an event since then named another clinician or clinic: the client may have left this list. */
-  const mayHaveLeft = (list: ListRef, client: string, at: number): boolean =>
-    namedSince(list, client, at).some((id) => id !== list.id);
+  /** When an event last named another clinician or clinic since then: the client may have left this list. */
+  const leftAt = (list: ListRef, client: string, since: number): number | undefined =>
+    namedBy(list, client).find(({ at, id }) => at >= since && id !== list.id)?.at;
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
   function readAt(list: ListRef, id: string): number | undefined {
@@ -107,20 +105,13 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && !mayHaveLeft(list, id, at);
+      return at !== undefined && at + PROOF_MS > now() && leftAt(list, id, at) === undefined;
     },
-    /** True once if an event since the list was read contradicts it: the record is not where it was, or is there now. */
-    isDoubtful(list: ListRef, id: string): boolean {
-      const known = lists.get(nameOf(list));
-      if (!known) return false;
+    /** When an event last contradicted the pages that were read: the record is not where it was, or is there now. */
+    contradictedAt(list: ListRef, id: string): number | undefined {
       const at = readAt(list, id);
-      const lastRead = Math.max(known.doubtedAt ?? 0, ...known.pages.values());
-      const isDoubtful =
-        at === undefined
-          ? list.id !== undefined && namedSince(list, id, lastRead).includes(list.id)
-          : mayHaveLeft(list, id, at) && known.rows.delete(id);
-      if (isDoubtful) known.doubtedAt = now();
-      return isDoubtful;
+      if (at !== undefined) return leftAt(list, id, at);
+      return namedBy(list, id).find((named) => named.id === list.id)?.at;
     },
     /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],

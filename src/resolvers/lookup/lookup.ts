@@ -2,7 +2,7 @@ import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
-import { type ListName, type ListRef, type RecordOf, cachePathOf } from '../../rest/lists.ts';
+import { type ListName, type ListRef, type RecordOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import {
@@ -142,10 +142,10 @@ export class Lookup {
 
   /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
   async find<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
-    const { recentLists, partner, places } = this.ctx;
+    const { recentLists, places } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
-    if (recentLists.isDoubtful(list, id)) partner.invalidate([cachePathOf(list)]);
-    const scanned = await this.scan(list, id, lastSeenOn);
+    const since = recentLists.contradictedAt(list, id);
+    const scanned = await this.scan(list, id, lastSeenOn, since);
     const { row } = scanned.isChanged
       ? await this.scan(list, id, lastSeenOn, recentLists.now())
       : scanned;
