@@ -93,11 +93,7 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
   if (known.length > 0) return proveInKnown(ref, ctx);
   if (proveByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
   if (ref.type === 'Client' && proveUnderOrganization(ref.id, ctx)) return true;
-  return new Lookup(ctx, options).search(ref).then((found) => {
-    const lists = found ? knownParents(found).map(({ list }) => list) : [];
-    // Programs are found in lists that are not recorded.
-    return proveByRecent(lists, ref.id, ctx) || found !== undefined;
-  });
+  return new Lookup(ctx, options).search(ref).then((found) => found !== undefined);
 }
 
 /** The lists that may hold the record in parents that a grant names. */

@@ -140,19 +140,23 @@ export class Lookup {
     return undefined;
   }
 
-  /** The row with this id, searched from the page where it was last seen; undefined if it is not in the list. */
+  /**
+   * The row with this id, searched from the page where it was last seen; undefined if it is not in the list. The response
+   * expires with the page that holds it, if the list is one that proves access.
+   */
   async find<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
-    const { recentLists, places } = this.ctx;
+    const { recentLists, places, cacheWhileProven } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     const scanned = await this.scan(list, id, lastSeenOn, since);
     const { row } = scanned.isChanged
       ? await this.scan(list, id, lastSeenOn, recentLists.now())
       : scanned;
-    if (row) return row;
-    recentLists.remove(list, id);
-    places.remove(list, id);
-    return undefined;
+    if (!row) {
+      recentLists.remove(list, id);
+      places.remove(list, id);
+    } else if (recentLists.proves(list, id)) cacheWhileProven(list, id);
+    return row;
   }
 
   /** Changed: the pages differ in the list's length, so a row may have moved from one not read yet to one that was. */

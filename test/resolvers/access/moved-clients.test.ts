@@ -171,6 +171,22 @@ describe('a client who moves to another clinician', () => {
     expect((await fresh!(BY_ID, namesOf(0))).data).toMatchObject(SHOWN);
   });
 
+  it('is hidden from the old clinician in spite of a cached answer, if the query names the clinician', async () => {
+    const old = await viewerWith(gateway, [`clinician:${ids.clinician(0)}`]);
+    const named = { id: ids.client(0), clinicianId: ids.clinician(0) };
+    const NAME =
+      'query($id: ID!, $clinicianId: ID!) { client(id: $id, clinicianId: $clinicianId) { firstName } }';
+    for (let i = 0; i < 3; i += 1) {
+      if (i === 1) clock.advance(MINUTE_PAST);
+      expect((await old(NAME, named)).data.client).not.toBeNull();
+    }
+    gateway.sandbox.moveClient(ids.client(0), ids.clinician(20));
+    gateway.sandbox.startSession(ids.client(0));
+    gateway.sandbox.settle();
+    await gateway.sandbox.delivered();
+    expect((await old(NAME, named)).data.client).toBeNull();
+  });
+
   it('stays readable by viewers with a grant for the client, and by the clinic they stay in', async () => {
     const grants = [`clinic:${ids.clinic(0)}`, `client:${ids.client(0)}`];
     gateway.sandbox.moveClient(ids.client(0), ids.clinician(1));
