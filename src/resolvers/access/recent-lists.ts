@@ -57,9 +57,9 @@ export function createRecentLists(now: () => number) {
     return name === 'clientsOfClinic' ? events.map(({ at, clinicId: id }) => ({ at, id })) : [];
   }
 
-  /** When an event last named another clinician or clinic since then: the client may have left this list. */
-  const leftAt = (list: ListRef, client: string, since: number): number | undefined =>
-    namedBy(list, client).find(({ at, id }) => at >= since && id !== list.id)?.at;
+  /** When an event last named another clinician or clinic since then, or 0: the client may have left this list. */
+  const leftAt = (list: ListRef, client: string, since: number): number =>
+    namedBy(list, client).find(({ at, id }) => at >= since && id !== list.id)?.at ?? 0;
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
   function readAt(list: ListRef, id: string): number | undefined {
@@ -105,13 +105,13 @@ export function createRecentLists(now: () => number) {
     /** True if a recent page has the record. If false, the list has to be read. */
     proves(list: ListRef, id: string): boolean {
       const at = readAt(list, id);
-      return at !== undefined && at + PROOF_MS > now() && leftAt(list, id, at) === undefined;
+      return at !== undefined && at + PROOF_MS > now() && leftAt(list, id, at) === 0;
     },
-    /** When an event last contradicted the pages that were read: the record is not where it was, or is there now. */
-    contradictedAt(list: ListRef, id: string): number | undefined {
+    /** When an event last contradicted the pages that were read, or 0: the record is not where it was, or is there now. */
+    contradictedAt(list: ListRef, id: string): number {
       const at = readAt(list, id);
       if (at !== undefined) return leftAt(list, id, at);
-      return namedBy(list, id).find((named) => named.id === list.id)?.at;
+      return namedBy(list, id).find((named) => named.id === list.id)?.at ?? 0;
     },
     /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],

@@ -164,19 +164,17 @@ export class Lookup {
     list: ListRef<N>,
     id: string,
     start: number,
-    since?: number,
+    since: number,
   ): Promise<{ readonly row?: RowOf<N>; readonly isChanged?: boolean }> {
     const { recentLists } = this.ctx;
     const { budget, absentSince } = this.options;
     const began = recentLists.now();
     const rowIn = (pages: readonly (Page<RowOf<N>> | undefined)[]) =>
       pages.flatMap((page) => page?.rows ?? []).find((row) => row?.id === id);
-    const pageFrom = async (page: number, after?: number) =>
-      (await this.page(list, page, after)) ?? (page > 1 ? this.page(list, 1, after) : undefined);
-    let first = await pageFrom(start, since);
-    const { askedAt = began } = first ?? {};
-    const isOld = askedAt < (absentSince ?? 0) && askedAt < began - SHARED_MS;
-    if (first && isOld && !rowIn([first])) first = await pageFrom(first.page, absentSince);
+    const firstSince = Math.max(since, Math.min(absentSince ?? 0, began - SHARED_MS));
+    const first =
+      (await this.page(list, start, firstSince)) ??
+      (start > 1 ? await this.page(list, 1, firstSince) : undefined);
     if (!first) return {};
     const here = rowIn([first]);
     if (here) return { row: here };
