@@ -41,14 +41,8 @@ async function lookUp(ref: ListedRef, ctx: Context): Promise<ListedRef | undefin
   if (!ref.linked && !isGranted(ref, ctx)) return lookup.search(ref);
   const budget = { pagesLeft: ctx.lookupMaxCalls, argument: ARGUMENTS[ref.type] ?? '' };
   const everywhere = new Lookup(ctx, { budget });
-  if (ref.type === 'Client') {
-    const places = await ctx.places.of(ref.id);
-    const client = await everywhere.findClient(
-      places.map(({ list }) => list),
-      ref.id,
-    );
-    if (client) return client;
-  }
+  const client = ref.type === 'Client' ? await everywhere.findClient(ref.id) : undefined;
+  if (client) return client;
   const underGrants = ctx.reach.isPartner ? undefined : await lookup.search(ref);
   return underGrants ?? everywhere.search(ref);
 }

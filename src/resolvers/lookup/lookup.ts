@@ -84,7 +84,7 @@ export class Lookup {
     if (ref.type === 'Client' && !this.options.budget) {
       const lists = this.ctx.reach.granted('clinician').map(ofClinician);
       for await (const clinic of this.clinics()) lists.push(ofClinic(clinic));
-      return this.findClient(lists, ref.id);
+      return this.findClient(ref.id, lists);
     }
     const { name, parent } = parentListsOf(ref.type).at(-1)!;
     for await (const id of parent === 'Organization' ? this.organizations() : this.clinics()) {
@@ -116,7 +116,7 @@ export class Lookup {
   ): Promise<boolean> {
     const isIn = async (lists: readonly ClientList[]) =>
       lists.some((list) => this.ctx.recentLists.proves(list, id)) ||
-      (await this.findClient(lists, id)) !== undefined;
+      (await this.findClient(id, lists)) !== undefined;
     if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
     if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
     if (!organizationId) return true;
@@ -125,11 +125,15 @@ export class Lookup {
     return isIn(lists);
   }
 
-  /** The lists where the client was last seen are read first, at that page; small lists before large ones. */
-  async findClient(lists: readonly ClientList[], id: Uuid): Promise<ClientRef | undefined> {
-    if (lists.length === 0) return undefined;
+  /**
+   * In these lists, by default those where the client was last seen. Those are read first, at that page; small lists
+   * before large ones.
+   */
+  async findClient(id: Uuid, among?: readonly ClientList[]): Promise<ClientRef | undefined> {
+    if (among?.length === 0) return undefined;
     const { places, loaders } = this.ctx;
     const known = await places.of(id);
+    const lists = among ?? known.map(({ list }) => list);
     const pageIn = ({ name, id: parent }: ClientList) =>
       known.find(({ list }) => list.name === name && list.id === parent)?.page;
     const cost = (list: ClientList) => (pageIn(list) ? 0 : (loaders.totalOf(list) ?? 1_000));
