@@ -21,10 +21,9 @@ const PROVING: ReadonlySet<ListName> = new Set([
   'clientsOfClinician',
 ]);
 
-interface EventLocation {
+/** The lists that should hold a client, as an event says: whose they are, by their names. */
+interface EventLocation extends Partial<Record<ListName, string>> {
   readonly at: number;
-  readonly clinicianId: string;
-  readonly clinicId: string;
 }
 
 interface RecentList {
@@ -44,22 +43,17 @@ export type RecentLists = ReturnType<typeof createRecentLists>;
 export function createRecentLists(now: () => number) {
   const lists = new LRUCache<string, RecentList>({ max: MAX_LISTS, maxSize: MAX_ROWS });
   const perClient = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
-  /** The clinicians and clinics that a client's last events named. They come in any order, so all of them count. */
+  /** Where a client's last events said they were, the newest first. They come in any order, so all of them count. */
   const locations = new LRUCache<string, readonly EventLocation[]>(perClient);
 
   /** When an assessment of a client last came, which names no list. */
   const assessed = new LRUCache<string, number>(perClient);
 
-  /** The clinicians, or clinics if the list is one's, that the client's last events named, the newest first. */
-  function namedBy({ name }: ListRef, client: string) {
-    const events = locations.get(client) ?? [];
-    if (name === 'clientsOfClinician') return events.map(({ at, clinicianId: id }) => ({ at, id }));
-    return name === 'clientsOfClinic' ? events.map(({ at, clinicId: id }) => ({ at, id })) : [];
-  }
+  const locationsOf = (client: string) => locations.get(client) ?? [];
 
   /** When an event last named another clinician or clinic since then, or 0: the client may have left this list. */
-  const leftAt = (list: ListRef, client: string, since: number): number =>
-    namedBy(list, client).find(({ at, id }) => at >= since && id !== list.id)?.at ?? 0;
+  const leftAt = ({ name, id }: ListRef, client: string, since: number): number =>
+    locationsOf(client).find((event) => event.at >= since && (event[name] ?? id) !== id)?.at ?? 0;
 
   /** When the row was last read; undefined if its page was read later without it, since it may have left the list. */
   function readAt(list: ListRef, id: string): number | undefined {
@@ -81,7 +75,7 @@ export function createRecentLists(now: () => number) {
       if (!rows || read?.total !== total || read.at + PROOF_MS <= now()) return false;
       // With fewer rows than the list has, some are not known. A later event that names the record may follow a move.
       if (rows.size < total || rows.has(id)) return false;
-      return (locations.get(id) ?? []).every(({ at }) => at < read.at);
+      return locationsOf(id).every(({ at }) => at < read.at);
     },
     /** A page that has just been read. It shows the list as it was when the call began. */
     record(list: ListRef, { rows, total, page, askedAt: at = now() }: Page<Row>): void {
@@ -111,7 +105,7 @@ export function createRecentLists(now: () => number) {
     contradictedAt(list: ListRef, id: string): number {
       const at = readAt(list, id);
       if (at !== undefined) return leftAt(list, id, at);
-      return namedBy(list, id).find((named) => named.id === list.id)?.at ?? 0;
+      return locationsOf(id).find((event) => list.id && event[list.name] === list.id)?.at ?? 0;
     },
     /** The rows of a list that were read, of any age. */
     idsIn: (list: ListRef): Iterable<string> => lists.get(nameOf(list))?.rows.keys() ?? [],
@@ -121,10 +115,10 @@ export function createRecentLists(now: () => number) {
     recordEvent(event: EventFacts): void {
       if (!isSessionEvent(event)) return void assessed.set(event.clientId, now());
       const { clientId, clinicianId, clinicId } = event;
-      const others = (locations.get(clientId) ?? []).filter(
-        (last) => last.clinicianId !== clinicianId || last.clinicId !== clinicId,
+      const others = locationsOf(clientId).filter(
+        (last) => last.clientsOfClinician !== clinicianId || last.clientsOfClinic !== clinicId,
       );
-      const location = { at: now(), clinicianId, clinicId };
+      const location = { at: now(), clientsOfClinician: clinicianId, clientsOfClinic: clinicId };
       locations.set(clientId, [location, ...others].slice(0, MAX_LOCATIONS));
     },
     /** 0 if this process has not seen one. */
