@@ -88,19 +88,17 @@ export class Connection<T extends Row> {
 
   // By offset and not by edge: a window of rows without ids has no edges, but an end to continue from.
   get startCursor(): string | null {
-    const { start, end } = this.window;
-    return start < end ? this.cursorAt(start) : null;
+    return this.cursorAt(this.window.start);
   }
 
   get endCursor(): string | null {
-    const { start, end } = this.window;
-    return start < end ? this.cursorAt(end - 1) : null;
+    return this.cursorAt(this.window.end - 1);
   }
 
-  /** Null if the row's page was not read. */
+  /** Null outside the window, and if the row's page was not read. */
   cursorAt(offset: number): string | null {
     const page = this.pages.get(pageOf(offset));
-    if (!page) return null;
+    if (!page || offset < this.window.start || offset >= this.window.end) return null;
     const list = (this.listHash ??= shortHash(this.list.key));
     return this.cursors.seal({ list, offset, total: page.total ?? 0, ids: hashedIds(page.rows) });
   }

@@ -69,6 +69,8 @@ export interface LookupOptions {
   readonly absentSince?: number;
 }
 
+const clinicsOf = (id: Uuid) => ({ name: 'clinicsOfOrganization', id }) as const;
+
 /** Looks for a record: with a budget in all lists, without one in those under the viewer's grants. */
 export class Lookup {
   private readonly ctx: Context;
@@ -94,19 +96,25 @@ export class Lookup {
     return undefined;
   }
 
-  private async *organizations(): AsyncGenerator<Uuid> {
-    if (!this.options.budget) yield* this.ctx.reach.granted('organization');
-    else for await (const { id } of this.everyRow({ name: 'organizations' })) yield id;
+  private organizations(): AsyncIterable<Uuid> | Iterable<Uuid> {
+    const { reach } = this.ctx;
+    return this.options.budget
+      ? this.idsIn({ name: 'organizations' })
+      : reach.granted('organization');
   }
 
   private async *clinics(): AsyncGenerator<Uuid> {
     if (!this.options.budget) yield* this.ctx.reach.granted('clinic');
-    for await (const id of this.organizations()) yield* this.clinicsOf(id);
+    for await (const id of this.organizations()) yield* this.idsIn(clinicsOf(id));
   }
 
-  private async *clinicsOf(id: Uuid): AsyncGenerator<Uuid> {
-    const list = { name: 'clinicsOfOrganization', id } as const;
-    for await (const clinic of this.everyRow(list)) yield clinic.id;
+  /** Of every row, page by page. */
+  private async *idsIn(list: ListRef<'organizations' | 'clinicsOfOrganization'>) {
+    for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
+      const read = await this.page(list, page);
+      total = read?.total ?? 0;
+      for (const row of read?.rows ?? []) if (row) yield row.id;
+    }
   }
 
   /** Is the client in the list of each clinician, clinic and organization that is named? */
@@ -121,7 +129,7 @@ export class Lookup {
     if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
     if (!organizationId) return true;
     const lists: ClientList[] = [];
-    for await (const clinic of this.clinicsOf(organizationId)) lists.push(ofClinic(clinic));
+    for await (const clinic of this.idsIn(clinicsOf(organizationId))) lists.push(ofClinic(clinic));
     return isIn(lists);
   }
 
@@ -203,15 +211,6 @@ export class Lookup {
     }
     if (!isChanged) recentLists.recordReadThrough(list, total, began);
     return { isChanged };
-  }
-
-  /** Every row of a list, page by page. */
-  private async *everyRow<N extends ListName>(list: ListRef<N>): AsyncGenerator<RowOf<N>> {
-    for (let page = 1, total = 1; firstOffsetOf(page) < total; page += 1) {
-      const read = await this.page(list, page);
-      total = read?.total ?? 0;
-      for (const row of read?.rows ?? []) if (row) yield row;
-    }
   }
 
   /** Undefined if the parent is gone, or the list became shorter than this page. */
