@@ -119,11 +119,11 @@ export class Connection<T extends Row> {
     if (contradicted) return whenLoaded(this.read(contradicted), again);
     if (need === 'total') return this;
     const { after, before } = request;
-    const low = after ? dividingOffset(after, 'after', this) : 0;
-    if (typeof low !== 'number') return whenLoaded(this.read(low, true), again);
-    const high = before ? dividingOffset(before, 'before', this) : Infinity;
-    if (typeof high !== 'number') return whenLoaded(this.read(high, true), again);
-    this.window = windowOf(request, { low, high }, this.totalCount);
+    const start = after ? dividingOffset(after, 'after', this) : 0;
+    if (typeof start !== 'number') return whenLoaded(this.read(start, true), again);
+    const end = before ? dividingOffset(before, 'before', this) : Infinity;
+    if (typeof end !== 'number') return whenLoaded(this.read(end, true), again);
+    this.window = windowOf(request, { start, end }, this.totalCount);
     const pages = pagesNeeded(this.window, need);
     if (pages.every((page) => this.pages.has(page))) return this.complete(pages);
     return whenLoaded(this.read(pages), () =>

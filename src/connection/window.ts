@@ -69,17 +69,13 @@ export interface Window {
 /** What the selected fields need: all rows of the window, its first and last cursor, its offsets, or only the length. */
 export type Need = 'rows' | 'cursors' | 'offsets' | 'total' | 'nothing';
 
-/** `bounds` are the offsets between the two cursors: from `low`, which is included, to `high`, which is not. */
-export function windowOf(
-  { from, count }: WindowRequest,
-  bounds: { readonly low: number; readonly high: number },
-  total: number,
-): Window {
-  const low = Math.min(bounds.low, total);
-  const high = Math.max(low, Math.min(bounds.high, total));
+/** `between` are all rows between the two cursors. */
+export function windowOf({ from, count }: WindowRequest, between: Window, total: number): Window {
+  const start = Math.min(between.start, total);
+  const end = Math.max(start, Math.min(between.end, total));
   return from === 'first'
-    ? { start: low, end: Math.min(low + count, high) }
-    : { start: Math.max(low, high - count), end: high };
+    ? { start, end: Math.min(start + count, end) }
+    : { start: Math.max(start, end - count), end };
 }
 
 export function pagesNeeded({ start, end }: Window, need: Need): number[] {
@@ -98,8 +94,8 @@ export function firstPagesToRead(request: WindowRequest, need: Need, hint?: numb
   const total = isHinted ? hint : Math.min(after?.total ?? Infinity, before?.total ?? Infinity);
   if (total === undefined) return [1];
 
-  const bounds = { low: after ? after.offset + 1 : 0, high: before ? before.offset : total };
-  const window = windowOf(request, bounds, total);
+  const between = { start: after ? after.offset + 1 : 0, end: before ? before.offset : total };
+  const window = windowOf(request, between, total);
   // Empty, but that may have changed: the page with the cursor's own row shows it.
   if (window.start === window.end) return [pageOf((after ?? before)?.offset ?? 0)];
   if (need === 'rows' || need === 'cursors') return pagesNeeded(window, need);

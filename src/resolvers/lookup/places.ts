@@ -14,12 +14,6 @@ export const ofClinic = (id: Uuid): ClientList => ({ name: 'clientsOfClinic', id
 const isClientList = (list: ListRef): list is ClientList =>
   list.name === 'clientsOfClinician' || list.name === 'clientsOfClinic';
 
-/** A list that held a client, and the page if it is known. A hint where to look first, not proof. */
-interface Place {
-  readonly list: ClientList;
-  readonly page: number | undefined;
-}
-
 const NO_PAGE = 0;
 const GONE = -1;
 /** The page of a client in each list, by the list's name and id. */
@@ -100,8 +94,11 @@ export function createPlaces(keys: KeyStore) {
     remove(list: ListRef, id: string): void {
       if (isClientList(list)) change(id, list, GONE);
     },
-    /** Empty if none is known, or the store can't be reached. */
-    async of(clientId: string): Promise<readonly Place[]> {
+    /**
+     * The lists that held the client, with the page if it is known: hints where to look first, not proof. Empty if none
+     * is known, or the store can't be reached.
+     */
+    async of(clientId: string) {
       const [stored] = await keys.get([keyOf(clientId)]).catch(() => []);
       return merge(stored, recent.get(clientId)).map(([text, page]) => {
         const [name, id] = text.split(':');
