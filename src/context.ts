@@ -87,9 +87,11 @@ export function createContext(
     doNotCache(): void {
       cachePolicy.isCacheable = false;
     },
-    /** The answer may be cached only while a page that was read lately shows that the list holds the record. */
-    cacheWhileProven(list: ListRef, id: string): void {
-      cachePolicy.proofs.push([list, id]);
+    /** True if a page that was read lately proves that the list holds the record. The answer is cached only while it does. */
+    useProof(list: ListRef, id: string): boolean {
+      const isProven = services.recentLists.proves(list, id);
+      if (isProven) cachePolicy.proofs.push([list, id]);
+      return isProven;
     },
   };
 }

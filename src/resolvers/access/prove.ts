@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
-import type { ListRef } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { NotFound, missingArgument } from '../../errors.ts';
 import { Lookup, type LookupOptions } from '../lookup/lookup.ts';
+import { ofClinic } from '../lookup/places.ts';
 import {
   type ListedRef,
   type SessionRef,
@@ -91,23 +91,15 @@ function prove(ref: ListedRef, ctx: Context, options?: ProofOptions): Loaded<boo
   // Their parents are permanent, and come from a list or a signed id.
   if (ref.type === 'Assessment' || ref.type === 'MagicEdit') return isOpen(known[0]!.parent, ctx);
   if (known.length > 0) return proveInKnown(ref, ctx);
-  if (proveByRecent(grantedLists(ref, ctx), ref.id, ctx)) return true;
-  if (ref.type === 'Client' && proveUnderOrganization(ref.id, ctx)) return true;
+  if (proveByRecentPages(ref, ctx)) return true;
   return new Lookup(ctx, options).search(ref).then((found) => found !== undefined);
 }
-
-/** The lists that may hold the record in parents that a grant names. */
-const grantedLists = (ref: ListedRef, { reach }: Context): readonly ListRef[] =>
-  parentListsOf(ref.type).flatMap(({ name, parent }) =>
-    reach.granted(kindOf(parent)).map((id) => listFor(ref, name, id)),
-  );
 
 /** Only the known parent is searched, and it has to be open itself. A client may have two. */
 async function proveInKnown(ref: ListedRef, ctx: Context): Promise<boolean> {
   for (const { parent, list } of knownParents(ref)) {
     if (!(await isOpen(parent, ctx))) continue;
-    if (proveByRecent([list], ref.id, ctx) || (await new Lookup(ctx).find(list, ref.id)))
-      return true;
+    if (ctx.useProof(list, ref.id) || (await new Lookup(ctx).find(list, ref.id))) return true;
   }
   return false;
 }
@@ -126,23 +118,20 @@ function proveSession(ref: SessionRef, ctx: Context): Loaded<boolean> {
   );
 }
 
-/** True if a recent page of one of the lists proves it. The response then expires with that page. */
-function proveByRecent(lists: readonly ListRef[], id: string, ctx: Context): boolean {
-  const list = lists.find((each) => ctx.recentLists.proves(each, id));
-  if (list) ctx.cacheWhileProven(list, id);
-  return list !== undefined;
-}
-
-function proveUnderOrganization(clientId: Uuid, { reach, recentLists, cacheWhileProven }: Context) {
-  return reach.granted('organization').some((id) => {
+/** In the list of a parent that a grant names; a client also in that of a clinic of an organization that one names. */
+function proveByRecentPages(ref: ListedRef, ctx: Context): boolean {
+  const { reach, recentLists } = ctx;
+  for (const { name, parent } of parentListsOf(ref.type))
+    for (const id of reach.granted(kindOf(parent)))
+      if (ctx.useProof(listFor(ref, name, id), ref.id)) return true;
+  if (ref.type !== 'Client') return false;
+  for (const id of reach.granted('organization')) {
     const clinics = { name: 'clinicsOfOrganization', id } as const;
     for (const clinic of recentLists.idsIn(clinics)) {
-      const list = { name: 'clientsOfClinic', id: clinic as Uuid } as const;
-      if (!recentLists.proves(list, clientId) || !recentLists.proves(clinics, clinic)) continue;
-      cacheWhileProven(list, clientId);
-      cacheWhileProven(clinics, clinic);
-      return true;
+      const clients = ofClinic(clinic as Uuid);
+      if (recentLists.proves(clients, ref.id) && ctx.useProof(clinics, clinic))
+        return ctx.useProof(clients, ref.id);
     }
-    return false;
-  });
+  }
+  return false;
 }

@@ -123,7 +123,7 @@ export class Lookup {
     id: Uuid,
   ): Promise<boolean> {
     const isIn = async (lists: readonly ClientList[]) =>
-      lists.some((list) => this.ctx.recentLists.proves(list, id)) ||
+      lists.some((list) => this.ctx.useProof(list, id)) ||
       (await this.findClient(id, lists)) !== undefined;
     if (clinicianId && !(await isIn([ofClinician(clinicianId)]))) return false;
     if (clinicId && !(await isIn([ofClinic(clinicId)]))) return false;
@@ -157,18 +157,20 @@ export class Lookup {
    * expires with the page that holds it, if the list is one that proves access.
    */
   async find<N extends ListName>(list: ListRef<N>, id: string, lastSeenOn = 1) {
-    const { recentLists, places, cacheWhileProven } = this.ctx;
+    const { recentLists, places, useProof } = this.ctx;
     // Cached pages may be older than an event that contradicts them.
     const since = recentLists.contradictedAt(list, id);
     const scanned = await this.scan(list, id, lastSeenOn, since);
     const { row } = scanned.isChanged
       ? await this.scan(list, id, lastSeenOn, recentLists.now())
       : scanned;
-    if (!row) {
-      recentLists.remove(list, id);
-      places.remove(list, id);
-    } else if (recentLists.proves(list, id)) cacheWhileProven(list, id);
-    return row;
+    if (row) {
+      useProof(list, id);
+      return row;
+    }
+    recentLists.remove(list, id);
+    places.remove(list, id);
+    return undefined;
   }
 
   /** Changed: the pages differ in the list's length, so a row may have moved from one not read yet to one that was. */
