@@ -2,7 +2,7 @@ import { NotFound, hasCode } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { type Loaded, whenLoaded } from '../../loaded.ts';
 import { PAGE_SIZE, type Page, firstOffsetOf, pagesBetween } from '../../page.ts';
-import { type ListName, type ListRef, type RecordOf } from '../../rest/lists.ts';
+import type { ListName, ListRef, RecordOf } from '../../rest/lists.ts';
 import type { Uuid } from '../../uuid.ts';
 import { auditNameOf } from '../access/audit-reads.ts';
 import {
