@@ -30,7 +30,6 @@ export function useSubscriptions(parts: GatewayParts, { subscribe }: Subscriptio
       connections.ofViewer.release(viewer.subject);
       connections.remove(stream);
       subscription?.end();
-      void stream.return?.();
     });
     // Yoga writes the stream's end to a response that may have ended already.
     res.on('error', () => undefined);
@@ -78,10 +77,21 @@ function createSseStream(
   res: ServerResponse,
   viewer: Viewer,
   { config, metrics }: GatewayParts,
-): Sink & OpenConnection & AsyncIterableIterator<object, undefined> {
-  /** Resolves the pending `next`. */
-  let resolve: ((result: Result) => void) | undefined;
+): Sink & OpenConnection & AsyncIterable<object> {
   let backlog: Backlog | undefined;
+  /** Set while Yoga waits for a result. */
+  let send: ((result: Result) => void) | undefined;
+  const isClosed = (): boolean => res.writableEnded || res.destroyed;
+  res.once('close', () => send?.(DONE));
+
+  /** Not a generator, which takes some 5 % more CPU for each event. */
+  function next(): Promise<Result> {
+    if (isClosed()) return Promise.resolve(DONE);
+    const json = backlog?.take();
+    if (json !== undefined) return Promise.resolve(resultOf(json));
+    backlog = undefined;
+    return new Promise((resolve) => (send = resolve));
+  }
 
   /** The client reads nothing, so a graceful end would not reach it. */
   function disconnectSlowClient(): void {
@@ -89,7 +99,6 @@ function createSseStream(
     res.destroy();
   }
 
-  const isClosed = (): boolean => res.writableEnded || res.destroyed;
   /** Without headers, an end would look like an empty response. */
   function interrupt(): void {
     if (res.headersSent) res.end();
@@ -108,28 +117,13 @@ function createSseStream(
     interrupt,
     deliver(json) {
       if (isClosed()) return;
-      if (resolve) {
-        resolve(resultOf(json));
-        resolve = undefined;
-        return;
+      if (!send) {
+        backlog ??= new Backlog(config.limits);
+        return backlog.put(json) ? backlog.caughtUp : disconnectSlowClient();
       }
-      backlog ??= new Backlog(config.limits);
-      const isPut = backlog.put(json);
-      return isPut ? backlog.caughtUp : disconnectSlowClient();
+      send(resultOf(json));
+      send = undefined;
     },
-    next() {
-      if (isClosed()) return Promise.resolve(DONE);
-      const json = backlog?.take();
-      if (json !== undefined) return Promise.resolve(resultOf(json));
-      backlog = undefined;
-      return new Promise((pending) => (resolve = pending));
-    },
-    return() {
-      resolve?.(DONE);
-      return Promise.resolve(DONE);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
+    [Symbol.asyncIterator]: () => ({ next }),
   };
 }
