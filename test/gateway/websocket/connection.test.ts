@@ -30,10 +30,11 @@ function slowSocket() {
   return { ws: ws as unknown as WebSocket, sent, sendNext: () => queue.shift()?.() };
 }
 
-function connectionOf(ws: WebSocket, enter = () => true): WsConnection {
+function connectionOf(ws: WebSocket, acquire = () => true): WsConnection {
   const limits = { socketQueueEvents: 256, socketQueueBytes: 1_048_576 };
   const metrics = { slowConsumerClosed: () => undefined };
-  const parts = { config: { limits }, connections: { pingEveryMs: 60_000, enter }, metrics };
+  const connections = { pingEveryMs: 60_000, ofViewer: { acquire } };
+  const parts = { config: { limits }, connections, metrics };
   return new WsConnection(ws, 'x', parts as unknown as GatewayParts);
 }
 
@@ -91,9 +92,9 @@ it('closes when short messages pile up behind a large result', () => {
 });
 
 it('does not count as one of the viewer’s if it has closed while the token was verified', () => {
-  const enter = vi.fn(() => true);
-  const connection = connectionOf(slowSocket().ws, enter);
+  const acquire = vi.fn(() => true);
+  const connection = connectionOf(slowSocket().ws, acquire);
   connection.release();
   expect(connection.setViewer(SANDBOX_VIEWER)).toBe(false);
-  expect(enter).not.toHaveBeenCalled();
+  expect(acquire).not.toHaveBeenCalled();
 });
