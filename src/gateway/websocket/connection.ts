@@ -56,7 +56,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   #pingAt: number;
   /** Exists while the client reads too slowly. */
   #backlog: Backlog | undefined;
-  #handle: ((text: string) => Promise<void>) | undefined;
 
   constructor(ws: WebSocket, requestId: string, parts: GatewayParts) {
     this.ws = ws;
@@ -82,7 +81,12 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   onMessage(handle: (text: string) => Promise<void>): void {
-    this.#handle = handle;
+    this.ws.on('message', (data: Buffer, isBinary: boolean) => {
+      if (!this.countMessage()) return;
+      // It throws for invalid messages, such as a type that only servers send.
+      if (isBinary) this.close();
+      else handle(data.toString()).catch(() => this.close());
+    });
   }
 
   close(code: number = CLOSE.badRequest, given = ''): void {
@@ -111,13 +115,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     this.#messages += 1;
     if (this.#messages > socketMessages) this.close(CLOSE.tryAgainLater);
     return this.isOpen;
-  }
-
-  receive(data: Buffer, isBinary: boolean): void {
-    if (!this.countMessage()) return;
-    // It throws for invalid messages, such as a type that only servers send.
-    if (isBinary) this.close();
-    else this.#handle!(data.toString()).catch(() => this.close());
   }
 
   /**
