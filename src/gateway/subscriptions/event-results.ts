@@ -13,14 +13,15 @@ import type { GatewayParts } from '../gateway.ts';
 
 /** The result of an event for a subscription, executed and serialized once for all its receivers. */
 export interface EventResult {
-  readonly json: string;
+  /** Undefined if the viewer may not see the event. */
+  readonly json?: string;
   /** The records in it, for the audit of each receiver. */
   readonly records: readonly string[];
   /** The records that it names and does not show. */
   readonly denied: readonly string[];
   /** The event's position in the log. */
   readonly position: number;
-  /** Undefined if it may not be delivered again, since it has errors. */
+  /** Undefined if it may not be used again: it has errors, or a list did not show that the viewer may see the event. */
   readonly basis?: ResultBasis | undefined;
   /** If it depends on more than the Partner API's answers: the log's position, up to which it is valid. */
   readonly executedAt?: number | undefined;
@@ -43,11 +44,6 @@ const CACHED_MS = 5_000;
 const CACHED_RESULTS = 1_000;
 const CACHED_BYTES = 8 * 1024 * 1024;
 
-/** For an event that the viewer may not see: lru-cache would not keep `undefined`. */
-const HIDDEN: EventResult = { json: '', records: [], denied: [], position: 0 };
-/** For a session's event: the viewer's grants alone decide. */
-const ALWAYS_HIDDEN = { ...HIDDEN, basis: { validities: [], proofs: [] } };
-
 /** Executes each event once for equal operations, with new loaders, so that linked records are fetched anew. */
 export function createEventResults({ services, config, maskErrors }: GatewayParts) {
   const { maxUpstreamCalls } = config.operation;
@@ -60,18 +56,17 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   >({
     ...recent,
     maxSize: CACHED_BYTES,
-    sizeCalculation: ({ json }, key) => key.length + json.length,
-    async fetchMethod(_key, _stale, { context }) {
+    sizeCalculation: ({ json = '' }, key) => key.length + json.length,
+    fetchMethod(_key, _stale, { context }) {
       const { event, operation } = context;
       context.hasExecuted = true;
-      const result = await services.hub.runOrQuarantine(event, () => execute(event, operation));
-      return result ?? (isSessionEvent(event) ? ALWAYS_HIDDEN : HIDDEN);
+      return services.hub.runOrQuarantine(event, () => execute(event, operation));
     },
     // A result that is evicted while it is made is still returned.
     ignoreFetchAbort: true,
   });
 
-  async function execute(event: PartnerEvent, operation: EventOperation) {
+  async function execute(event: PartnerEvent, operation: EventOperation): Promise<EventResult> {
     const { viewer, args, estimated } = operation;
     // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
     // scores is several entries of the log, with the same time and client.
@@ -85,7 +80,11 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     }, config.limits.operationMs);
     try {
       const contextValue = createContext(services, viewer, usage, operation);
-      if (!(await isVisible(event, operation.filter, contextValue))) return undefined;
+      if (!(await isVisible(event, operation.filter, contextValue))) {
+        // For a session's event the viewer's grants alone decide.
+        const basis = isSessionEvent(event) ? basisOf(contextValue) : undefined;
+        return { records: [], denied: [], position: event.position, basis };
+      }
       const execution = { ...args, rootValue: event, contextValue };
       const { data = null, errors } = await executeSubscriptionEvent(execution);
       auditEventRead(event, contextValue);
@@ -105,7 +104,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     }
   }
 
-  /** Undefined if the viewer may not see the event. */
+  /** Undefined if the event is in quarantine. */
   async function resultOf(
     event: PartnerEvent,
     operation: EventOperation,
@@ -116,11 +115,10 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     const { basis, executedAt = position } = results.peek(key) ?? {};
     const isCurrent = basis && isValid(basis, services) && executedAt === position;
     const context = { event, operation, hasExecuted: false };
-    const result = await results.forceFetch(key, { context, forceRefresh: !isCurrent });
+    const result = await results.fetch(key, { context, forceRefresh: !isCurrent });
     // lru-cache shares an execution that is under way all the same, and it may be older than an edit.
-    const isOld = !context.hasExecuted && result.basis && !isValid(result.basis, services);
-    if (isOld) return resultOf(event, operation);
-    return result === HIDDEN || result === ALWAYS_HIDDEN ? undefined : result;
+    const isOld = !context.hasExecuted && result?.basis && !isValid(result.basis, services);
+    return isOld ? resultOf(event, operation) : result;
   }
   return resultOf;
 }

@@ -91,7 +91,7 @@ export function createSubscriptions(parts: GatewayParts) {
   /** The subscriptions that have caught up, by the key of their operation. */
   const live = new Map<string, Receivers>();
   /** When an operation first failed to decide who may see an event: a client that reconnects does not wait anew. */
-  const outages = new LRUCache<string, number>(OUTAGE);
+  const outages = new LRUCache<string, number>({ ...OUTAGE, memoMethod: () => steadyNow() });
 
   /** Ends the subscriptions: going on would leave a gap unnoticed. */
   function fail(error: unknown, receivers: Receivers): void {
@@ -101,11 +101,12 @@ export function createSubscriptions(parts: GatewayParts) {
   }
 
   function deliver(result: EventResult, name: string, to: Receivers): void | Promise<void> {
+    const { json, records, denied } = result;
+    if (json === undefined) return;
     // Their clients resume by their cursors, with new tokens.
     for (const subscription of to) if (hasExpired(subscription.viewer)) subscription.end();
     const receivers = [...to].filter(({ since }) => result.position > since);
     const subjects = receivers.map(({ viewer }) => viewer.subject);
-    const { json, records, denied } = result;
     metrics.eventsDelivered(subjects.length);
     audit?.delivered({ operation: name, records, outcome: 'delivered' }, subjects);
     audit?.delivered({ operation: name, records: denied, outcome: 'denied' }, subjects);
@@ -123,8 +124,7 @@ export function createSubscriptions(parts: GatewayParts) {
         return await resultOf(event, operation);
       } catch (error) {
         if (!(error instanceof PartnerError) || receivers.size === 0) throw error;
-        const failedAt = outages.get(operation.key) ?? steadyNow();
-        if (!outages.has(operation.key)) outages.set(operation.key, failedAt);
+        const failedAt = outages.memo(operation.key);
         const endsAt = Math.max(failedAt, event.receivedAt) + MAX_OUTAGE_MS;
         if (error instanceof CallBudgetExhausted || steadyNow() > endsAt) {
           parts.log.error(LEFT_OUT, { name: operation.name, code: error.code });
