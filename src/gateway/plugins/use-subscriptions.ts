@@ -119,7 +119,7 @@ function createSseStream(
       if (isClosed()) return;
       if (!send) {
         backlog ??= new Backlog(config.limits);
-        return backlog.put(json) ? backlog.caughtUp : disconnectSlowClient();
+        return backlog.put(json) ?? disconnectSlowClient();
       }
       send(resultOf(json));
       send = undefined;

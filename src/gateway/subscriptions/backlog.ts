@@ -14,16 +14,16 @@ export class Backlog {
     this.#limits = limits;
   }
 
-  /** False if the backlog is full. The transport holds one more event, and may hold results of queries. */
-  put(text: string): boolean {
+  /** Undefined if the backlog is full. The transport holds one more event, and may hold results of queries. */
+  put(text: string): Promise<void> | undefined {
     const { socketQueueEvents, socketQueueBytes } = this.#limits;
     const bytes = this.#waitingBytes + text.length;
     const isFull = this.#waiting.length >= socketQueueEvents || bytes > socketQueueBytes;
     // One may always wait, however long: a client that resumes would never get it otherwise.
-    if (isFull && this.#waiting.length > 0) return false;
+    if (isFull && this.#waiting.length > 0) return undefined;
     this.#waiting.push(text);
     this.#waitingBytes += text.length;
-    return true;
+    return this.caughtUp;
   }
 
   /** The next message, once the client can take one. Undefined if none waits: the client has caught up. */

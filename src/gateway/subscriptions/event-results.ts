@@ -1,15 +1,14 @@
-import { type ValidatedSubscriptionArgs, executeSubscriptionEvent } from 'graphql';
+import { executeSubscriptionEvent } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import { createContext } from '../../context.ts';
-import type { EventFilter } from '../../events/filter.ts';
 import { type PartnerEvent, isSessionEvent } from '../../events/partner-event.ts';
 import { auditEventRead } from '../../resolvers/access/audit-reads.ts';
 import { isVisible } from '../../resolvers/access/event-access.ts';
 import { type Usage, createUsage } from '../../rest/usage.ts';
-import type { Viewer } from '../../viewer/viewer.ts';
 import { type ResultBasis, basisOf, isValid } from '../plugins/use-answer-cache.ts';
 import type { GatewayParts } from '../gateway.ts';
+import type { SharedOperation } from './subscriptions.ts';
 
 /** The result of an event for a subscription, executed and serialized once for all its receivers. */
 export interface EventResult {
@@ -27,18 +26,6 @@ export interface EventResult {
   readonly executedAt?: number | undefined;
 }
 
-/** The operation that is executed, and its viewer. */
-export interface EventOperation {
-  /** The same for equal operations of viewers with equal reach. */
-  readonly key: string;
-  readonly args: ValidatedSubscriptionArgs;
-  readonly name: string;
-  readonly estimated: number;
-  readonly viewer: Viewer;
-  /** The field's filter: the same for equal operations. */
-  readonly filter: EventFilter;
-}
-
 /** Clients that resume at the same time replay the same events, so recent results are kept while they are valid. */
 const CACHED_MS = 5_000;
 const CACHED_RESULTS = 1_000;
@@ -52,7 +39,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   const results = new LRUCache<
     string,
     EventResult,
-    { readonly event: PartnerEvent; readonly operation: EventOperation; hasExecuted: boolean }
+    { readonly event: PartnerEvent; readonly operation: SharedOperation; hasExecuted: boolean }
   >({
     ...recent,
     maxSize: CACHED_BYTES,
@@ -66,7 +53,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
     ignoreFetchAbort: true,
   });
 
-  async function execute(event: PartnerEvent, operation: EventOperation): Promise<EventResult> {
+  async function execute(event: PartnerEvent, operation: SharedOperation): Promise<EventResult> {
     const { viewer, args, estimated } = operation;
     // All subscriptions of a viewer share one call limit per webhook, however many there are. An event with several
     // scores is several entries of the log, with the same time and client.
@@ -107,7 +94,7 @@ export function createEventResults({ services, config, maskErrors }: GatewayPart
   /** Undefined if the event is in quarantine. */
   async function resultOf(
     event: PartnerEvent,
-    operation: EventOperation,
+    operation: SharedOperation,
   ): Promise<EventResult | undefined> {
     // Positions are used again after a loss of the log, and the events that are left get new cursors.
     const { cursorAt, position } = services.hub;

@@ -22,7 +22,7 @@ import type { Position } from '../../store/event-log.ts';
 import { type Viewer, hasExpired } from '../../viewer/viewer.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext } from '../yoga.ts';
-import { type EventOperation, type EventResult, createEventResults } from './event-results.ts';
+import { type EventResult, createEventResults } from './event-results.ts';
 
 /** Clients resume after these: the log no longer reaches back so far, or its store is down. */
 const EXPECTED_CODES = ['EVENTS_EXPIRED', 'STORE_UNAVAILABLE'];
@@ -116,7 +116,7 @@ export function createSubscriptions(parts: GatewayParts) {
 
   async function resultWhenPossible(
     event: PartnerEvent,
-    operation: EventOperation,
+    operation: SharedOperation,
     receivers: Receivers,
   ): Promise<EventResult | undefined> {
     for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)) {
@@ -137,7 +137,7 @@ export function createSubscriptions(parts: GatewayParts) {
   }
 
   /** Executes events in parallel, and delivers results in the log's order. A replay is as fast as its client reads. */
-  function createQueue(operation: EventOperation, receivers: Receivers, isReplay: boolean) {
+  function createQueue(operation: SharedOperation, receivers: Receivers, isReplay: boolean) {
     const waiting: PartnerEvent[] = [];
     let executing = 0;
     let delivered: Promise<void> = Promise.resolve();
@@ -170,7 +170,7 @@ export function createSubscriptions(parts: GatewayParts) {
     };
   }
 
-  function liveReceivers(operation: EventOperation): Receivers {
+  function liveReceivers(operation: SharedOperation): Receivers {
     const { key, filter } = operation;
     const known = live.get(key);
     if (known) return known;
@@ -187,7 +187,7 @@ export function createSubscriptions(parts: GatewayParts) {
   /** Delivers what the subscription has missed. Then it joins those that have caught up. */
   async function replayAndJoin(
     subscription: Subscription,
-    operation: EventOperation,
+    operation: SharedOperation,
   ): Promise<void> {
     const { receivers, viewer } = subscription;
     const queue = createQueue(operation, receivers, true);
@@ -235,8 +235,8 @@ export function createSubscriptions(parts: GatewayParts) {
   };
 }
 
-/** What is executed for all subscriptions that are equal to this one. */
-function sharedOperation(context: Required<GatewayContext>, filter: EventFilter): EventOperation {
+/** What is executed for all subscriptions that are equal to this one, and its viewer. They have the same key. */
+function sharedOperation(context: Required<GatewayContext>, filter: EventFilter) {
   const { operation, viewer, params } = context;
   const { name, estimated, args } = operation;
   const document = hash('sha256', params.query!, 'base64url');
@@ -245,6 +245,7 @@ function sharedOperation(context: Required<GatewayContext>, filter: EventFilter)
   const shared = { ...args, contextValue: undefined } as ValidatedSubscriptionArgs;
   return { key, args: shared, name, estimated, viewer, filter };
 }
+export type SharedOperation = Readonly<ReturnType<typeof sharedOperation>>;
 
 const LEFT_OUT = 'an event was left out: it could not be decided whether its viewer may see it';
 

@@ -138,10 +138,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
    */
   deliver(text: string): void | Promise<void> {
     if (!this.isOpen) return;
-    if (this.#backlog) {
-      const isPut = this.#backlog.put(text);
-      return isPut ? this.#backlog.caughtUp : this.#closeSlowClient();
-    }
+    if (this.#backlog) return this.#backlog.put(text) ?? this.#closeSlowClient();
     // Nothing is buffered, as is nearly always the case.
     if (this.ws.bufferedAmount === 0) return this.#write(text);
     this.#backlog = new Backlog(this.#parts.config.limits);
