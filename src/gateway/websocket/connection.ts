@@ -1,4 +1,4 @@
-import type { WebSocket as ProtocolSocket } from 'graphql-ws';
+import { CloseCode, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
 import { Unauthenticated } from '../../viewer/authenticate.ts';
@@ -7,20 +7,16 @@ import { Backlog } from '../subscriptions/backlog.ts';
 import type { OpenConnection } from '../open-connections.ts';
 import type { GatewayParts } from '../gateway.ts';
 
-/** Clients of graphql-ws reconnect after 1001, 1013, 4403 and 4408; other codes are final. */
-export const CLOSE = {
-  goingAway: 1001,
-  tryAgainLater: 1013,
-  badRequest: 4400,
-  forbidden: 4403,
-} as const;
+/** Clients of graphql-ws reconnect after these two, 4403 and 4408; other codes are final. */
+const GOING_AWAY = 1001;
+export const TRY_AGAIN_LATER = 1013;
 
 /** graphql-ws has reasons of its own, and puts the client's id into one, which may be longer than a reason can be. */
 const REASONS: Readonly<Record<number, string>> = {
-  1001: 'Going away',
-  1013: 'Try again later',
-  4400: 'Invalid message',
-  4409: 'Subscriber already exists',
+  [GOING_AWAY]: 'Going away',
+  [TRY_AGAIN_LATER]: 'Try again later',
+  [CloseCode.BadRequest]: 'Invalid message',
+  [CloseCode.SubscriberAlreadyExists]: 'Subscriber already exists',
 };
 
 const EXPIRED = new Unauthenticated('expired').message;
@@ -68,7 +64,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   setViewer(viewer: Viewer): boolean {
     if (!this.isOpen) return false;
     if (!this.#parts.connections.ofViewer.acquire(viewer.subject)) {
-      this.close(CLOSE.tryAgainLater);
+      this.close(TRY_AGAIN_LATER);
       return false;
     }
     this.viewer = viewer;
@@ -89,7 +85,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
     });
   }
 
-  close(code: number = CLOSE.badRequest, given = ''): void {
+  close(code: number = CloseCode.BadRequest, given = ''): void {
     if (!this.isOpen) return;
     this.release();
     this.ws.close(code, REASONS[code] ?? given);
@@ -113,7 +109,7 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
       this.#messages = 0;
     }
     this.#messages += 1;
-    if (this.#messages > socketMessages) this.close(CLOSE.tryAgainLater);
+    if (this.#messages > socketMessages) this.close(TRY_AGAIN_LATER);
     return this.isOpen;
   }
 
@@ -163,18 +159,18 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
   }
 
   /** A client repeats what was not answered when its socket closes, and a mutation must not be sent twice. */
-  end(code: number = CLOSE.goingAway, reason?: string): void {
+  end(code: number = GOING_AWAY, reason?: string): void {
     this.isEnding = true;
     if (!this.isBusy) this.close(code, reason);
   }
 
   destroy(): void {
-    this.close(CLOSE.goingAway);
+    this.close(GOING_AWAY);
     this.ws.terminate();
   }
 
   check(now: number, isLate: boolean): void {
-    if (this.isExpired) this.end(CLOSE.forbidden, EXPIRED);
+    if (this.isExpired) this.end(CloseCode.Forbidden, EXPIRED);
     else if (this.isEnding) this.end();
     if (now < this.#pingAt || (isLate && !this.hasPonged)) return;
     if (!this.hasPonged) return this.ws.terminate();
@@ -190,6 +186,6 @@ export class WsConnection implements ProtocolSocket, OpenConnection {
 
   #closeSlowClient(): void {
     this.#parts.metrics.slowConsumerClosed();
-    this.close(CLOSE.tryAgainLater);
+    this.close(TRY_AGAIN_LATER);
   }
 }

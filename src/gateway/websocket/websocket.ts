@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { type ExecutionResult, parse } from 'graphql';
-import { handleProtocols, makeServer } from 'graphql-ws';
+import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { CodedError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import { paramsFrom, runOperation } from '../run-operation.ts';
 import { type Sink, Subscription } from '../subscriptions/subscriptions.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayContext, GatewayYoga } from '../yoga.ts';
-import { CLOSE, WsConnection } from './connection.ts';
+import { TRY_AGAIN_LATER, WsConnection } from './connection.ts';
 
 /** Clients send a message in one fragment, or a few. */
 const MAX_FRAGMENTS = 64;
@@ -52,17 +52,17 @@ export function createWebSockets(parts: GatewayParts, yoga: GatewayYoga) {
       } catch (error) {
         const { code, message, reason } = error as CodedError & Partial<Unauthenticated>;
         observer.rejected(code, { requestId: extra.requestId, reason });
-        if (code === 'UNAUTHENTICATED') extra.close(CLOSE.forbidden, message);
-        else extra.close(CLOSE.tryAgainLater);
+        if (code === 'UNAUTHENTICATED') extra.close(CloseCode.Forbidden, message);
+        else extra.close(TRY_AGAIN_LATER);
         return false;
       }
     },
     onPing({ extra }, payload) {
       if (payload && Buffer.byteLength(JSON.stringify(payload)) > MAX_PING_BYTES)
-        extra.close(CLOSE.badRequest);
+        extra.close(CloseCode.BadRequest);
     },
     onSubscribe({ extra, subscriptions }, id, payload) {
-      if (id.length > MAX_ID_CHARACTERS) extra.close(CLOSE.badRequest);
+      if (id.length > MAX_ID_CHARACTERS) extra.close(CloseCode.BadRequest);
       const contextValue = new SocketOperation(id, extra, (context) =>
         resultOf(context, payload, Object.keys(subscriptions).length),
       );
@@ -217,7 +217,7 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
   }
 
   interrupt(): void {
-    this.#connection.close(CLOSE.tryAgainLater);
+    this.#connection.close(TRY_AGAIN_LATER);
   }
 
   /** Ends it immediately. Reads are aborted; a write that was sent is not. */
