@@ -104,7 +104,7 @@ export function parseId(type: NodeType, argument: string, text: string, ids: Glo
   const id = toUuid(text);
   const node = id ? { type, id } : ids.decode(text);
   if (node?.type === type) return node as NodeId & { readonly id: Uuid };
-  throw new BadInput(`"${argument}" must be the id of a ${type}: its global id, or its UUID.`);
+  throw new BadInput(`"${argument}" must be a global id of type ${type}, or a UUID.`);
 }
 
 /** The records that arguments and filters name beside the one that is asked for. */

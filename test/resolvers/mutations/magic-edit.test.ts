@@ -105,7 +105,7 @@ describe('a magic edit', () => {
     const answer = await magicEdit(gateway, id);
     expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
     expect(answer.errors?.[0]?.message).toBe(
-      '"progressNoteId" must be the id of a ProgressNote: its global id, or its UUID.',
+      '"progressNoteId" must be a global id of type ProgressNote, or a UUID.',
     );
     expect(gateway.sandbox.countOf()).toBe(0);
   });
