@@ -70,8 +70,8 @@ export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
 /**
  * Yoga with our plugins. Hooks of one phase run in the order of the list: `onRequest` (viewer, HTTP), `onParse` and
  * `onValidate` (document limits), `onExecute` (cost, tracing, context, execution), `onExecuteDone` (answer cache,
- * cost, masking, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions). A plugin that changes results
- * comes before the answer cache, which stores them. Delivered events pass through none of these hooks.
+ * cost, masking, tracing, audit, log) and `onSubscribe` (cost, context, subscriptions). A plugin that changes data
+ * comes before the answer cache, which stores it. Delivered events pass through none of these hooks.
  */
 export function createGatewayYoga(
   parts: GatewayParts,
