@@ -120,8 +120,8 @@ export async function openServer(
       audit: config.logLevel === 'silent' ? undefined : log.audit,
       auditProblem: () => output?.problem(),
     },
-    authenticate: createAuthenticator(config.auth, clock, () =>
-      writeLimited('error', "the issuer's keys can't be fetched (AUTH_JWKS_URL)"),
+    authenticate: createAuthenticator(config.auth, clock, (reason) =>
+      writeLimited('error', "the issuer's keys can't be fetched (AUTH_JWKS_URL)", { reason }),
     ),
     webhookSecret: connection.clientSecret,
     clock,

@@ -40,7 +40,7 @@ const MAX_CACHED_CHARACTERS = 8_000_000;
 export function createAuthenticator(
   auth: Config['auth'],
   clock: Pick<Clock, 'now' | 'wallNow'> = systemClock,
-  onKeysUnavailable: () => void = () => {},
+  onKeysUnavailable: (reason: string) => void = () => {},
 ): Authenticate {
   if (auth.kind === 'open') return () => Promise.resolve(SANDBOX_VIEWER);
 

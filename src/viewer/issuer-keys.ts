@@ -18,13 +18,13 @@ const fetchBounded = (url: string, options: object) => fetch(url, { ...options, 
 
 /**
  * The issuer's published keys, through jose. Its own caching is disabled: it uses the wall clock, which may jump, and
- * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called for each failed fetch. Without keys a
- * token is not rejected as invalid, since that would sign every user out.
+ * drops keys that it can't renew. `now` is monotonic, and `onFailure` is called with the reason of each failed fetch.
+ * Without keys a token is not rejected as invalid, since that would sign every user out.
  */
 export function createIssuerKeys(
   url: string,
   now: () => number,
-  onFailure: () => void,
+  onFailure: (reason: string) => void,
 ): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: TIMEOUT_MS,
@@ -40,8 +40,10 @@ export function createIssuerKeys(
     try {
       await keys.reload();
       fetchedAt = now();
-    } catch {
-      onFailure();
+    } catch (error) {
+      // The system's code of a failed connection, or jose's own message about the response.
+      const { cause, message } = error as Error;
+      onFailure(Object(cause).code ?? message);
     } finally {
       // At the end of the attempt: an issuer that hangs is not asked again at once.
       attemptedAt = now();

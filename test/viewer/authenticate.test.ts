@@ -73,17 +73,18 @@ async function openIssuer() {
       new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(privateKey);
     return { token, publicKey };
   };
-  const clock = { now: NOW, aheadMs: 0, failures: 0 };
+  const clock = { now: NOW, aheadMs: 0 };
+  const failures: string[] = [];
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const url = `http://127.0.0.1:${port}/keys`;
   const authenticate = createAuthenticator(
     { kind: 'jwks', url, issuer: undefined, audience: undefined },
     { now: () => clock.now, wallNow: () => clock.now + clock.aheadMs },
-    () => (clock.failures += 1),
+    (reason) => failures.push(reason),
   );
   const bearer = (token: string) => authenticate(`Bearer ${token}`);
-  return { keys, state, clock, addKey, bearer };
+  return { keys, state, clock, addKey, bearer, failures, server };
 }
 
 /** A frontend must not take it for a token that is not valid, and sign its user out. */
@@ -170,7 +171,7 @@ describe('with a JWKS URL', () => {
   });
 
   it('uses its cached keys during an outage, for an hour', async () => {
-    const { addKey, bearer, state, clock } = await openIssuer();
+    const { addKey, bearer, state, clock, failures } = await openIssuer();
     const { token } = await addKey('one');
     const longLived = (sub: string) => token({ ...CLAIMS, sub, exp: IN_AN_HOUR * 2 });
     await bearer(await longLived('a'));
@@ -179,10 +180,20 @@ describe('with a JWKS URL', () => {
     expect((await bearer(await longLived('b'))).subject).toBe('b');
     clock.now = NOW + 3_600_000;
     await expect(bearer(await longLived('c'))).rejects.toMatchObject(NO_KEYS);
-    expect(clock.failures).toBeGreaterThan(0);
+    expect(new Set(failures)).toEqual(
+      new Set(['Expected 200 OK from the JSON Web Key Set HTTP response']),
+    );
     state.down = false;
     clock.now += 30_000;
     expect((await bearer(await longLived('c'))).subject).toBe('c');
+  });
+
+  it('reports why its keys can not be fetched, if the issuer does not answer', async () => {
+    const { addKey, bearer, failures, server } = await openIssuer();
+    const { token } = await addKey('one');
+    await new Promise((resolve) => server.close(resolve));
+    await expect(bearer(await token())).rejects.toMatchObject(NO_KEYS);
+    expect(failures).toEqual(['ECONNREFUSED']);
   });
 
   it.each(['not json', '{}', '[]', '{"keys":5}'])(
