@@ -134,13 +134,13 @@ export class Lookup {
   }
 
   /**
-   * In these lists, by default those where the client was last seen. Those are read first, at that page; small lists
-   * before large ones.
+   * In these lists, by default those where the client was last seen. Those are read first, at that page, a clinic's
+   * before a clinician's, who may be a secondary one of another clinic; small lists before large ones.
    */
   async findClient(id: Uuid, among?: readonly ClientList[]): Promise<ClientRef | undefined> {
     if (among?.length === 0) return undefined;
     const { places, loaders } = this.ctx;
-    const known = await places.of(id);
+    const known = (await places.of(id)).toSorted((a, b) => a.list.name.localeCompare(b.list.name));
     const lists = among ?? known.map(({ list }) => list);
     const pageIn = ({ name, id: parent }: ClientList) =>
       known.find(({ list }) => list.name === name && list.id === parent)?.page;

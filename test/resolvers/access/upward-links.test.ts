@@ -59,3 +59,25 @@ it.each([
     }
   },
 );
+
+it('a client belongs to the clinic whose list holds them, also if a clinician of another clinic has them too', async () => {
+  // Its own, since the list that was read first counts.
+  await using own = await openGateway();
+  const id = ids.client(1);
+  const secondary = 14;
+  expect(clinicOfClinician(secondary)).not.toBe(clinicOf(1));
+  const meta = { totalItems: 1, totalPages: 1, itemsPerPage: 10, currentPage: 1 };
+  own.sandbox.answerNext('/clinicians/:clinicianId/clients', { body: { data: [{ id }], meta } });
+  const colleague = await viewerWith(own, [`clinician:${ids.clinician(secondary)}`]);
+  await colleague('{ viewer { clinicians { clients { nodes { clientId } } } } }');
+
+  const viewer = await viewerWith(own, [`clinic:${ids.clinic(clinicOf(1))}`]);
+  // The second time, a page that was read before proves access.
+  for (let times = 2; times > 0; times -= 1) {
+    const { data } = await viewer(UPWARDS, { id: ids.session(1, 0), clientId: id });
+    expect(data.session.client.clinic).toMatchObject({
+      clinicId: ids.clinic(clinicOf(1)),
+      name: expect.any(String),
+    });
+  }
+});
