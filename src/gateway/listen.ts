@@ -18,6 +18,8 @@ const CLOSE_GRACE_MS = 3_000;
 const DRAIN_MS = 10_000;
 /** How long the rest of a request may come in after its response. */
 const DISCARD_MS = 500;
+/** Node hands over all requests that come at once on a connection, before the first is answered. */
+const MAX_PIPELINED = 100;
 /** How often a shutdown checks whether all responses are sent. */
 const CHECK_MS = 50;
 
@@ -52,7 +54,19 @@ export async function listen(
     running -= 1;
     connections.responded(this.req.socket);
   }
+  /** How many responses wait for others on their connection. */
+  const pipelined = new WeakMap<Socket, number>();
+  function countPipelined(socket: Socket, change: number): number {
+    const count = (pipelined.get(socket) ?? 0) + change;
+    pipelined.set(socket, count);
+    return count;
+  }
   server.on('request', (req, res) => {
+    // A response that waits has no socket yet.
+    if (!res.socket) {
+      res.on('close', () => countPipelined(req.socket, -1));
+      if (countPipelined(req.socket, 1) > MAX_PIPELINED) return void req.socket.destroy();
+    }
     running += 1;
     connections.requested(req.socket);
     // Not `server.timeout`, which would keep a timer in memory for each WebSocket.

@@ -32,3 +32,29 @@ it('sends a slow client its whole response during a shutdown', async () => {
   await closed;
   expect(bytes).toBeGreaterThan(BODY.length);
 });
+
+it('closes a connection with more than a hundred requests that wait for another', async () => {
+  const responses: { end(): void }[] = [];
+  const app = {
+    handle: (_req: unknown, res: { end(): void }) => void responses.push(res),
+    upgrade: () => undefined,
+    closeSocketsAndStreams: () => undefined,
+  };
+  const config = readConfig({ HOST: '127.0.0.1', PORT: '0' });
+  await using listening = await listen(app, config, () => undefined);
+  const request = 'GET / HTTP/1.1\r\nhost: here\r\n\r\n';
+  const client = connect(Number(new URL(listening.url).port), '127.0.0.1');
+  client.on('error', () => undefined);
+  let received = '';
+  client.on('data', (chunk) => (received += chunk.toString('latin1')));
+  // Twice: a response that is sent makes room for the next.
+  for (const all of [101, 202]) {
+    client.write(request.repeat(101));
+    await expect.poll(() => responses.length).toBe(all);
+    for (const response of responses.slice(-101)) response.end();
+    await expect.poll(() => received.split('HTTP/1.1 200').length - 1).toBe(all);
+  }
+  client.write(request.repeat(500));
+  await once(client, 'close');
+  expect(responses.length).toBe(303);
+});
