@@ -140,11 +140,14 @@ export class Lookup {
   async findClient(id: Uuid, among?: readonly ClientList[]): Promise<ClientRef | undefined> {
     if (among?.length === 0) return undefined;
     const { places, loaders } = this.ctx;
-    const known = (await places.of(id)).toSorted((a, b) => a.list.name.localeCompare(b.list.name));
+    const known = await places.of(id);
     const lists = among ?? known.map(({ list }) => list);
     const pageIn = ({ name, id: parent }: ClientList) =>
       known.find(({ list }) => list.name === name && list.id === parent)?.page;
-    const cost = (list: ClientList) => (pageIn(list) ? 0 : (loaders.totalOf(list) ?? 1_000));
+    const cost = (list: ClientList) => {
+      if (pageIn(list)) return list.name === 'clientsOfClinic' ? 0 : 1;
+      return loaders.totalOf(list) ?? 1_000;
+    };
     for (const list of lists.toSorted((a, b) => cost(a) - cost(b))) {
       const found = await this.find(list, id, pageIn(list));
       if (found) return found;
