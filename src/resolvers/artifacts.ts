@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
-import { type Endpoint } from '../rest/endpoints.ts';
+import type { Endpoint } from '../rest/endpoints.ts';
 import { type NoteRecord, endpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
 import { auditDenial } from './access/audit-reads.ts';
