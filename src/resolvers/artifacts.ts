@@ -130,13 +130,15 @@ function artifact<T extends ArtifactRef['type']>(
   type: T,
   endpoint: Endpoint<NodeOfType<T>['record'] | null>,
 ) {
-  const load = (session: SessionRef, { loaders }: Context) =>
-    loaders.record<ArtifactRef['record'] | null>(endpoint, session.id);
+  const load = (session: SessionRef, ctx: Context) =>
+    whenLoaded(ctx.loaders.record<ArtifactRef['record'] | null>(endpoint, session.id), (record) => {
+      if (record) requireClient(endpoint, session, record.clientId, ctx);
+      return record;
+    });
 
   const read = (session: SessionRef, ctx: Context): Loaded<NodeOfType<T> | null> =>
     whenLoaded(load(session, ctx), (record) => {
       if (!record) return null;
-      requireClient(endpoint, session, record.clientId, ctx);
       ctx.audit?.read.add(`${type}:${session.id}`);
       return { type, record, open: true, session } as unknown as NodeOfType<T>;
     });
@@ -144,10 +146,7 @@ function artifact<T extends ArtifactRef['type']>(
   /** Without a transcript there is no MDM: a failed transcription fails both. */
   const readStatus = (session: SessionRef, ctx: Context): Loaded<ArtifactStatus> =>
     whenLoaded(load(session, ctx), (record) => {
-      if (record) {
-        requireClient(endpoint, session, record.clientId, ctx);
-        return 'ready';
-      }
+      if (record) return 'ready';
       ctx.doNotCache();
       const failed = ctx.marks.transcriptionFailed(session.id);
       return whenLoaded(failed, (hasFailed) => (hasFailed ? 'failed' : 'not_ready'));
