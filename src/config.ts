@@ -56,8 +56,8 @@ const CREDENTIALS = [
   'PARTNER_API_KEY',
 ] as const;
 
-// All four or none. Half a set of credentials is a typing mistake, and falling back to the sandbox
-// then would show made-up patients to a real clinic.
+// Nothing else is required, and these are together: half a set of credentials is a typing mistake, and falling back to
+// the sandbox then would show made-up patients to a real clinic.
 const string = z.string(`must be set, but is not: set all of ${CREDENTIALS.join(', ')}, or none`);
 const text = string.trim();
 
