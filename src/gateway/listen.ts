@@ -4,6 +4,7 @@ import { STATUS_CODES, type Server, type ServerResponse, createServer } from 'no
 import type { AddressInfo, Socket } from 'node:net';
 
 import type { Config } from '../config.ts';
+import { endOfTurn } from '../end-of-turn.ts';
 import type { Gateway } from './gateway.ts';
 
 export type Listening = Awaited<ReturnType<typeof listen>>;
@@ -78,7 +79,8 @@ export async function listen(
     });
     // Otherwise a keep-alive client would send its next request to a connection that is being closed.
     if (!serving) res.setHeader('connection', 'close');
-    app.handle(req, res);
+    // The client may have left in this turn.
+    void endOfTurn().then(() => res.closed || app.handle(req, res));
   });
   server.on('upgrade', (req, socket, head) => {
     connections.requested(req.socket);

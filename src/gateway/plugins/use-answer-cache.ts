@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
+import { endOfTurn } from '../../end-of-turn.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
 import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
@@ -107,8 +108,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
         'content-type': `${json}; charset=utf-8`,
         'content-length': known.bytes,
       });
-      // After all requests of this turn of the event loop: see `useHttpRequests`.
-      setImmediate(() => res.end(known.body));
+      void endOfTurn().then(() => res.end(known.body));
       return true;
     } catch {
       return false;

@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, getSSEProcessor } from 'graphql-yoga';
 
+import { endOfTurn } from '../../end-of-turn.ts';
 import { forClient, requestRejected } from '../client-error.ts';
 import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
 import { parseParams, runOperation } from '../run-operation.ts';
@@ -110,9 +109,8 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
     async onRequest({ serverContext: context, endResponse, fetchAPI }) {
       context.requestId = requestIdOf(context.res);
       const result = await resultOf(context);
-      // Responses of one turn of the event loop are written together. A write that wakes its client is expensive: this way
-      // a cached answer takes 160 µs of CPU and not 218, with 16 clients at once.
-      await nextTurn();
+      // A write that wakes its client is expensive, so those of one turn come together.
+      await endOfTurn();
       endResponse(responseTo(context, result, fetchAPI));
     },
   };

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
+import { endOfTurn } from '../../end-of-turn.ts';
 
 /**
  * How one attempt ended. `unsent`: no byte of the request was sent. `reset`: the connection broke before any answer.
@@ -98,7 +99,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private finish(outcome: Outcome): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
-    this.call.finished(this);
+    void endOfTurn().then(() => this.call.finished(this));
   }
 }
 
