@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { type IncomingMessage, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { createBodyReader } from '../src/request-body.ts';
+import { BodyTooLarge, createBodyReader } from '../src/request-body.ts';
 
 const MB = 2 ** 20;
 
@@ -27,6 +28,33 @@ it('rejects the body that is closed for the memory that all take', async () => {
   expect(await outcomes[0]).toBe('Error: Incomplete bodies take too much memory');
   for (const socket of sockets) socket.destroy();
   expect(await outcomes[1]).toBe('Error: aborted');
+});
+
+it('reads a body that has come as a whole, and rejects one that is too long', async () => {
+  const read = createBodyReader(2_000);
+  await using server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const outcomeOf = async (req: IncomingMessage): Promise<string> => {
+    while (!req.complete) await setImmediate();
+    return read(req).then(
+      (body) => `${body.length} bytes`,
+      (error) => (error instanceof BodyTooLarge ? 'too large' : 'failed'),
+    );
+  };
+  server.on('request', (req: IncomingMessage, res) => {
+    void outcomeOf(req).then((outcome) => res.end(outcome));
+  });
+  const post = async (body: BodyInit | null) => {
+    const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
+    return (await fetch(`http://127.0.0.1:${port}`, init)).text();
+  };
+  /** Without a length in its headers. */
+  const chunked = (bytes: number) => new Blob([Buffer.alloc(bytes)]).stream();
+  expect(await post('abc')).toBe('3 bytes');
+  expect(await post(null)).toBe('0 bytes');
+  expect(await post(chunked(2_000))).toBe('2000 bytes');
+  expect(await post(chunked(2_001))).toBe('too large');
 });
 
 /** A request whose connection stays open after its end. */
