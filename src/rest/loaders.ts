@@ -26,7 +26,7 @@ export class Loaders {
   private readonly client: PartnerClient;
   private readonly usage: Usage;
   /** Every cached answer that was read: what is made of them is valid while each is current. */
-  readonly entries = new Set<CacheEntry>();
+  readonly entries: CacheEntry[] = [];
   /** What was read already, to be returned without a promise. */
   private readonly known = new Map<string, CacheEntry>();
   private readonly loaders = new Map<Endpoint, Loader>();
@@ -109,11 +109,10 @@ export class Loaders {
   }
 
   private use(entry: CacheEntry): unknown {
-    this.entries.add(entry);
+    const known = this.known.get(entry.key);
+    if (known !== entry) this.entries.push(entry);
     // A slow call must not replace the answer of a later, fresh one.
-    if (!this.known.has(entry.key) || entry.validity.isCurrent) {
-      this.known.set(entry.key, entry);
-    }
+    if (!known || entry.validity.isCurrent) this.known.set(entry.key, entry);
     return entry.value;
   }
 }

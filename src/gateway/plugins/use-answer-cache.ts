@@ -21,7 +21,7 @@ export interface ResultBasis {
 }
 
 export const basisOf = ({ loaders, cachePolicy }: Context): ResultBasis => ({
-  validities: Array.from(loaders.entries, ({ validity }) => validity),
+  validities: loaders.entries.map(({ validity }) => validity),
   proofs: cachePolicy.proofs,
 });
 
@@ -137,6 +137,6 @@ const keyOf = ({ reach, subject }: Viewer, body: string): string =>
 
 /** The earliest expiry of the Partner API's answers in it, or 0 if it depends on more, or if a record was denied. */
 function expiryOf({ loaders, audit, cachePolicy }: Context): number {
-  if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.size === 0) return 0;
-  return Math.min(...Array.from(loaders.entries, ({ expiresAt }) => expiresAt));
+  if (!cachePolicy.isCacheable || audit?.denied.size || loaders.entries.length === 0) return 0;
+  return Math.min(...loaders.entries.map(({ expiresAt }) => expiresAt));
 }
