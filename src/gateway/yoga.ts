@@ -44,7 +44,6 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   /** Only over HTTP. */
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
-  body?: string;
   /** Why there is no viewer: the token is not valid, or can't be verified for now. */
   authError?: CodedError & { readonly reason?: string };
   requestId?: string;

@@ -1,4 +1,9 @@
-import { type FieldNode, type ValidatedExecutionArgs, getArgumentValues } from 'graphql';
+import {
+  type FieldNode,
+  type OperationDefinitionNode,
+  type ValidatedExecutionArgs,
+  getArgumentValues,
+} from 'graphql';
 
 import { sizeIssues, maxPagesOfWindow, sizeOf } from '../connection/window.ts';
 import type { GrantedKind, Reach } from '../viewer/viewer.ts';
@@ -34,10 +39,17 @@ export interface ArgumentProblem {
   readonly path: readonly string[];
 }
 
+/** Estimates that are the same for all variables and viewers. An executed note takes 0.95 of the CPU with them. */
+const constant = new WeakMap<OperationDefinitionNode, number>();
+
 /** The most upstream calls that the operation can make, without look-ups, drift and retries; or what is wrong with it. */
 export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
-  const { schema, operation, variableValues } = validated;
+  const { schema, document, operation, variableValues } = validated;
   const problems: ArgumentProblem[] = [];
+  const known = constant.get(operation);
+  if (known !== undefined) return { calls: known, problems };
+  // A directive may have a variable.
+  let isConstant = !document.loc!.source.body.includes('@');
   /** By the merged nodes: through fragments, exponentially many paths lead to the same ones. */
   const estimates = new Map<string, number>();
 
@@ -57,6 +69,7 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
     const below = ofFields(inner, path);
     const cost = field.extensions['cost'] as Cost | undefined;
     if (!cost) return below;
+    isConstant &&= cost === oneCall.cost;
     const ofNode = (node: FieldNode): number => {
       const argsOf = () => getArgumentValues(field, node, variableValues);
       if (typeof cost === 'function') return cost(below, argsOf, reach);
@@ -76,7 +89,9 @@ export function estimateCalls(validated: ValidatedExecutionArgs, reach: Reach) {
     const issues = [`"${nodes[0]!.name.value}" may be selected once in an operation.`];
     problems.push({ issues, nodes, path: [responseName(nodes)] });
   }
-  return { calls: ofFields(fields, []), problems };
+  const calls = ofFields(fields, []);
+  if (isConstant && problems.length === 0) constant.set(operation, calls);
+  return { calls, problems };
 }
 
 const responseName = ([node]: readonly FieldNode[]): string => (node!.alias ?? node!.name).value;

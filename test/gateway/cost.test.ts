@@ -44,6 +44,25 @@ describe('the worst case', () => {
     expect(uncounted.map(({ name }) => name)).toEqual([]);
   });
 
+  it('is computed anew for other variables of the same document', async () => {
+    const authorization = `Bearer ${await tokenFor(['partner'])}`;
+    const estimates = async (query: string, all: readonly object[]) => {
+      const results: number[] = [];
+      for (const variables of all) {
+        const answer = await post(gateway.url, { query, variables }, { authorization });
+        results.push(answer.extensions?.['upstream'].estimated);
+      }
+      return results;
+    };
+    const session = `session(id: "${ids.session(1, 0)}", clientId: "${ids.client(1)}")`;
+    const notes = `query N($on: Boolean!) { ${session} { progressNote @include(if: $on) { isLoading } mdm { risk } } }`;
+    expect(await estimates(notes, [{ on: false }, { on: true }, { on: false }])).toEqual([1, 2, 1]);
+    const rows = `query R($n: Int!) { client(id: "${ids.client(1)}") { sessions(first: $n) { nodes { sessionId } } } }`;
+    expect(await estimates(rows, [{ n: 30 }, { n: 10 }, { n: 30 }])).toEqual([3, 1, 3]);
+    const note = `query S { ${session} { progressNote { isLoading } } }`;
+    expect(await estimates(note, [{}, {}])).toEqual([1, 1]);
+  });
+
   it('over the limit is rejected before any call, with both figures', async () => {
     const before = callsTo(gateway);
     const headers = { authorization: `Bearer ${await tokenFor(['partner'])}` };

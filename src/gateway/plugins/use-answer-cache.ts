@@ -95,12 +95,13 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   }
 
   /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
-  async function serve(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+  async function serve(req: KeyedRequest, res: ServerResponse): Promise<boolean> {
     const { json } = acceptedBy(req.headers.accept);
     if (!json || requestProblem(req, config.limits.bodyBytes)) return false;
     try {
       const viewer = await parts.authenticate(req.headers.authorization);
-      const known = answers.get(keyOf(viewer, await parts.bodyOf(req)));
+      req.answerKey = keyOf(viewer, await parts.bodyOf(req));
+      const known = answers.get(req.answerKey);
       if (!known || !isValid(known, services)) return false;
       known.onHit(requestIdOf(res));
       res.writeHead(200, {
@@ -119,10 +120,10 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     onExecute: () => ({
       onExecuteDone({ args, result }) {
         const context = args.contextValue as ExecutionContext;
-        const { body, viewer, operation } = context;
-        if (body === undefined || operation?.kind !== 'query') return;
+        const req: KeyedRequest | undefined = context.req;
+        const key = req?.answerKey;
+        if (key === undefined || context.operation?.kind !== 'query') return;
         if (isAsyncIterable(result) || result.errors) return;
-        const key = keyOf(viewer!, body);
         if (recent.get(key)) store(key, result, context);
         else recent.set(key, true);
       },
@@ -130,6 +131,9 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   };
   return { plugin, serve };
 }
+
+/** `serve` leaves the key for the plugin: to make it takes time, since it holds the whole body. */
+type KeyedRequest = IncomingMessage & { answerKey?: string };
 
 /** The subject's length separates it from the body, so that no two viewers share a key. */
 const keyOf = ({ reach, subject }: Viewer, body: string): string =>

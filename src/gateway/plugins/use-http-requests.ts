@@ -52,8 +52,8 @@ export function useHttpRequests(parts: GatewayParts): GatewayPlugin {
       return { errors: [requestRejected(status, message, code, headers)] };
     }
     try {
-      context.body = await parts.bodyOf(req);
-      return await runOperation(yoga, context, parseParams(context.body, trusted));
+      const params = parseParams(await parts.bodyOf(req), trusted);
+      return await runOperation(yoga, context, params);
     } catch (error) {
       return { errors: [maskError(error, context.requestId)] };
     }
