@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../src/rest/records.ts';
+import { Attempt } from '../../src/rest/client/transport.ts';
 import { createPartner } from '../../src/rest/partner.ts';
 import { createUsage } from '../../src/rest/usage.ts';
 import { createFakeClock } from '../support/rest/fake-clock.ts';
@@ -146,6 +147,27 @@ describe('a missing response', () => {
     usage.end();
     expect(await read).toBe('UPSTREAM_UNAVAILABLE');
     expect(failed).toHaveBeenCalledWith(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
+  });
+
+  it('is not repeated if its operation ends in the turn in which the answer comes', async () => {
+    const failed = vi.fn();
+    const unavailable: Script = (_, response) => answer(response, 503, {});
+    await using setup = await setUp(unavailable, { observer: { failed } });
+    const usage = createUsage();
+    const { onResponseEnd } = Attempt.prototype;
+    using ended = vi.spyOn(Attempt.prototype, 'onResponseEnd').mockImplementation(function (
+      this: Attempt,
+    ) {
+      onResponseEnd.call(this);
+      if (this.status === 503) usage.end();
+    });
+    const read = setup.partner.loadersFor(usage).record(endpoints.note, id(1));
+    expect(await codeOf(read)).toBe('TIMEOUT');
+    await vi.waitFor(() => expect(failed).toHaveBeenCalled());
+    expect(failed.mock.calls).toMatchObject([[{ code: 'UPSTREAM_UNAVAILABLE' }]]);
+    expect(ended).toHaveBeenCalled();
+    expect(setup.upstream.seen).toHaveLength(1);
+    expect(setup.partner.state().inFlight).toBe(0);
   });
 
   it('is unavailable when the body arrives too slowly', async () => {

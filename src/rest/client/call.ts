@@ -258,9 +258,10 @@ export class Call implements QueuedCall {
     if (delayMs === null || (failure.kind === 'unauthorized' && isSameToken)) {
       return this.fail(failure.error);
     }
-    if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
-    // A read has ended with the last operation that waited for it.
+    // The operations may have ended since the answer came.
     if (isWrite && this.usage.isOver) return this.fail(new OperationAborted(template));
+    if (this.waiters.length === 0) return this.fail(failure.error);
+    if (isOutage(failure) && !budget.withdraw()) return this.fail(failure.error);
     if (delayMs === 0) return this.start();
     this.setTimer(delayMs, () => this.start());
   }
