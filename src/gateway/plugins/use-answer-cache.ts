@@ -132,7 +132,7 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
   return { plugin, serve };
 }
 
-/** `serve` leaves the key for the plugin: to make it takes time, since it holds the whole body. */
+/** `serve` passes the key on to the plugin: making it takes time, since it holds the whole body. */
 type KeyedRequest = IncomingMessage & { answerKey?: string };
 
 /** The subject's length separates it from the body, so that no two viewers share a key. */
