@@ -16,6 +16,7 @@ import { createOrigins } from './origins.ts';
 import { createBodyOf } from './request.ts';
 import { createAnswerCache } from './plugins/use-answer-cache.ts';
 import { createErrorMasking } from './plugins/use-error-masking.ts';
+import { createHttpRequests } from './plugins/use-http-requests.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 import { createWebSockets } from './websocket/websocket.ts';
@@ -66,7 +67,8 @@ export function createGateway(options: GatewayOptions) {
   const parts = createParts(options);
   const subscriptions = createSubscriptions(parts);
   const answers = createAnswerCache(parts);
-  const yoga = createGatewayYoga(parts, answers, subscriptions);
+  const requests = createHttpRequests(parts, answers);
+  const yoga = createGatewayYoga(parts, requests, answers, subscriptions);
   const sockets = createWebSockets(parts, yoga);
   metrics.watch('sockets', () => sockets.size);
   metrics.watch('subscriptions', () => subscriptions.size);
@@ -85,7 +87,7 @@ export function createGateway(options: GatewayOptions) {
   });
 
   return {
-    handle: createHttpHandler(parts, { yoga, answers, webhooks }),
+    handle: createHttpHandler(parts, { yoga, requests, webhooks }),
     upgrade: sockets.upgrade,
     /** Called when the event log was lost: its subscribers have to read their data anew. */
     eventsLost: subscriptions.endAll,

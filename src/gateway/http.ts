@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '../errors.ts';
 import { createPages } from '../pages/pages.ts';
 import { isSame } from '../sealed-text.ts';
-import type { AnswerCache } from './plugins/use-answer-cache.ts';
-import { REQUEST_ID_HEADER, createRequestId, requestIdOf } from './request.ts';
+import type { HttpRequests } from './plugins/use-http-requests.ts';
+import { REQUEST_ID_HEADER, acceptedBy, createRequestId, requestIdOf } from './request.ts';
 import type { GatewayParts } from './gateway.ts';
 import type { GatewayYoga } from './yoga.ts';
 
@@ -12,7 +12,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void | Promise<voi
 
 interface Handlers {
   readonly yoga: GatewayYoga;
-  readonly answers: AnswerCache;
+  readonly requests: HttpRequests;
   readonly webhooks: Handler;
 }
 
@@ -28,8 +28,9 @@ export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    const isServed = !parts.isShortOfMemory() && (await handlers.answers.serve(req, res));
-    if (!isServed) await handlers.yoga(req, res);
+    const { json, stream } = acceptedBy(req.headers.accept);
+    const isPlain = req.method === 'POST' && json && !stream;
+    await (isPlain ? handlers.requests.answer(req, res) : handlers.yoga(req, res));
   };
 
   const checkAll = () =>

@@ -76,7 +76,7 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8');
 }
 
-/** Reads a body as text. Repeated calls for a request share one read. */
+/** Reads a body as text. */
 export function createBodyOf(maxBytes: number) {
   const read = createBodyReader(maxBytes);
 
@@ -84,8 +84,7 @@ export function createBodyOf(maxBytes: number) {
     if (error instanceof BodyTooLarge) throw tooLarge(maxBytes);
     throw requestRejected(400, 'The body broke off.');
   }
-  return (req: IncomingMessage & { body?: Promise<string> }): Promise<string> =>
-    (req.body ??= read(req).then(textOf, rejected));
+  return (req: IncomingMessage): Promise<string> => read(req).then(textOf, rejected);
 }
 
 export const REQUEST_ID_HEADER = 'x-request-id';

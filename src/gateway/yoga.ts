@@ -16,7 +16,7 @@ import type { AnswerCache } from './plugins/use-answer-cache.ts';
 import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorMasking } from './plugins/use-error-masking.ts';
 import { useExecution } from './plugins/use-execution.ts';
-import { useHttpRequests } from './plugins/use-http-requests.ts';
+import type { HttpRequests } from './plugins/use-http-requests.ts';
 import { useAudit, useOperationContext, useOperationLog } from './plugins/use-operation.ts';
 import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
@@ -50,6 +50,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   viewer?: Viewer;
   /** Of the operation in the document, if it has a name. */
   operationName?: string;
+  /** Under which its answer may be cached. */
+  answerKey?: string;
   operation?: Operation;
   /** What its resolvers get as their context. */
   resolverContext?: Context;
@@ -74,6 +76,7 @@ export type GatewayYoga = YogaServerInstance<HttpContext, GatewayContext>;
  */
 export function createGatewayYoga(
   parts: GatewayParts,
+  requests: HttpRequests,
   answers: AnswerCache,
   subscriptions: Subscriptions,
 ): GatewayYoga {
@@ -88,7 +91,7 @@ export function createGatewayYoga(
     cors: parts.origins.cors,
     plugins: [
       useViewer(parts.authenticate),
-      useHttpRequests(parts),
+      requests.plugin,
       useDocumentLimits(config),
       answers.plugin,
       useUpstreamCost(parts),

@@ -1,16 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 
 import type { Context, Services } from '../../context.ts';
 import type { CacheEntry } from '../../rest/cache.ts';
-import { endOfTurn } from '../../end-of-turn.ts';
 import type { Viewer } from '../../viewer/viewer.ts';
-import { acceptedBy, requestIdOf, requestProblem } from '../request.ts';
+import { acceptedBy } from '../request.ts';
 import type { GatewayParts } from '../gateway.ts';
-import type { ExecutionContext, GatewayPlugin } from '../yoga.ts';
+import type { ExecutionContext, GatewayPlugin, HttpContext } from '../yoga.ts';
 
 /** What a result was made of: it may be sent again while all of it is valid. */
 export interface ResultBasis {
@@ -29,12 +26,21 @@ export const isValid = ({ validities, proofs }: ResultBasis, { recentLists }: Se
   validities.every(({ isCurrent }) => isCurrent) &&
   proofs.every(([list, id]) => recentLists.proves(list, id));
 
-interface CachedAnswer extends ResultBasis {
-  /** A short body is a string: Node then sends it in one packet with its headers. */
-  readonly body: Buffer | string;
-  readonly bytes: number;
+export class CachedAnswer {
+  readonly basis: ResultBasis;
+  /** A short one is a string: Node then sends it in one packet with its headers. */
+  readonly content: string | Buffer<ArrayBuffer>;
+  /** For `Content-Length`. */
+  readonly length: string;
   /** Logs, counts and audits a hit. */
-  readonly onHit: (requestId: string) => void;
+  readonly onHit: (requestId?: string) => void;
+
+  constructor(basis: ResultBasis, json: string, onHit: (requestId?: string) => void) {
+    this.basis = basis;
+    this.content = json.length > MAX_STRING_LENGTH ? Buffer.from(json) : json;
+    this.length = String(Buffer.byteLength(json));
+    this.onHit = onHit;
+  }
 }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
@@ -43,24 +49,24 @@ export type AnswerCache = ReturnType<typeof createAnswerCache>;
 const CACHE_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const OVERHEAD_BYTES = 2_048;
-const MAX_STRING_BODY = 16_384;
+const MAX_STRING_LENGTH = 16_384;
 const RECENT_REQUESTS = 2_500;
 const RECENT_CHARACTERS = 2_000_000;
 
 /**
- * `serve` answers a repeated query from memory, before Yoga, while everything that the answer was made of is valid. The
- * plugin caches an answer at the second request, since most requests come once (`onExecute`). The key includes the
- * viewer: an answer is only given to the same viewer.
+ * `find` has the answer to a repeated query while everything that it was made of is valid. The plugin caches an answer at
+ * the second request, since most requests come once (`onExecute`). The key includes the viewer: an answer is only given to
+ * the same viewer.
  */
-export function createAnswerCache({ services, config, ...parts }: GatewayParts) {
+export function createAnswerCache({ services, ...parts }: GatewayParts) {
   const answers = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: MAX_ENTRY_BYTES,
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: parts.clock,
-    sizeCalculation: ({ body, validities }, key) =>
-      2 * (body.length + key.length) + 8 * validities.length + OVERHEAD_BYTES,
+    sizeCalculation: ({ content, basis }, key) =>
+      2 * (content.length + key.length) + 8 * basis.validities.length + OVERHEAD_BYTES,
   });
   /** The keys of recent requests. */
   const recent = new LRUCache<string, true>({
@@ -81,47 +87,31 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
     const { id, name, estimated } = operation;
     const usage = { calls: 0, cached: basis.validities.length, coalesced: 0, retried: 0 };
     const extensions = { ...others, upstream: { estimated, ...usage } };
-    const text = JSON.stringify({ data: data ?? null, extensions });
     const auditHit = resolverContext.audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(line, usage);
-    const onHit = (requestId: string): void => {
+    const onHit = (requestId = ''): void => {
       auditHit?.(requestId);
       logHit(requestId);
     };
-    const body = text.length > MAX_STRING_BODY ? Buffer.from(text) : text;
-    const bytes = Buffer.byteLength(text);
-    answers.set(key, { ...basis, body, bytes, onHit }, { ttl });
+    const json = JSON.stringify({ data: data ?? null, extensions });
+    answers.set(key, new CachedAnswer(basis, json, onHit), { ttl });
   }
 
-  /** True if the request was answered. Otherwise Yoga handles it, including any error in it. */
-  async function serve(req: KeyedRequest, res: ServerResponse): Promise<boolean> {
-    const { json } = acceptedBy(req.headers.accept);
-    if (!json || requestProblem(req, config.limits.bodyBytes)) return false;
-    try {
-      const viewer = await parts.authenticate(req.headers.authorization);
-      req.answerKey = keyOf(viewer, await parts.bodyOf(req));
-      const known = answers.get(req.answerKey);
-      if (!known || !isValid(known, services)) return false;
-      known.onHit(requestIdOf(res));
-      res.writeHead(200, {
-        ...parts.origins.corsHeaders(req.headers.origin),
-        'content-type': `${json}; charset=utf-8`,
-        'content-length': known.bytes,
-      });
-      void endOfTurn().then(() => res.end(known.body));
-      return true;
-    } catch {
-      return false;
-    }
+  function find(context: HttpContext, body: string): CachedAnswer | undefined {
+    if (!acceptedBy(context.req.headers.accept).json) return undefined;
+    context.answerKey = keyOf(context.viewer!, body);
+    const known = answers.get(context.answerKey);
+    if (!known || !isValid(known.basis, services)) return undefined;
+    known.onHit(context.requestId);
+    return known;
   }
 
   const plugin: GatewayPlugin = {
     onExecute: () => ({
       onExecuteDone({ args, result }) {
         const context = args.contextValue as ExecutionContext;
-        const req: KeyedRequest | undefined = context.req;
-        const key = req?.answerKey;
+        const { answerKey: key } = context;
         if (key === undefined || context.operation?.kind !== 'query') return;
         if (isAsyncIterable(result) || result.errors) return;
         if (recent.get(key)) store(key, result, context);
@@ -129,11 +119,8 @@ export function createAnswerCache({ services, config, ...parts }: GatewayParts) 
       },
     }),
   };
-  return { plugin, serve };
+  return { plugin, find };
 }
-
-/** `serve` passes the key on to the plugin: making it takes time, since it holds the whole body. */
-type KeyedRequest = IncomingMessage & { answerKey?: string };
 
 /** The subject's length separates it from the body, so that no two viewers share a key. */
 const keyOf = ({ reach, subject }: Viewer, body: string): string =>

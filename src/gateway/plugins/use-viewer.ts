@@ -1,6 +1,6 @@
 import { CodedError } from '../../errors.ts';
 import type { Authenticate } from '../../viewer/authenticate.ts';
-import type { GatewayPlugin } from '../yoga.ts';
+import type { GatewayPlugin, HttpContext } from '../yoga.ts';
 
 /**
  * Authenticates each HTTP request before its body is read, and puts the viewer, or the error, into the context
@@ -8,13 +8,15 @@ import type { GatewayPlugin } from '../yoga.ts';
  */
 export function useViewer(authenticate: Authenticate): GatewayPlugin {
   return {
-    async onRequest({ serverContext }) {
-      try {
-        serverContext.viewer = await authenticate(serverContext.req.headers.authorization);
-      } catch (error) {
-        if (!(error instanceof CodedError)) throw error;
-        serverContext.authError = error;
-      }
-    },
+    onRequest: ({ serverContext }) => addViewer(serverContext, authenticate),
   };
+}
+
+export async function addViewer(context: HttpContext, authenticate: Authenticate): Promise<void> {
+  try {
+    context.viewer = await authenticate(context.req.headers.authorization);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    context.authError = error;
+  }
 }
