@@ -101,10 +101,11 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
       if (!unread.acquire(subject, length)) return jsonOf(context, { errors: [UNREAD_RESPONSES] });
       res.once('close', () => unread.release(subject, length));
     }
-    const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) };
-    Object.assign(headers, ...details.map((http) => http.headers));
     // A long string would stay in the heap until it is sent. A short one is sent in one packet with its headers.
-    return { status, headers, content: length < LARGE_CHARACTERS ? text : Buffer.from(text) };
+    const content = length < LARGE_CHARACTERS ? text : Buffer.from(text);
+    const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(content)) };
+    Object.assign(headers, ...details.map((http) => http.headers));
+    return { status, headers, content };
   }
 
   function streamOf(result: object, fetchAPI: FetchAPI): Response {
