@@ -16,7 +16,7 @@ interface Handlers {
   readonly webhooks: Handler;
 }
 
-/** All routes: Yoga's endpoint and the others. Paths are exact. */
+/** All routes: GraphQL and the others. Paths are exact. */
 export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
   const { config, schema, services, metrics } = parts;
   const { graphiql, metricsToken } = config.http;
@@ -28,9 +28,9 @@ export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
     const isPage = req.method === 'GET' && req.headers.accept?.includes('text/html');
     if (pages && isPage) return pages.graphiql(req, res);
     res.setHeader('cache-control', 'no-store');
-    const { json, stream } = acceptedBy(req.headers.accept);
-    const isPlain = req.method === 'POST' && json && !stream;
-    await (isPlain ? handlers.requests.answer(req, res) : handlers.yoga(req, res));
+    const isJson = req.method === 'POST' && acceptedBy(req.headers.accept).json !== undefined;
+    const subscription = isJson ? await handlers.requests.answer(req, res) : undefined;
+    if (!isJson || subscription) await handlers.yoga(req, res, { subscription });
   };
 
   const checkAll = () =>
@@ -70,7 +70,7 @@ export function createHttpHandler(parts: GatewayParts, handlers: Handlers) {
     const { url = '/', method = 'GET' } = req;
     if (!url.startsWith('/')) return reject(res, 400, 'The request must name a path.');
     const [path = ''] = url.split('?', 1);
-    // Yoga answers every method but TRACE, which the Fetch API does not have.
+    // Every method but TRACE, which the Fetch API, and so Yoga, does not have.
     if (path === '/graphql' && method !== 'TRACE') return graphql(req, res);
     // TRACE is rejected on every path.
     const methods = routes.get(path) ?? (method === 'TRACE' ? {} : undefined);

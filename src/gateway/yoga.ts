@@ -22,7 +22,7 @@ import { useSubscriptions } from './plugins/use-subscriptions.ts';
 import { useTracing } from './plugins/use-tracing.ts';
 import { useUpstreamCost } from './plugins/use-upstream-cost.ts';
 import { useViewer } from './plugins/use-viewer.ts';
-import type { Sink, Subscriptions } from './subscriptions/subscriptions.ts';
+import type { Sink, Subscription, Subscriptions } from './subscriptions/subscriptions.ts';
 
 /** An operation that may be executed: valid, and within every limit. */
 export interface Operation {
@@ -50,7 +50,7 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   viewer?: Viewer;
   /** Of the operation in the document, if it has a name. */
   operationName?: string;
-  /** Under which its answer may be cached. */
+  /** The key of its answer in the answer cache. */
   answerKey?: string;
   operation?: Operation;
   /** What its resolvers get as their context. */
@@ -59,6 +59,8 @@ export interface GatewayContext extends Partial<YogaInitialContext> {
   traceHeaders?: readonly string[];
   /** Where the results of a subscription are sent. */
   sink?: Sink;
+  /** A subscription that has begun: Yoga sends its events. */
+  readonly subscription?: Subscription | undefined;
 }
 
 export type HttpContext = GatewayContext & Required<Pick<GatewayContext, 'req' | 'res'>>;

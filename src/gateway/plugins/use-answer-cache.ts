@@ -30,15 +30,14 @@ export class CachedAnswer {
   readonly basis: ResultBasis;
   /** A short one is a string: Node then sends it in one packet with its headers. */
   readonly content: string | Buffer<ArrayBuffer>;
-  /** For `Content-Length`. */
-  readonly length: string;
+  readonly contentLength: string;
   /** Logs, counts and audits a hit. */
-  readonly onHit: (requestId?: string) => void;
+  readonly onHit: (requestId: string) => void;
 
-  constructor(basis: ResultBasis, json: string, onHit: (requestId?: string) => void) {
+  constructor(basis: ResultBasis, json: string, onHit: (requestId: string) => void) {
     this.basis = basis;
     this.content = json.length > MAX_STRING_LENGTH ? Buffer.from(json) : json;
-    this.length = String(Buffer.byteLength(json));
+    this.contentLength = String(Buffer.byteLength(json));
     this.onHit = onHit;
   }
 }
@@ -90,7 +89,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     const auditHit = resolverContext.audit?.prepareRepeated();
     const line = { id, kind: 'query', name, durationMs: 0, outcome: 'ok' };
     const logHit = parts.observer.repeated(line, usage);
-    const onHit = (requestId = ''): void => {
+    const onHit = (requestId: string): void => {
       auditHit?.(requestId);
       logHit(requestId);
     };
@@ -103,7 +102,7 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     context.answerKey = keyOf(context.viewer!, body);
     const known = answers.get(context.answerKey);
     if (!known || !isValid(known.basis, services)) return undefined;
-    known.onHit(context.requestId);
+    known.onHit(context.requestId!);
     return known;
   }
 
