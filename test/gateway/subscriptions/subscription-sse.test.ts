@@ -35,13 +35,14 @@ async function follow(
   token?: string,
   from = gateway,
   query = NOTE_READY,
+  accept = 'text/event-stream',
 ) {
   const aborting = new AbortController();
   const response = await fetch(`${from.url}/graphql`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      accept: 'text/event-stream',
+      accept,
       authorization: `Bearer ${token ?? (await tokenFor(['partner']))}`,
     },
     body: JSON.stringify({ query, variables: { after } }),
@@ -69,20 +70,25 @@ const cursorIn = (event: Awaited<ReturnType<Awaited<ReturnType<typeof follow>>['
   event === 'end' ? undefined : event.payload.data.noteReady.cursor;
 
 describe('a subscription over server-sent events', () => {
-  it('delivers events, and resumes after the last one', async () => {
-    const first = await follow(await cursorNow(gateway));
-    expect(first.response.headers.get('content-type')).toBe('text/event-stream');
-    expect(first.response.headers.get('cache-control')).toBe('no-store');
-    gateway.sandbox.burst(20);
-    const cursors: unknown[] = [];
-    while (cursors.length < 5) cursors.push(cursorIn(await first.next()));
-    first.close();
-    const second = await follow(cursors.at(-1) as string);
-    while (cursors.length < 10) cursors.push(cursorIn(await second.next()));
-    expect(new Set(cursors).size).toBe(10);
-    second.close();
-    await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
-  });
+  it.each(['text/event-stream', 'application/json, text/event-stream'])(
+    'delivers events to a client that accepts %s, and resumes after the last one',
+    async (accept) => {
+      const after = await cursorNow(gateway);
+      const first = await follow(after, undefined, gateway, NOTE_READY, accept);
+      expect(first.response.headers.get('content-type')).toBe('text/event-stream');
+      expect(first.response.headers.get('cache-control')).toBe('no-store');
+      gateway.sandbox.burst(20);
+      const cursors: unknown[] = [];
+      while (cursors.length < 5) cursors.push(cursorIn(await first.next()));
+      first.close();
+      const last = cursors.at(-1) as string;
+      const second = await follow(last, undefined, gateway, NOTE_READY, accept);
+      while (cursors.length < 10) cursors.push(cursorIn(await second.next()));
+      expect(new Set(cursors).size).toBe(10);
+      second.close();
+      await until(async () => (await gauge(gateway, 'gateway_subscriptions')) === 0);
+    },
+  );
 
   it('resumes although each event is larger than its queue', async () => {
     await using small = await openGateway({ limits: { socketQueueBytes: 10 } });
