@@ -26,20 +26,11 @@ export const isValid = ({ validities, proofs }: ResultBasis, { recentLists }: Se
   validities.every(({ isCurrent }) => isCurrent) &&
   proofs.every(([list, id]) => recentLists.proves(list, id));
 
-export class CachedAnswer {
-  readonly basis: ResultBasis;
+export interface CachedAnswer extends ResultBasis {
   /** A short one is a string: Node then sends it in one packet with its headers. */
   readonly content: string | Buffer<ArrayBuffer>;
-  readonly contentLength: string;
   /** Logs, counts and audits a hit. */
   readonly onHit: (requestId: string) => void;
-
-  constructor(basis: ResultBasis, json: string, onHit: (requestId: string) => void) {
-    this.basis = basis;
-    this.content = json.length > MAX_STRING_LENGTH ? Buffer.from(json) : json;
-    this.contentLength = String(Buffer.byteLength(json));
-    this.onHit = onHit;
-  }
 }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
@@ -64,8 +55,8 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: parts.clock,
-    sizeCalculation: ({ content, basis }, key) =>
-      2 * (content.length + key.length) + 8 * basis.validities.length + OVERHEAD_BYTES,
+    sizeCalculation: ({ content, validities }, key) =>
+      2 * (content.length + key.length) + 8 * validities.length + OVERHEAD_BYTES,
   });
   /** The keys of recent requests. */
   const recent = new LRUCache<string, true>({
@@ -94,14 +85,15 @@ export function createAnswerCache({ services, ...parts }: GatewayParts) {
       logHit(requestId);
     };
     const json = JSON.stringify({ data: data ?? null, extensions });
-    answers.set(key, new CachedAnswer(basis, json, onHit), { ttl });
+    const content = json.length > MAX_STRING_LENGTH ? Buffer.from(json) : json;
+    answers.set(key, { ...basis, content, onHit }, { ttl });
   }
 
   function find(context: HttpContext, body: string): CachedAnswer | undefined {
     if (!acceptedBy(context.req.headers.accept).json) return undefined;
     context.answerKey = keyOf(context.viewer!, body);
     const known = answers.get(context.answerKey);
-    if (!known || !isValid(known.basis, services)) return undefined;
+    if (!known || !isValid(known, services)) return undefined;
     known.onHit(context.requestId!);
     return known;
   }

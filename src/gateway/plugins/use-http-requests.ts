@@ -12,7 +12,7 @@ import { Subscription } from '../subscriptions/subscriptions.ts';
 import { createViewerLimit } from '../viewer-limit.ts';
 import type { GatewayParts } from '../gateway.ts';
 import type { GatewayPlugin, GatewayYoga, HttpContext } from '../yoga.ts';
-import { type AnswerCache, CachedAnswer } from './use-answer-cache.ts';
+import type { AnswerCache, CachedAnswer } from './use-answer-cache.ts';
 import { addViewer } from './use-viewer.ts';
 
 type Result = ExecutionResult | CachedAnswer | Subscription;
@@ -81,10 +81,8 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     const { req, res, requestId, viewer, operation } = context;
     const { json = 'application/json' } = acceptedBy(req.headers.accept);
     const type = `${json}; charset=utf-8`;
-    if (result instanceof CachedAnswer) {
-      const headers = { 'content-type': type, 'content-length': result.contentLength };
-      return { status: 200, headers, content: result.content };
-    }
+    if ('content' in result)
+      return { status: 200, headers: { 'content-type': type }, content: result.content };
     const errors = (result.errors ?? []).map(({ extensions }) => extensions);
     const details = errors.flatMap(({ http }) => http ?? []);
     const statusErrors =
@@ -105,8 +103,7 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     }
     // A long string would stay in the heap until it is sent. A short one is sent in one packet with its headers.
     const content = length < LARGE_CHARACTERS ? text : Buffer.from(text);
-    const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(content)) };
-    Object.assign(headers, ...details.map((http) => http.headers));
+    const headers = Object.assign({ 'content-type': type }, ...details.map((http) => http.headers));
     return { status, headers, content };
   }
 
@@ -130,7 +127,11 @@ export function createHttpRequests(parts: GatewayParts, answers: AnswerCache) {
     // A write that wakes its client is expensive, so those of one turn come together.
     await endOfTurn();
     const { status, headers, content } = jsonOf(context, result);
-    res.writeHead(status, { ...parts.origins.corsHeaders(req.headers.origin), ...headers });
+    res.writeHead(status, {
+      ...parts.origins.corsHeaders(req.headers.origin),
+      ...headers,
+      'content-length': Buffer.byteLength(content),
+    });
     res.end(content);
     return undefined;
   }
