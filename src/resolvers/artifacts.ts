@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { ProgressNoteEvent, SessionEvent } from '../events/partner-event.ts';
 import { type Loaded, whenLoaded } from '../loaded.ts';
+import type { CacheEntry } from '../rest/cache.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
 import { type NoteRecord, endpoints } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
@@ -34,11 +35,18 @@ export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context)
   requireAccess(session, ctx, loadNote);
 
 function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
-  const record = ctx.loaders.record(endpoints.noteOfSession, session.id);
-  // A cached note takes no closure: a list may have hundreds.
-  return record instanceof Promise
-    ? record.then((loaded) => noteRef(loaded, session, ctx))
-    : noteRef(record, session, ctx);
+  // A list may have hundreds: one that is kept with its row is not looked up, and one that is cached takes no closure.
+  const kept = session.noteEntry;
+  if (kept && ctx.loaders.reuse(kept)) return noteRef(kept.value, session, ctx);
+  const entry = ctx.loaders.entry(endpoints.noteOfSession, session.id);
+  return entry instanceof Promise
+    ? entry.then((loaded) => noteOfEntry(loaded, session, ctx))
+    : noteOfEntry(entry, session, ctx);
+}
+
+function noteOfEntry(entry: CacheEntry<NoteRecord | null>, session: SessionRef, ctx: Context) {
+  session.noteEntry = entry;
+  return noteRef(entry.value, session, ctx);
 }
 
 /** Throws if an answer about a session names another client than the session's. */

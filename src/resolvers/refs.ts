@@ -1,3 +1,4 @@
+import type { CacheEntry } from '../rest/cache.ts';
 import type { ListName, ListRef, RecordOf } from '../rest/lists.ts';
 import type { MdmRecord, NoteRecord, ScoreRecord, TranscriptRecord } from '../rest/records.ts';
 import type { Uuid } from '../uuid.ts';
@@ -33,6 +34,7 @@ export type ClientRef = Listed<'Client', 'clientsOfClinic'>;
 export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
   globalIds?: Record<string, string>;
   note?: NoteRef;
+  noteEntry?: CacheEntry<NoteRecord | null>;
 };
 
 export type ListedRef =

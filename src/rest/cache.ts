@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 
 /** A cached answer, which never changes. A newer answer is a new object. */
-export interface CacheEntry {
+export interface CacheEntry<T = unknown> {
   /** The path with its query. */
   readonly key: string;
   /** What invalidates it, beside its key: the path of its list, a note's other path, or a template. */
   readonly path: string;
-  readonly value: unknown;
+  readonly value: T;
   /** When the call for it began, on the clock of `expiresAt`. */
   readonly askedAt: number;
   /** On the clock that was passed in: `performance.now()`. */

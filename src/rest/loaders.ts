@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Loaded } from '../loaded.ts';
+import { type Loaded, whenLoaded } from '../loaded.ts';
 import type { Page } from '../page.ts';
 import type { Uuid } from '../uuid.ts';
 import type { CacheEntry } from './cache.ts';
@@ -45,7 +45,8 @@ export class Loaders {
     const listKey = listKeyOf(list);
     const key = `${listKey}${listKey.includes('?') ? '&' : '?'}page=${page}`;
     const path = cachePathOf(list);
-    return this.read({ endpoint, id: list.id, key, path, page, listKey, since: since ?? 0 });
+    const target = { endpoint, id: list.id, key, path, page, listKey, since: since ?? 0 };
+    return whenLoaded(this.read(target), ({ value }) => value);
   }
 
   /** The list's length as last seen: a hint that is kept far longer than the rows. */
@@ -55,9 +56,24 @@ export class Loaders {
 
   /** With `fresh`, one that was asked for after `freshSince`. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
+    return whenLoaded(this.entry(endpoint, id, fresh), ({ value }) => value);
+  }
+
+  /** The same with its validity, for a caller that keeps it. */
+  entry<T>(endpoint: Endpoint<T>, id?: Uuid, fresh = false): Loaded<CacheEntry<T>> {
     const path = endpoint.path(id);
     const since = fresh ? this.freshSince : 0;
     return this.read({ endpoint, id, key: path, path, since });
+  }
+
+  /** Reads an entry that was kept. False if it has to be read anew. */
+  reuse(entry: CacheEntry): boolean {
+    const known = this.known.get(entry.key);
+    if (known) return known === entry;
+    if (!entry.validity.isCurrent) return false;
+    this.usage.cached += 1;
+    this.use(entry);
+    return true;
   }
 
   /** Called before and after a change. Answers that the shared cache holds still cost no call, unless `fresh`. */
@@ -80,21 +96,21 @@ export class Loaders {
     throw new PartnerContractBroken(template, 'the answer is about another record');
   }
 
-  private read<T>(target: Target<T>): Loaded<T> {
+  private read<T>(target: Target<T>): Loaded<CacheEntry<T>> {
     const { endpoint, key, since = 0 } = target;
     // The key names the endpoint, and with it the type of what is cached under it.
     const known = since === 0 ? this.known.get(key) : undefined;
-    if (known) return known.value as T;
+    if (known) return known as CacheEntry<T>;
     const cached = this.client.cache.get(key);
     if (cached && cached.askedAt > since) {
       this.usage.cached += 1;
-      return this.use(cached) as T;
+      return this.use(cached) as CacheEntry<T>;
     }
     if (since > 0) {
       this.known.delete(key);
       this.loaderOf(endpoint).clear(target);
     }
-    return this.loaderOf(endpoint).load(target) as Promise<T>;
+    return this.loaderOf(endpoint).load(target) as Promise<CacheEntry<T>>;
   }
 
   private loaderOf(endpoint: Endpoint): Loader {
@@ -108,11 +124,11 @@ export class Loaders {
     return loader;
   }
 
-  private use(entry: CacheEntry): unknown {
+  private use(entry: CacheEntry): CacheEntry {
     const known = this.known.get(entry.key);
     if (known !== entry) this.entries.push(entry);
     // A slow call must not replace the answer of a later, fresh one.
     if (!known || entry.validity.isCurrent) this.known.set(entry.key, entry);
-    return entry.value;
+    return entry;
   }
 }

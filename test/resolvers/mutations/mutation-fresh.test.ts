@@ -36,6 +36,23 @@ describe('a changed note', () => {
     expect(await bySession(gateway, session(0, 0))).toEqual(['new']);
   });
 
+  it('is in the next list of its client’s sessions, whose page is still cached', async () => {
+    const { ids, countOf } = gateway.sandbox;
+    const list = `query($id: ID!) { client(id: $id) { sessions { nodes { progressNote { note } } } } }`;
+    const notes = async () => {
+      const { data } = await gateway.query(list, { id: ids.client(2) });
+      return data.client.sessions.nodes.map(
+        (row: { progressNote?: { note: unknown } }) => row.progressNote?.note,
+      );
+    };
+    await notes();
+    await notes();
+    const pages = countOf('GET /clients/:id/sessions');
+    await change(gateway, 'update', ids.note(2, 0), patchOf('newer'));
+    expect(await notes()).toContainEqual(['newer']);
+    expect(countOf('GET /clients/:id/sessions')).toBe(pages);
+  });
+
   it('is read again for each of several changes in one operation, also as a linked record', async () => {
     const id = gateway.sandbox.ids.note(0, 1);
     const one = (alias: string, text: string) => `${alias}: updateProgressNote(input: {
