@@ -19,7 +19,7 @@ import { createUsage, type Usage } from './usage.ts';
 export type PartnerConnection = Omit<Extract<Config['partner'], { kind: 'real' }>, 'kind'>;
 
 export interface PartnerOptions extends Partial<Config['upstream']> {
-  /** Limit of the response cache, in bytes of JSON. */
+  /** Limit of the response cache, in bytes of heap. */
   readonly cacheBytes?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -46,7 +46,7 @@ export interface Target<T = unknown> {
   readonly body?: string;
 }
 
-const CACHE_BYTES = 64 * 1024 * 1024;
+const CACHE_BYTES = 32 * 1024 * 1024;
 /** How often a readiness check may try a refused API key or token again. */
 const CHECK_PAUSE_MS = 5000;
 

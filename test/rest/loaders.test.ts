@@ -102,7 +102,7 @@ describe('cached responses', () => {
     expect([...first.entries].map(({ validity }) => validity.isCurrent)).toEqual([false]);
     const { cacheBytes, cacheEntries } = setup.partner.state();
     expect(cacheBytes).toBeLessThanOrEqual(100_000);
-    expect(cacheEntries).toBe(9);
+    expect(cacheEntries).toBe(8);
   });
 
   it('are removed from memory after they expire', async () => {
