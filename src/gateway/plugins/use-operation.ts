@@ -26,6 +26,8 @@ export function useOperationContext({ services, config }: GatewayParts): Gateway
     const abortReads = () => usage.end();
     const timer = setTimeout(abortReads, config.limits.operationMs);
     res?.once('close', abortReads);
+    // The client may have left while its token was verified.
+    if (res?.closed) abortReads();
     return () => {
       clearTimeout(timer);
       res?.off('close', abortReads);

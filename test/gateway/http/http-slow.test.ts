@@ -1,8 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { openIssuer } from '../../support/faults/issuer.ts';
 import { type Gateway, openGateway, tokenFor } from '../../support/gateway.ts';
 import { until } from '../../support/ws/raw-socket.ts';
 
@@ -131,3 +133,32 @@ describe('a slow client', () => {
     await Promise.all(slow);
   });
 });
+
+it.each(['application/json', 'text/event-stream'])(
+  'a client that leaves while its token is verified causes no call (%s)',
+  async (accept) => {
+    await using issuer = await openIssuer();
+    await using other = await openGateway({ env: issuer.env });
+    const { countOf, ids } = other.sandbox;
+    const keys = Promise.withResolvers<void>();
+    issuer.holdUntil(keys.promise);
+    const headers = { accept, authorization: `Bearer ${await issuer.token('anna')}` };
+    const ask = (id: string, signal?: AbortSignal) => {
+      const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+      const body = JSON.stringify({ query: `{ progressNote(id: "${id}") { note } }` });
+      return fetch(`${other.url}/graphql`, { ...init, body, signal: signal ?? null });
+    };
+    const accepted = nextAccepted(new URL(other.url).port);
+    const leaving = new AbortController();
+    const left = ask(ids.note(0, 0), leaving.signal);
+    const closed = once(await accepted, 'close');
+    await expect.poll(issuer.fetches).toBe(1);
+    leaving.abort();
+    await expect(left).rejects.toThrow('aborted');
+    await closed;
+    const stayed = ask(ids.note(0, 1));
+    keys.resolve();
+    expect(await (await stayed).text()).toContain('"note":[');
+    expect(countOf('GET /progress-notes/:id')).toBe(1);
+  },
+);

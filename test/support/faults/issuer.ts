@@ -9,8 +9,10 @@ export async function openIssuer() {
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
   let fetches = 0;
   let isDown = false;
-  const server = createServer((_req, res) => {
+  let held: Promise<void> | undefined;
+  const server = createServer(async (_req, res) => {
     fetches += 1;
+    await held;
     res.writeHead(isDown ? 500 : 200, { connection: 'close' }).end(JSON.stringify({ keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -23,6 +25,8 @@ export async function openIssuer() {
       AUTH_AUDIENCE: 'gateway',
     },
     fetches: () => fetches,
+    /** Answers only after this. */
+    holdUntil: (released: Promise<void>) => void (held = released),
     setDown: (down: boolean) => void (isDown = down),
     token: (subject: string) =>
       new SignJWT({ grants: ['partner'] })
