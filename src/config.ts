@@ -121,6 +121,8 @@ const origins = text.transform((list, ctx) => {
   return [...new Set(entries.map((entry) => URL.parse(entry)?.origin ?? ''))];
 });
 
+/** An IPv6 address may have the brackets that it has in a URL. */
+const host = text.transform((name) => name.replace(/^\[(.+)\]$/, '$1'));
 const headerName = text.toLowerCase().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, must("a header's name"));
 /** `redis+sentinel://user:password@host:26379,host:26379/name/database`. No URL parser takes several hosts. */
 export const SENTINEL_URL = /^redis(s?)\+sentinel:\/\/([^/]*@)?([^/@]+)\/([^/]+)(?:\/(\d+))?$/;
@@ -150,7 +152,7 @@ function settings(read: Read, given: Environment, problems: string[]) {
   return {
     http: {
       port: read('PORT', integer(0, 65_535).default(4_000)),
-      host: read('HOST', text.default(isSandbox ? '127.0.0.1' : '0.0.0.0')),
+      host: read('HOST', host.default(isSandbox ? '127.0.0.1' : '0.0.0.0')),
       /** Browsers from these may call, over HTTP and WebSocket. Empty: same origin only. */
       allowedOrigins: read('ALLOWED_ORIGINS', origins.default([])),
       /** Any `http://localhost:*` may call as well. */

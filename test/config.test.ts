@@ -169,6 +169,7 @@ describe('viewers', () => {
     expect(readConfig({ HOST: '0.0.0.0', AUTH_JWT_SECRET: SECRET }).http.host).toBe('0.0.0.0');
     for (const host of ['localhost', '::1', '127.0.0.2'])
       expect(readConfig({ HOST: host }).http.host).toBe(host);
+    expect(readConfig({ HOST: '[::1]' }).http.host).toBe('::1');
   });
 
   it('have tokens signed with at least 32 bytes', () => {
