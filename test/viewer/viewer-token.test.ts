@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openServer } from '../../src/server.ts';
@@ -121,6 +122,41 @@ describe('with a secret', () => {
     expect(response.status).toBe(401);
   });
 });
+
+it.each(['application/json', 'text/event-stream'])(
+  'masks an unexpected failure of the authentication (%s)',
+  async (accept) => {
+    let isBroken = false;
+    const wallNow = (): number => {
+      if (isBroken) throw new Error('a detail');
+      return Date.now();
+    };
+    const lines: string[] = [];
+    const onLog = (line: string) => void lines.push(line);
+    await using gateway = await openGateway({ clock: { ...systemClock, wallNow }, onLog });
+    const ask = () =>
+      fetch(`${gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { accept, authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: '{ viewer { subject } }' }),
+      });
+    const authorization = await signed();
+    expect((await ask()).status).toBe(200);
+    isBroken = true;
+    const response = await ask();
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({
+      errors: [
+        {
+          message: 'Unexpected error.',
+          extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) },
+        },
+      ],
+    });
+    const logged = lines.filter((line) => line.includes('unexpected error'));
+    expect(logged).toEqual([expect.not.stringContaining('a detail')]);
+  },
+);
 
 /** A gateway that accepts the tokens of an issuer. */
 async function openWithIssuer() {
