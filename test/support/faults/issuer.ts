@@ -9,11 +9,12 @@ export async function openIssuer() {
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
   let fetches = 0;
   let isDown = false;
-  let held: Promise<void> | undefined;
-  const server = createServer(async (_req, res) => {
+  let held = Promise.resolve();
+  const server = createServer((_req, res) => {
     fetches += 1;
-    await held;
-    res.writeHead(isDown ? 500 : 200, { connection: 'close' }).end(JSON.stringify({ keys }));
+    void held.then(() =>
+      res.writeHead(isDown ? 500 : 200, { connection: 'close' }).end(JSON.stringify({ keys })),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
