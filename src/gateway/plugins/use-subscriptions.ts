@@ -115,7 +115,7 @@ function createSseStream(
     end: interrupt,
     destroy: () => void res.destroy(),
     interrupt,
-    deliver(json) {
+    prepare: (json) => () => {
       if (isClosed()) return;
       if (!send) {
         backlog ??= new Backlog(config.limits);

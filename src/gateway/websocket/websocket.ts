@@ -212,8 +212,10 @@ class SocketOperation implements AsyncIterableIterator<ExecutionResult, undefine
     if (this.#isOver) result.end();
   }
 
-  deliver(json: string): void | Promise<void> {
-    return this.#connection.deliver(`${this.#head}${json}}`);
+  prepare(json: string): () => void | Promise<void> {
+    const text = `${this.#head}${json}}`;
+    const bytes = Buffer.from(text);
+    return () => this.#connection.deliver(text, bytes);
   }
 
   interrupt(): void {
