@@ -3,6 +3,7 @@ import timers, { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { steadyNow } from '../../src/clock.ts';
 import { BadInput, OperationError, StoreUnavailable } from '../../src/errors.ts';
 import { createRunOnce } from '../../src/store/idempotency.ts';
 import type { KeyStore } from '../../src/store/store.ts';
@@ -144,7 +145,7 @@ describe.concurrent('an idempotent run over a store that is lost for a while', (
     expect(await one('k', 'p', run)).toBe('done');
     comeBackWithoutThem();
     // On its clock the first process seems to have died.
-    const two = createRunOnce(keys, 15_000, () => Date.now() + 60_000);
+    const two = createRunOnce(keys, 15_000, () => steadyNow() + 60_000);
     expect(await two('k', 'p', run)).toBe('done');
     expect(runs).toHaveLength(1);
   });
@@ -191,7 +192,7 @@ describe('the wait for another process', () => {
     const { keys, goDown, comeBackWithoutThem } = createUnreachableStore();
     const { run, runs } = createAction();
     {
-      await using one = createRunOnce(keys, 15_000, () => Date.now() - 60_000);
+      await using one = createRunOnce(keys, 15_000, () => steadyNow() - 60_000);
       const first = one('k', 'p', run);
       await begun(runs, 1);
       goDown();
@@ -211,7 +212,7 @@ describe('the wait for another process', () => {
     const { keys } = createUnreachableStore();
     const { run, runs } = createAction();
     // A run may take 40 seconds, and this one has taken 20.
-    const first = createRunOnce(keys, 15_000, () => Date.now() - 20_000)('k', 'p', run);
+    const first = createRunOnce(keys, 15_000, () => steadyNow() - 20_000)('k', 'p', run);
     const runOnce = createRunOnce(keys);
     const waitedMs = skipPauses();
     await expect(runOnce('k', 'p', run)).rejects.toMatchObject({
