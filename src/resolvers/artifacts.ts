@@ -35,10 +35,8 @@ export const noteOfSession = (session: SessionRef, _args: unknown, ctx: Context)
   requireAccess(session, ctx, loadNote);
 
 function loadNote(session: SessionRef, ctx: Context): Loaded<NoteRef | null> {
-  // A list may have hundreds: one that is kept with its row is not looked up, and one that is cached takes no closure.
-  const kept = session.noteEntry;
-  if (kept && ctx.loaders.reuse(kept)) return noteRef(kept.value, session, ctx);
-  const entry = ctx.loaders.entry(endpoints.noteOfSession, session.id);
+  const entry = ctx.loaders.entry(endpoints.noteOfSession, session.id, session.noteEntry);
+  // A cached note takes no closure: a list may have hundreds.
   return entry instanceof Promise
     ? entry.then((loaded) => noteOfEntry(loaded, session, ctx))
     : noteOfEntry(entry, session, ctx);

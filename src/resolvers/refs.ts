@@ -34,6 +34,7 @@ export type ClientRef = Listed<'Client', 'clientsOfClinic'>;
 export type SessionRef = Listed<'Session', 'sessionsOfClient'> & {
   globalIds?: Record<string, string>;
   note?: NoteRef;
+  /** From the response cache: the note is not looked up again while it is current. */
   noteEntry?: CacheEntry<NoteRecord | null>;
 };
 

@@ -56,24 +56,22 @@ export class Loaders {
 
   /** With `fresh`, one that was asked for after `freshSince`. */
   record<T>(endpoint: Endpoint<T>, id?: Uuid, { fresh = false } = {}): Loaded<T> {
-    return whenLoaded(this.entry(endpoint, id, fresh), ({ value }) => value);
+    return whenLoaded(this.entry(endpoint, id, undefined, fresh), ({ value }) => value);
   }
 
-  /** The same with its validity, for a caller that keeps it. */
-  entry<T>(endpoint: Endpoint<T>, id?: Uuid, fresh = false): Loaded<CacheEntry<T>> {
+  /** The same with its validity, for a caller that keeps it: `kept` is not looked up again while it is current. */
+  entry<T>(
+    endpoint: Endpoint<T>,
+    id?: Uuid,
+    kept?: CacheEntry<T>,
+    fresh = false,
+  ): Loaded<CacheEntry<T>> {
+    const known = kept && this.known.get(kept.key);
+    if (known) return known as CacheEntry<T>;
+    if (kept?.validity.isCurrent) return this.useCached(kept);
     const path = endpoint.path(id);
     const since = fresh ? this.freshSince : 0;
     return this.read({ endpoint, id, key: path, path, since });
-  }
-
-  /** Reads an entry that was kept. False if it has to be read anew. */
-  reuse(entry: CacheEntry): boolean {
-    const known = this.known.get(entry.key);
-    if (known) return known === entry;
-    if (!entry.validity.isCurrent) return false;
-    this.usage.cached += 1;
-    this.use(entry);
-    return true;
   }
 
   /** Called before and after a change. Answers that the shared cache holds still cost no call, unless `fresh`. */
@@ -102,10 +100,7 @@ export class Loaders {
     const known = since === 0 ? this.known.get(key) : undefined;
     if (known) return known as CacheEntry<T>;
     const cached = this.client.cache.get(key);
-    if (cached && cached.askedAt > since) {
-      this.usage.cached += 1;
-      return this.use(cached) as CacheEntry<T>;
-    }
+    if (cached && cached.askedAt > since) return this.useCached(cached as CacheEntry<T>);
     if (since > 0) {
       this.known.delete(key);
       this.loaderOf(endpoint).clear(target);
@@ -124,7 +119,12 @@ export class Loaders {
     return loader;
   }
 
-  private use(entry: CacheEntry): CacheEntry {
+  private useCached<T>(entry: CacheEntry<T>): CacheEntry<T> {
+    this.usage.cached += 1;
+    return this.use(entry);
+  }
+
+  private use<T>(entry: CacheEntry<T>): CacheEntry<T> {
     const known = this.known.get(entry.key);
     if (known !== entry) this.entries.push(entry);
     // A slow call must not replace the answer of a later, fresh one.
