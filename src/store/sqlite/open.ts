@@ -8,8 +8,7 @@ import { createBatches } from '../batches.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import type { EventLog, LogBounds, StoredEvent } from '../event-log.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import type { DbCall, Operations } from './operations.ts';
-import type { Batch, WorkerResult, WorkerData } from './worker.ts';
+import type { Batch, Operations, WorkerData, WorkerResult } from './worker.ts';
 
 const MAX_WRITES = 1_000;
 /** A write waits for no more reads than these. */
@@ -23,15 +22,14 @@ type Remote<Functions> = {
     ? (...args: Args) => Promise<Answer>
     : never;
 };
-type Reads = Remote<Operations['reads']>;
-type Writes = Remote<Operations['writes']>;
+type Thread = ReturnType<typeof startThread>;
 
 /** SQLite with a write-ahead log, for one process and one directory. Every write is answered after its fsync. */
 export async function openEmbedded(dir: string, options: StoreOptions): Promise<Store> {
   const { retentionMs, clock = steadyNow, onProblem = () => {} } = options;
   const thread = startThread({ dir, retentionMs }, clock);
   const { reads, writes } = thread;
-  const log = createEventLog(reads, writes, await reads.bounds());
+  const log = createEventLog(thread, await reads.bounds());
   const cleanup = inBackground(CLEANUP_EVERY_MS, log.trim);
 
   return {
@@ -70,11 +68,11 @@ function startThread(workerData: WorkerData, clock: () => number) {
   let ended: StoreUnavailable | undefined;
 
   /** Rejects all further calls. The disk may be repaired for the next process. */
-  function end(reason: string): void {
+  function end(reason: string, isBroken = true): void {
     if (ended) return;
     ended = new StoreUnavailable(reason);
     for (const { reject } of underWay.splice(0)) reject(ended);
-    broken.resolve(reason);
+    if (isBroken) broken.resolve(reason);
   }
 
   // Under `node --watch` a thread also posts objects with the names of its files.
@@ -86,7 +84,7 @@ function startThread(workerData: WorkerData, clock: () => number) {
   );
   worker.on('exit', () => end('the event store is closed'));
 
-  async function run(kind: Batch['kind'], calls: readonly DbCall[]): Promise<readonly unknown[]> {
+  async function run(kind: Batch['kind'], calls: Batch['calls']): Promise<readonly unknown[]> {
     if (ended) throw ended;
     const batch = Promise.withResolvers<readonly WorkerResult[]>();
     underWay.push(batch);
@@ -99,8 +97,8 @@ function startThread(workerData: WorkerData, clock: () => number) {
   }
 
   // Batches of reads and of writes take turns in the worker, so that neither delays the other.
-  const reads = createBatches((calls: readonly DbCall[]) => run('reads', calls), MAX_READS);
-  const writes = createBatches((calls: readonly DbCall[]) => run('writes', calls), MAX_WRITES);
+  const reads = createBatches((calls: Batch['calls']) => run('reads', calls), MAX_READS);
+  const writes = createBatches((calls: Batch['calls']) => run('writes', calls), MAX_WRITES);
   const remote = ({ call }: typeof reads) => {
     const get =
       (_: object, name: string) =>
@@ -110,21 +108,20 @@ function startThread(workerData: WorkerData, clock: () => number) {
   };
 
   return {
-    reads: remote(reads) as Reads,
-    writes: remote(writes) as Writes,
+    reads: remote(reads) as Remote<Operations['reads']>,
+    writes: remote(writes) as Remote<Operations['writes']>,
     /** Resolves to the reason if the thread ends by itself. */
     broken: broken.promise,
     /** Resolves when all calls are done and the file is closed. */
     async close(): Promise<void> {
       await Promise.all([reads.drained(), writes.drained()]);
-      ended ??= new StoreUnavailable('the event store is closed');
-      for (const { reject } of underWay.splice(0)) reject(ended);
+      end('the event store is closed', false);
       await worker.terminate();
     },
   };
 }
 
-function createEventLog(reads: Reads, writes: Writes, opened: LogBounds): EventLog {
+function createEventLog({ reads, writes }: Thread, opened: LogBounds): EventLog {
   const { epoch } = opened;
   let { oldest, newest } = opened;
   /** The newest events, so that readers who follow the log do not wait for the disk. */
